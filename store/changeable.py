@@ -62,7 +62,7 @@ class Changeable(Leased):
             typed = title if isinstance(title, str) else ""
             back = self.rename(first.session_id, typed).change
         else:
-            back = getattr(self, later.far_changes.undoes(done.rows))(done.session_ids)
+            back = getattr(self, later.remote.undoes(done.rows))(done.session_ids)
         return back._replace(sentence=_("undone: {done}", done=done.sentence))
 
     @call

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .export import source as source
     from .hermes import health as health
     from .hermes import resume_command as resume_command
-    from .hosts import far_changes as far_changes
     from .hosts import link as link
     from .hosts import remote as remote
     from .hosts import running as running
@@ -60,22 +59,22 @@ if TYPE_CHECKING:
     from .trash import shelf as shelf
 
 _FOLDERS = {
-    "changes": "blame changes",
-    "cleanup": "bulk plan retention sizes",
-    "compression": "compactions losses model_context",
-    "edit": "delete delete_plan flags restore titles",
-    "export": "files jsonl redact source",
-    "hermes": "health resume_command",
-    "hosts": "far_changes link remote running",
-    "insights": "facts sums",
-    "legacy": "old_transcripts transcript_files",
-    "messages": "decode details preview transcript",
-    "notes": "read_marks tagging",
-    "run": "marks run",
-    "search": "coverage filters found query scope",
-    "sessions": "catalog first_page lineage list_page resolve session_rows",
-    "since": "cron_runs since",
-    "trash": "shelf",
+    "changes": ("blame", "changes"),
+    "cleanup": ("bulk", "plan", "retention", "sizes"),
+    "compression": ("compactions", "losses", "model_context"),
+    "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
+    "export": ("files", "jsonl", "redact", "source"),
+    "hermes": ("health", "resume_command"),
+    "hosts": ("link", "remote", "running"),
+    "insights": ("facts", "sums"),
+    "legacy": ("old_transcripts", "transcript_files"),
+    "messages": ("decode", "details", "preview", "transcript"),
+    "notes": ("read_marks", "tagging"),
+    "run": ("marks", "run"),
+    "search": ("coverage", "filters", "found", "query", "scope"),
+    "sessions": ("catalog", "first_page", "lineage", "list_page", "resolve", "session_rows"),
+    "since": ("cron_runs", "since"),
+    "trash": ("shelf",),
 }
 """The folder of each module."""
 
@@ -109,6 +108,6 @@ class Function:
 
 def __getattr__(name: str) -> Module:
     for folder, modules in _FOLDERS.items():
-        if name in modules.split():
+        if name in modules:
             return Module(f"{folder}.{name}")
     raise AttributeError(name)

@@ -19,8 +19,8 @@ from ..connection.origin import origin_of
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
+from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
-from ..notes.tags import IN_BUNDLE
 from ..text import as_text
 from ..trash.bundle import BundleFacts, opened, verify
 from ..trash.copying import check_room

@@ -25,7 +25,7 @@ from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
 from ..messages.chat_message import Reading, State
 from ..messages.decode import SENTINEL, state_of
-from ..notes.tags import read_tags
+from ..notes.notes_file import read_tags
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor

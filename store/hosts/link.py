@@ -60,15 +60,13 @@ class AnswerLine(NamedTuple):
 
     kind: str
     """Its second key: `answer`, `error`, `tell` or `portion`."""
-    text: bytes
-    """The whole line."""
-    start: int
-    """Where the value of that key begins."""
+    value: bytes
+    """The value of that key, as JSON."""
 
     @property
-    def value(self) -> bytes:
-        """The value of that key."""
-        return self.text[self.start : -1]
+    def is_progress(self) -> bool:
+        """Whether another line follows."""
+        return self.kind in ("tell", "portion")
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -101,8 +99,7 @@ class AskedQuestion:
 
     def heard(self, line: AnswerLine) -> None:
         """Take a line about it."""
-        is_progress = line.kind in ("tell", "portion")
-        if not is_progress or self._lines.qsize() <= _WAITING:
+        if not line.is_progress or self._lines.qsize() <= _WAITING:
             self._lines.put(line)
 
     def fail(self, error: BrowseError) -> None:
@@ -138,21 +135,20 @@ class AskedQuestion:
         """
         until = time.monotonic() + seconds
         try:
-            while True:
-                if time.monotonic() > until:
-                    raise self._connection.silent(seconds)
+            while time.monotonic() <= until:
+                poll()
                 try:
                     line = self._lines.get(timeout=_POLL)
                 except queue.Empty:
-                    poll()
                     continue
                 if isinstance(line, BrowseError):
                     raise line.with_traceback(None)
                 yield line
-                if line.kind not in ("tell", "portion"):
+                if not line.is_progress:
                     return
                 if changes:
                     until = time.monotonic() + seconds
+            raise self._connection.silent(seconds)
         finally:
             self._connection.asked.pop(self._number, None)
 
@@ -266,7 +262,7 @@ class Connection:
         if (begin := _ANSWER.match(line)) is not None:
             question = self.asked.get(int(begin[1]))
             if question is not None:
-                question.heard(AnswerLine(begin[2].decode(), line, begin.end()))
+                question.heard(AnswerLine(begin[2].decode(), line[begin.end() : -1]))
             return
         try:
             said = msgspec.json.decode(line[:_SHORT], type=_Unasked)

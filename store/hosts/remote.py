@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ..cleanup.bulk import CleanedUp
+from ..cleanup.plan import Expected
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..connection.stored_values import Json
-from ..errors import BrowseError, ValueTooLongError
+from ..edit.delete import Deleted
+from ..edit.flags import Change, RowChange
+from ..edit.restore import Restored
+from ..edit.titles import Renamed
+from ..errors import BrowseError, ValueTooLongError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
+from ..sessions.session import Session
 from ..text import one_line
-from ..wording import _
+from ..wording import N_, _
 from . import codec
-from .far_changes import carry_out
-from .faults import fault
+from .faults import HostError, fault
 from .host import Host, ssh_command
 from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
 
@@ -27,6 +35,15 @@ _PLAIN_BYTES = 16_000_000
 """Of an answer without long texts."""
 _WINDOWS = 16
 """Most windows of an answer: some 128 million characters."""
+_SOON = 1.0
+"""Seconds after which whoever waits for a change is told so."""
+_FLAGS = {
+    "archive": ("archived", 1, N_("archived {conversation}")),
+    "unarchive": ("archived", 0, N_("brought back {conversation}")),
+    "pin": ("pinned", 1, N_("pinned {conversation}")),
+    "unpin": ("pinned", 0, N_("unpinned {conversation}")),
+}
+"""Calls that set a flag: its column, its value, and what was done."""
 
 
 class Lease:
@@ -53,12 +70,12 @@ class Lease:
             raise fault(self.link.host, "host-version", version=hello.version)
         values = codec.bound(name, args, named)
         if not codec.signature(name).changes:
-            return self.ask(name, values)
+            return self._ask(name, values)
         if "change" not in hello.rights:  # what fails here has sent nothing
             raise fault(self.link.host, "host-rights")
-        return carry_out(self, name, values)
+        return self._change(name, values)
 
-    def ask(self, name: str, values: codec.Arguments) -> object:
+    def _ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
         answer = codec.signature(name).answer
         try:
@@ -110,7 +127,7 @@ class Lease:
                 raise codec.raised_there(self.link.host, line.value)
             else:
                 break
-        raise self._noise(line.text)
+        raise self._noise(line.value)
 
     def _decoded(self, name: str, value: bytes, kind: object) -> object:
         try:
@@ -119,6 +136,115 @@ class Lease:
             return codec.decode(value, kind)
         except ValueError as error:
             raise self._noise(value) from error
+
+    def _change(self, name: str, values: codec.Arguments) -> object:
+        """Return the answer of a change, which says where it was done.
+
+        If the connection is lost before its answer, the store there is looked at before anything is
+        said; nothing is sent twice.
+        """
+        title = self._title(values) if name == "rename" else None
+        waiting = threading.Timer(_SOON, self.on_wait)
+        waiting.daemon = True
+        waiting.start()
+        try:
+            answer = self._ask(name, values)
+            if isinstance(answer, CleanedUp) and answer.error is not None:
+                error = codec.error_there(self.link.host, codec.failure_of(answer.error))
+                answer = answer._replace(error=error)
+        except HostError as lost:
+            if lost.code not in ("host-lost", "host-silent"):
+                raise
+            answer = self._recovered(lost, name, values, title)
+        finally:
+            waiting.cancel()
+        return _named(self.link.host.name, answer)
+
+    def _recovered(
+        self, lost: HostError, call: str, values: codec.Arguments, title: str | None
+    ) -> object:
+        """Return what was done before the connection was lost.
+
+        Raises:
+            WriteInDoubtError: It is not done so far, or nobody knows.
+        """
+        name = self.link.host.name
+        in_doubt = WriteInDoubtError(
+            _(
+                "{name}: the connection was lost while it changed the store, so nobody knows whether it was done.",
+                name=name,
+            ),
+            remedy=_("Look at the list once {name} is back: nothing is sent again.", name=name),
+        )
+        try:
+            self.link.reconnect()
+            answer = self._found(lost, call, values, title)
+        except BrowseError:
+            raise in_doubt from lost
+        if answer is None:
+            sentence = _(
+                "{name}: the connection was lost. So far nothing is changed there.", name=name
+            )
+            remedy = _("Look at the list before you do it again.")
+            raise WriteInDoubtError(sentence, remedy=remedy) from lost
+        if isinstance(answer, CleanedUp) and answer.doubtful:
+            return answer._replace(error=in_doubt)
+        return answer
+
+    def _found(self, lost: HostError, name: str, values: Any, title: str | None) -> object:
+        """Return the answer of a change as the store there shows it; None if it is not done, and
+        the error if the store does not show it.
+
+        Args:
+            title: The one before, of a rename.
+        """
+        if name == "rename":
+            now, session = self._title(values), values["session_id"]
+            row = RowChange(session, {"title": title}, {"title": now})
+            change = Change(_("renamed to “{title}”", title=one_line(now or "")), (row,))
+            return None if now == title else Renamed(change, now, now != values["typed"])
+        if name in _FLAGS:
+            column, value, sentence = _FLAGS[name]
+            found = self._sessions(values["session_ids"])
+            if {getattr(session, column) for session in found.values()} != {bool(value)}:
+                return None
+            rows = [RowChange(each, {column: 1 - value}, {column: value}) for each in found]
+            done = _(sentence, conversation=one_line(", ".join(found), 60))
+            return Change(done, tuple(rows))
+        if name == "restore":
+            named = [each for each in self._ask("deletions", {}) if each.name == values["name"]]
+            sessions = values.get("only") or [id for each in named for id in each.sessions]
+            is_done = sessions and len(self._sessions(sessions)) == len(sessions)
+            return Restored(values["name"], tuple(sessions), 0, 0, False, ()) if is_done else None
+        if name == "delete":
+            ids = values["session_ids"]
+            return None if self._sessions(ids) else self._deleted(ids, lost)
+        if name == "clean_up":
+            expected: Sequence[Expected] = values["expected"]
+            there = self._sessions([session for each in expected for session in each.sessions])
+            gone = [each for each in expected if there.keys().isdisjoint(each.sessions)]
+            if not gone:
+                return None
+            taken = tuple(each.id for each in gone)
+            deleted = self._deleted(gone[0].sessions, lost)
+            return CleanedUp(deleted, taken, doubtful=len(expected) - len(gone))
+        raise lost
+
+    def _deleted(self, ids: Sequence[str], lost: HostError) -> Deleted:
+        """Return the newest delete that took these sessions; the error if there is none."""
+        for bundle in self._ask("deletions", {}):
+            if set(ids) <= set(bundle.sessions):
+                return Deleted(bundle, (), (), ())
+        raise lost
+
+    def _sessions(self, ids: Sequence[str]) -> dict[str, Session]:
+        """Return sessions by id; those that are gone are missing."""
+        sessions = self._ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
+        return {each: sessions[each] for each in ids if each in sessions}
+
+    def _title(self, values: Any) -> str | None:
+        found = self._sessions([values["session_id"]])
+        return next((session.title for session in found.values()), None)
 
     def _noise(self, said: bytes) -> BrowseError:
         return fault(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))
@@ -134,6 +260,22 @@ class Lease:
     def close(self) -> None:
         """Close the store there; without a connection it is closed already."""
         self.link.tell({"close": self._number})
+
+
+def _named(host: str, answer: Any) -> Any:
+    """Return an answer whose sentence says where that was done."""
+    if isinstance(answer, Renamed):
+        return answer._replace(change=_named(host, answer.change))
+    if not isinstance(answer, Change) or not answer.rows:
+        return answer
+    return answer._replace(sentence=_("{done} on {name}", done=answer.sentence, name=host))
+
+
+def undoes(rows: Sequence[RowChange]) -> str:
+    """Return the call that sets a flag as it was."""
+    before = [item for row in rows for item in row.before.items()]
+    found = (name for name, (column, value, _done) in _FLAGS.items() if (column, value) in before)
+    return next(found, "archive")
 
 
 class RemoteStore(Store):

@@ -72,11 +72,8 @@ _QUESTION_BYTES = 8_000_000
 """Of a line; a clean-up of 100,000 conversations is one."""
 _PROGRESS_BYTES = 1_000_000
 """Of a line about what is done so far; a longer one is not sent."""
-_WAITING_BYTES = 16_000_000
-"""Of all questions that have no answer yet."""
-_QUESTION_COST = 1_000
-"""Bytes that each of them counts for beside its own."""
-_LEASES = 50
+_WAITING = 50
+"""Questions that may have no answer yet, and leases."""
 
 
 class _Question(msgspec.Struct, eq=False):
@@ -90,7 +87,7 @@ class _Question(msgspec.Struct, eq=False):
     close: int | None = None
     ask: object = None
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
-    start: object = msgspec.field(name="from", default=None)
+    start: int | None = msgspec.field(name="from", default=None)
 
 
 _decoder = msgspec.json.Decoder(_Question)
@@ -106,16 +103,14 @@ def _read_question(line: bytes) -> _Question:
 class _Asked:
     """A question without an answer."""
 
-    def __init__(self, question: _Question, size: int) -> None:
-        self.question, self.id = question, question.id
-        self.size = size
-        """Bytes that it counts for."""
+    def __init__(self, question: _Question, name: str) -> None:
+        self.question, self.id, self.name = question, question.id, name
         self.changes = False
         """Whether it changes the store."""
         self.seconds = QUESTION_SECONDS
         self.until = math.inf
         """When its time is over, by the monotonic clock."""
-        self.is_late = self.is_cancelled = self.is_stopped = False
+        self.is_cancelled = self.is_stopped = self.is_answered = False
 
 
 def _line(number: int | None, kind: str, value: bytes) -> bytes:
@@ -165,11 +160,11 @@ class _LeaseThread:
         does not stop."""
         with self._lock:
             running = self._running
-            if running is None or running.is_late or now < running.until:
+            if running is None or now < running.until:
                 return
-            running.is_late = True
+            running.until, running.is_stopped = math.inf, True
             if running.changes:
-                return  # it polls `stop`, and says itself what it has done
+                return  # it polls `stopped`, and says itself what it has done
             interrupt_readers(self._ident)
         text = _(
             "This took longer than {seconds:.0f} seconds and was stopped.", seconds=running.seconds
@@ -192,11 +187,7 @@ class _LeaseThread:
                 line = self._answer(asked)
                 with self._lock:
                     self._running = None
-                if asked.id is None:
-                    self._store.close()  # nobody waits, so nobody asks more
-                elif asked.changes or not asked.is_late:
-                    self._server.send(asked, line)
-                self._server.forget(asked)
+                self._server.send(asked, line)
 
     def _answer(self, asked: _Asked) -> bytes:
         """Return the line that answers a question."""
@@ -217,9 +208,9 @@ class _LeaseThread:
 
     def _ask(self, asked: _Asked) -> bytes:
         """Carry out a call of the façade; return its answer as JSON."""
-        name, server, start = asked.question.ask, self._server, asked.question.start
-        if not isinstance(name, str) or name not in CALLS:
-            raise RefusedError(_("There is no call “{name}”.", name=str(name)[:80]))
+        name, server = asked.name, self._server
+        if name not in CALLS:
+            raise RefusedError(_("There is no call “{name}”.", name=name[:80]))
         now, types = time.time(), codec.signature(name)
         if types.changes and not server.may_change:
             text = _(
@@ -236,13 +227,10 @@ class _LeaseThread:
         for kind in types.reports:
             values[kind] = partial(server.report, asked, kind)
         if types.stops:
-            values["stopped"] = lambda: (
-                asked.is_stopped or asked.is_late or (server.has_ended and not asked.changes)
-            )
+            values["stopped"] = lambda: asked.is_stopped or (server.has_ended and not asked.changes)
         answer = codec.encode(CALLS[name](self._store, **values))
-        if isinstance(start, int) and start >= 0:
-            answer = codec.window(answer, start)
-        return answer
+        start = asked.question.start
+        return answer if start is None else codec.window(answer, max(start, 0))
 
 
 class Server:
@@ -282,14 +270,12 @@ class Server:
         rights = ["read", "change"] if self.may_change else ["read"]
         self._write(codec.encode({"hello": hello | {"rights": rights}}) + b"\n")
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
-        # While the hello travels: the modules of the first list are loaded, and its pages are read.
-        now = msgspec.Raw(codec.encode({"now": time.time()}))
-        self._put(_Asked(_Question(ask="first_page", given=now), 0))
+        threading.Thread(target=self._prepare, name="prepare", daemon=True).start()
         try:
             while line := source.readline(_QUESTION_BYTES):
                 # It was cut, as its caller is gone; or nobody knows what it means.
                 with contextlib.suppress(ValueError, RecursionError):
-                    self._heard(_read_question(line), len(line) + _QUESTION_COST)
+                    self._heard(_read_question(line))
         finally:
             self._ended.set()
             until = time.monotonic() + _END_SECONDS
@@ -299,6 +285,11 @@ class Server:
             # Python aborts if a thread is inside an output stream while the program ends.
             for lease in leases:
                 lease.thread.join(max(0.0, until - time.monotonic()))
+
+    def _prepare(self) -> None:
+        """While the hello travels, load the modules of the first list, and read its pages."""
+        with contextlib.suppress(BrowseError), OpenStore(self.store, self.location) as store:
+            store.first_page(time.time())
 
     @property
     def has_ended(self) -> bool:
@@ -312,18 +303,22 @@ class Server:
             self._output.flush()
 
     def send(self, asked: _Asked, line: bytes) -> None:
-        """Send the line that answers a question."""
+        """Send the line that answers a question, unless it has an answer already."""
+        with self._counting:
+            is_first, asked.is_answered = not asked.is_answered, True
+            self._waiting.discard(asked)
         if len(line) > ANSWER_BYTES:
             error = ValueTooLongError(_("This answer is too large to be sent."))
             line = _failed(asked.id, error)
-        self._write(line)
+        if is_first:
+            self._write(line)
 
     def report(self, asked: _Asked, kind: str, value: object) -> None:
         """Send what a call has done so far. A change that goes on has its time again."""
-        if asked.changes:
+        if asked.changes and not asked.is_stopped:
             asked.until = time.monotonic() + asked.seconds
         line = _line(asked.id, kind, codec.encode(value))
-        if asked.id is not None and len(line) < _PROGRESS_BYTES:
+        if len(line) < _PROGRESS_BYTES:
             self._write(line)
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:
@@ -335,12 +330,7 @@ class Server:
                 self._catalog_as_of = fingerprint
             return self._catalog
 
-    def forget(self, asked: _Asked) -> None:
-        """Note that a question needs no answer any more."""
-        with self._counting:
-            self._waiting.discard(asked)
-
-    def _heard(self, question: _Question, size: int) -> None:
+    def _heard(self, question: _Question) -> None:
         with self._counting:
             waiting = list(self._waiting)
         if question.cancel is not None:
@@ -358,19 +348,17 @@ class Server:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
             self._write(_failed(question.id, RefusedError(sentence)))
         else:
-            self._put(_Asked(question, size))
+            self._put(_Asked(question, str(question.ask)), len(waiting))
 
-    def _put(self, asked: _Asked) -> None:
-        """Let a question wait for its lease, if there is room."""
+    def _put(self, asked: _Asked, waiting: int) -> None:
+        """Let a question wait for its lease, if there is room beside those that wait."""
         number = asked.question.lease
-        with self._counting:
-            self._waiting.add(asked)
-            is_full = sum(each.size for each in self._waiting) > _WAITING_BYTES
-        if is_full or (number not in self._leases and len(self._leases) >= _LEASES):
-            self.forget(asked)
+        if waiting >= _WAITING or (number not in self._leases and len(self._leases) >= _WAITING):
             sentence = _("There are too many questions at once.")
             self._write(_failed(asked.id, RefusedError(sentence)))
             return
+        with self._counting:
+            self._waiting.add(asked)
         if number not in self._leases:
             self._leases[number] = _LeaseThread(self, number)
         self._leases[number].questions.put(asked)

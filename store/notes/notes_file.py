@@ -2,6 +2,10 @@
 
 It is written at once, in transactions of its own, so that two browsers and a kill lose nothing. The
 store itself is never touched.
+
+A tag stands for every session of a conversation, and one of them is enough to find it: so it stays
+through compressions, through a prune of Hermes that removes the first sessions, and through delete
+and restore. Hermes itself stores no tags (0.13 to 0.22).
 """
 
 from __future__ import annotations
@@ -9,14 +13,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.origin import origin_of
+from ..connection.origin import OWN, origin_of
 from ..connection.reader import Reader, Row
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, open_regular
+from ..text import text_of
 from ..wording import _
 
 _TABLES = (
@@ -27,6 +32,8 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS floors "
     "(store, instance, message, at, PRIMARY KEY (store, instance))",
 )
+IN_BUNDLE = "bundle_tags"
+"""The table of a deletion in the trash, with the tags of its sessions."""
 _PATIENCE = 10.0
 """Seconds to wait for another browser, which holds the file for milliseconds."""
 
@@ -60,8 +67,8 @@ class Notes:
                 return connection.execute(sql, [*self._origin, *values]).fetchall()
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[NotesWriter]:
-        """Change the file in one transaction; it is created if it is missing.
+    def changing(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        """Yield what runs statements, in one transaction; the file is created if it is missing.
 
         Raises:
             NotesError: It cannot be written.
@@ -74,7 +81,7 @@ class Notes:
                 connection.execute("BEGIN IMMEDIATE")
                 for statement in _TABLES:
                     connection.execute(statement)
-                yield NotesWriter(connection, self._origin)
+                yield lambda sql, *values: connection.execute(sql, [*self._origin, *values])
                 connection.execute("COMMIT")
 
     @contextlib.contextmanager
@@ -104,17 +111,6 @@ class Notes:
             ) from error
 
 
-class NotesWriter:
-    """A transaction in the file; statements as in `Notes`."""
-
-    def __init__(self, connection: sqlite3.Connection, origin: Sequence[str | None]) -> None:
-        self._connection, self._origin = connection, origin
-
-    def rows(self, sql: str, *values: object) -> list[Row]:
-        """Run a statement; return its rows."""
-        return self._connection.execute(sql, [*self._origin, *values]).fetchall()
-
-
 def notes_of(reader: Reader) -> Notes | None:
     """Return the notes on the store behind a reader; None for a store that has none."""
     return Notes(reader.notes, origin_of(reader).values()) if reader.notes is not None else None
@@ -132,3 +128,26 @@ def need_notes(reader: Reader) -> Notes:
             _("Tags and read marks are kept for stores of Hermes alone."), is_unchanged=True
         )
     return notes
+
+
+def read_tags(reader: Reader) -> Mapping[str, tuple[str, ...]]:
+    """Read the tags of all sessions of a store, or of a deletion in the trash, by session id.
+
+    A file that cannot be read has none: it must not keep anyone from reading the store. The health
+    check reports it, and so does whatever changes tags.
+    """
+    notes = notes_of(reader)
+    if IN_BUNDLE in reader.schema.tables:
+        rows = reader.rows(f"SELECT session, tag FROM {IN_BUNDLE} ORDER BY tag")
+    elif notes is None:
+        return {}
+    else:
+        try:
+            rows = notes.rows(f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY tag")
+        except NotesError:
+            return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for session, tag in rows:
+        key = text_of(session)
+        found[key] = (*found.get(key, ()), text_of(tag))
+    return found

@@ -92,9 +92,9 @@ def begin_marks(store: Store, now: float) -> None:
 
 
 def _set_floor(reader: Reader, floor: int, at: float) -> None:
-    with need_notes(reader).changing() as notes:
-        notes.rows(f"DELETE FROM floors WHERE {OWN}")
-        notes.rows("INSERT INTO floors VALUES (?1, ?2, ?3, ?4)", floor, at)
+    with need_notes(reader).changing() as run:
+        run(f"DELETE FROM floors WHERE {OWN}")
+        run("INSERT INTO floors VALUES (?1, ?2, ?3, ?4)", floor, at)
 
 
 def mark_read(store: Store, session_ids: Sequence[str], message_id: int | None) -> None:
@@ -109,12 +109,12 @@ def mark_read(store: Store, session_ids: Sequence[str], message_id: int | None) 
         NotesError: It cannot be written.
     """
     mine = f"FROM marks WHERE {OWN} AND session = ?3"
-    with store.reader() as reader, need_notes(reader).changing() as notes:
+    with store.reader() as reader, need_notes(reader).changing() as run:
         read_to = message_id if message_id is not None else _newest(reader)
         for session in session_ids:
-            before = as_int(notes.rows(f"SELECT max(message) {mine}", session)[0][0])
-            notes.rows(f"DELETE {mine}", session)
-            notes.rows("INSERT INTO marks VALUES (?1, ?2, ?3, ?4)", session, max(before, read_to))
+            before = as_int(run(f"SELECT max(message) {mine}", session).fetchone()[0])
+            run(f"DELETE {mine}", session)
+            run("INSERT INTO marks VALUES (?1, ?2, ?3, ?4)", session, max(before, read_to))
 
 
 def mark_all_read(store: Store, now: float) -> AllRead:

@@ -15,8 +15,7 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
 from ..text import printable, text_of
 from ..wording import _, ngettext
-from .notes_file import NotesError, need_notes
-from .tags import read_tags
+from .notes_file import NotesError, need_notes, read_tags
 
 _LONGEST = 40
 """Code points of a tag."""
@@ -76,9 +75,8 @@ def _is_tag(name: str) -> bool:
 def tags_of(conversations: Iterable[Conversation]) -> tuple[TagCount, ...]:
     """Count conversations by tag, the most frequent tag first."""
     counts = Counter(tag for each in conversations for tag in each.tags)
-    return tuple(
-        TagCount(*each) for each in sorted(counts.items(), key=lambda each: (-each[1], each))
-    )
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each))
+    return tuple(TagCount(*each) for each in ordered)
 
 
 def count_tags(reader: Reader) -> tuple[TagCount, ...]:
@@ -96,8 +94,8 @@ def change_tags(
         RefusedError: A tag is none.
         NotesError: They cannot be written.
     """
-    added, removed = map(clean_tag, add), set(map(clean_tag, remove))
-    names = list(dict.fromkeys(added))
+    names = list(dict.fromkeys(map(clean_tag, add)))
+    unset = sorted(set(map(clean_tag, remove)))
     with store.reader() as reader:
         catalog = read_neighbourhood(reader, session_ids, time.time())
         missing = [id for id in session_ids if id not in catalog.sessions]
@@ -108,9 +106,9 @@ def change_tags(
         done = _write(
             reader,
             [(session, name) for session in sessions for name in names],
-            [(session, name) for session in sessions for name in removed],
+            [(session, name) for session in sessions for name in unset],
         )
-    words = [f"#{name}" for name in names] + [f"−#{name}" for name in sorted(removed)]
+    words = [f"#{name}" for name in names] + [f"−#{name}" for name in unset]
     sentence = ngettext(
         "tags of 1 conversation: {tags}",
         "tags of {count:,} conversations: {tags}",
@@ -166,11 +164,8 @@ def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str])
 def _write(reader: Reader, added: Iterable[Pair], removed: Iterable[Pair]) -> TagChange:
     """Set and remove pairs in one transaction; return those that this changed."""
     mine = f"FROM tags WHERE {OWN} AND session = ?3 AND tag = ?4"
-    with need_notes(reader).changing() as notes:
-        gone = [pair for pair in removed if notes.rows(f"SELECT 1 {mine}", *pair)]
-        for pair in gone:
-            notes.rows(f"DELETE {mine}", *pair)
-        new = [pair for pair in dict.fromkeys(added) if not notes.rows(f"SELECT 1 {mine}", *pair)]
-        for pair in new:
-            notes.rows("INSERT INTO tags VALUES (?1, ?2, ?3, ?4)", *pair)
+    insert = f"INSERT INTO tags SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 {mine})"
+    with need_notes(reader).changing() as run:
+        gone = [pair for pair in removed if run(f"DELETE {mine}", *pair).rowcount]
+        new = [pair for pair in added if run(insert, *pair).rowcount]
     return TagChange("", tuple(new), tuple(gone))

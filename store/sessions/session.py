@@ -70,7 +70,7 @@ class Session(NamedTuple):
     has_messages: bool = True
     """Whether it has any row in `messages`."""
     tags: tuple[str, ...] = ()
-    """Those of the user, in order (`notes/tags.py`)."""
+    """Those of the user, in order (`notes/notes_file.py`)."""
 
     @property
     def tokens(self) -> Tokens:

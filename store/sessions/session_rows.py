@@ -23,7 +23,7 @@ from ..connection.stored_values import (
     as_time,
     first_texts,
 )
-from ..notes.tags import read_tags
+from ..notes.notes_file import read_tags
 from ..text import as_text
 from .session import Session
 

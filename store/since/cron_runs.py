@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +46,14 @@ class CronRun(NamedTuple):
     def at(self) -> float | None:
         """When it ended, or began."""
         return self.ended_at if self.ended_at is not None else self.began_at
+
+    def has_failed_since(self, time: float) -> bool:
+        """Whether it failed at a time, in Unix seconds, or later."""
+        return not self.is_running and (self.at or FAR_PAST) >= time
+
+
+Runs = Sequence[tuple[CronRun, Conversation | None]]
+"""Runs with their conversations; a script has none."""
 
 
 def read_cron_runs(home: Path) -> Iterator[CronRun]:
@@ -117,20 +125,19 @@ def read_output(reader: Reader, job: str, at: float) -> str | None:
         return None
 
 
-class CronSessions:
-    """The conversations of a store that are runs of jobs."""
+def with_sessions(runs: Iterable[CronRun], catalog: Catalog) -> Runs:
+    """Return runs with the conversations that began with them."""
+    by_job: dict[str | None, list[Conversation]] = {}
+    for each in catalog.chains():
+        if each.source == "cron" and each.root.started_at is not None:
+            by_job.setdefault(job_of(each.root), []).append(each)
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._by_job: dict[str | None, list[Conversation]] = {}
-        for each in catalog.chains():
-            if each.source == "cron":
-                self._by_job.setdefault(job_of(each.root), []).append(each)
+    def of(run: CronRun) -> Conversation | None:
+        near = (
+            each
+            for each in by_job.get(run.job, ())
+            if abs((each.root.started_at or FAR_PAST) - (run.began_at or FAR_PAST)) < _NEAR
+        )
+        return next(near, None)
 
-    def of(self, run: CronRun) -> Conversation | None:
-        """Return the conversation of a run; None for a script, which has none."""
-        near = ((run.began_at or FAR_PAST) - _NEAR, (run.began_at or FAR_PAST) + _NEAR)
-        for each in self._by_job.get(run.job, ()):
-            began = each.root.started_at
-            if began is not None and near[0] < began < near[1]:
-                return each
-        return None
+    return [(run, of(run)) for run in runs]

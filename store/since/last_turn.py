@@ -19,17 +19,6 @@ _BEGIN = 8_000
 """Code points of a text that are read."""
 
 
-class EndFact(NamedTuple):
-    """What the end of a conversation shows: that it waits, or went wrong."""
-
-    session_id: str
-    message_id: int | None
-    at: float | None
-    why: str
-    certain: bool = True
-    """False if it is inferred from what was said or done."""
-
-
 class TurnRow(NamedTuple):
     """A row of a turn."""
 
@@ -112,10 +101,10 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
             as_time(time),
             text_of(reason),
         )
-        rows.insert(0, row)
+        rows.append(row)
         if row.role == "user":
             break
-    return Turn(tuple(rows))
+    return Turn(tuple(reversed(rows)))
 
 
 class LastRow(NamedTuple):
@@ -142,23 +131,19 @@ _END = 600
 
 
 def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, LastRow]:
-    """Read the newest rows of sessions, by session id, in few statements."""
+    """Read the newest rows of sessions, by session id."""
     schema = reader.schema
-    newest = "(SELECT max(m.id) FROM messages m WHERE m.session_id = s.id)"
-    statement = f"SELECT {newest} FROM sessions s WHERE s.id IN ({{keys}})"
-    last = [as_int(id) for (id,) in reader.rows_in(statement, session_ids) if id is not None]
     role, calls, content, time = map(schema.message, ("role", "tool_calls", "content", "timestamp"))
-    before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = m.session_id AND p.id < m.id"
-    columns = f"{role}, COALESCE({calls}, '') NOT IN ('', '[]'), {schema.active()}, {time}"
+    newest = "SELECT max(n.id) FROM messages n WHERE n.session_id = s.id"
+    before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
-        f"SELECT m.session_id, m.id, {columns}, substr({content}, -{_END}), "
+        f"SELECT s.id, m.id, {role}, COALESCE({calls}, '') NOT IN ('', '[]'), "
+        f"{schema.active()}, {time}, substr({content}, -{_END}), "
         f"(SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})) "
-        "FROM messages m WHERE m.id IN ({keys})"
+        f"FROM sessions s CROSS JOIN messages m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
     )
-    found: dict[str, LastRow] = {}
-    for row in reader.rows_in(statement, last):
-        session, id, stored_role, has_calls, active, at, text, follows_tool = row
-        found[text_of(session)] = LastRow(
+    return {
+        text_of(session): LastRow(
             as_int(id),
             text_of(stored_role),
             bool(has_calls),
@@ -167,7 +152,10 @@ def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, L
             text_of(text),
             bool(follows_tool),
         )
-    return found
+        for session, id, stored_role, has_calls, active, at, text, follows_tool in reader.rows_in(
+            statement, session_ids
+        )
+    }
 
 
 def argument(call: ToolCall, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -16,11 +16,10 @@ from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line
 from ..wording import _, ngettext
 from .attention import Attention, Unread
-from .cron_runs import CronRun, CronSessions, read_cron_runs
+from .cron_runs import CronRun, Runs, read_cron_runs, with_sessions
+from .ends import EndFact, find_waiting, find_wrong, is_error
 from .last_turn import read_turn
 from .unread import find_unread, find_written
-from .waiting import find_waiting
-from .wrong import find_wrong, is_error
 
 LANES = ("waiting", "wrong", "new", "running")
 _SHOWN = 200
@@ -79,10 +78,11 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
         marks = read_marks(reader, now)
     except NotesError:  # whoever begins them then is told, and the health check tells too
         marks = no_marks(reader, now)
+    failed = [run for run in read_cron_runs(reader.path.parent) if run.has_failed_since(marks.at)]
     return Attention(
         find_unread(reader, catalog, marks),
         frozenset(root for root in waiting if root is not None),
-        sum(1 for _run in _failed_runs(reader, marks.at)),
+        len(failed),
         marks.have_begun,
     )
 
@@ -101,16 +101,15 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         since, unread = marks.at, find_unread(reader, catalog, marks)
     else:
         since, unread = after, find_written(reader, catalog, after)
-    fresh = [catalog.conversation(root) for root in unread]
+    runs = with_sessions(read_cron_runs(reader.path.parent), catalog)
     opened = _open(catalog)
+    waiting = list(_facts("waiting", catalog, find_waiting(reader, opened, now)))
+    asked = {item.conversation_id for item in waiting}
     found = [
-        *_waiting(reader, catalog, opened, now),
-        *_wrong(reader, catalog, fresh, since),
+        *waiting,
+        *_wrong(reader, catalog, runs, unread, since),
         *_new(catalog, unread),
-    ]
-    asked = {item.conversation_id for item in found if item.lane == "waiting"}
-    found += [
-        item for item in _running(reader, catalog, opened) if item.conversation_id not in asked
+        *_running(reader, runs, [each for each in opened if each.id not in asked]),
     ]
     found.sort(key=order)
     return Since(since, tuple(_named(reader, catalog, found)))
@@ -146,31 +145,24 @@ def _of_job(lane: str, run: CronRun, why: str) -> SinceItem:
     return SinceItem(lane, None, None, run.name, None, run.at, why, True, "cron", run.job)
 
 
-def _failed_runs(reader: Reader, since: float) -> Iterator[CronRun]:
-    for run in read_cron_runs(reader.path.parent):
-        if not run.is_running and (run.at or FAR_PAST) >= since:
-            yield run
-
-
-def _waiting(
-    reader: Reader, catalog: Catalog, opened: Iterable[Conversation], now: float
-) -> Iterator[SinceItem]:
-    for each in find_waiting(reader, opened, now):
+def _facts(lane: str, catalog: Catalog, facts: Iterable[EndFact]) -> Iterator[SinceItem]:
+    """Yield the items of what the ends of conversations show."""
+    for each in facts:
         conversation = catalog.conversation(each.session_id)
         at = each.at if each.at is not None else conversation.last_active
-        yield _item("waiting", conversation, each.message_id, at, each.why, certain=each.certain)
+        yield _item(lane, conversation, each.message_id, at, each.why, certain=each.certain)
 
 
 def _wrong(
-    reader: Reader, catalog: Catalog, fresh: Iterable[Conversation], since: float
+    reader: Reader, catalog: Catalog, runs: Runs, unread: Iterable[str], since: float
 ) -> Iterator[SinceItem]:
     """Yield what went wrong in conversations with new messages, what was ended by an error since,
     and the runs of jobs that failed since."""
     failed: set[str] = set()
-    sessions = CronSessions(catalog)
-    for run in _failed_runs(reader, since):
+    for run, conversation in runs:
+        if not run.has_failed_since(since):
+            continue
         why = _("the job failed: {error}", error=one_line(run.error, _SHOWN))
-        conversation = sessions.of(run)
         if conversation is None:
             yield _of_job("wrong", run, why)
         else:
@@ -182,10 +174,9 @@ def _wrong(
         if is_error(each.tip.end_reason)
         if (each.tip.ended_at or FAR_PAST) >= since and _is_shown(each)
     )
-    suspects = {each.id: each for each in (*fresh, *broken) if each.id not in failed}
-    for each in find_wrong(reader, suspects.values()):
-        conversation = catalog.conversation(each.session_id)
-        yield _item("wrong", conversation, each.message_id, each.at, each.why, certain=each.certain)
+    suspects = {each.id: each for each in (*map(catalog.conversation, unread), *broken)}
+    chosen = [each for each in suspects.values() if each.id not in failed]
+    yield from _facts("wrong", catalog, find_wrong(reader, chosen))
 
 
 def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
@@ -194,9 +185,7 @@ def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
         yield _item("new", catalog.conversation(root), new.first_message_id, new.at, why)
 
 
-def _running(
-    reader: Reader, catalog: Catalog, opened: Iterable[Conversation]
-) -> Iterator[SinceItem]:
+def _running(reader: Reader, runs: Runs, opened: Iterable[Conversation]) -> Iterator[SinceItem]:
     for conversation in opened:
         if conversation.status is not Status.LIVE:
             continue
@@ -207,20 +196,15 @@ def _running(
         is_busy = any(segment.busy for segment in conversation.segments)
         last = turn.rows[-1].id if turn.rows else None
         yield _item("running", conversation, last, began, why, certain=is_busy)
-    sessions = CronSessions(catalog)
-    for run in read_cron_runs(reader.path.parent):
-        if run.is_running and sessions.of(run) is None:
-            why = _("a cron job, without a session")
-            yield _of_job("running", run, why)
+    for run, of_run in runs:
+        if run.is_running and of_run is None:
+            yield _of_job("running", run, _("a cron job, without a session"))
 
 
-def _named(reader: Reader, catalog: Catalog, items: Iterable[SinceItem]) -> Iterator[SinceItem]:
+def _named(reader: Reader, catalog: Catalog, items: Sequence[SinceItem]) -> Iterator[SinceItem]:
     """Yield items whose untitled conversations have the name that lists show."""
-    found = list(items)
-    untitled = {item.session_id for item in found if item.session_id is not None and not item.title}
-    names = {
-        each.id: each.preview
-        for each in with_names(reader, [catalog.conversation(id) for id in untitled])
-    }
-    for item in found:
-        yield item._replace(title=item.title or names.get(item.session_id or "", ""))
+    untitled = {item.session_id for item in items if item.session_id is not None and not item.title}
+    named = with_names(reader, [catalog.conversation(id) for id in untitled])
+    names: dict[str | None, str] = {each.id: each.preview for each in named}
+    for item in items:
+        yield item._replace(title=item.title or names.get(item.session_id, ""))

@@ -24,7 +24,10 @@ _Rows = dict[str, dict[int, float | None]]
 
 def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str, Unread]:
     """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
-    return _count(reader, catalog, _rows_after(reader, catalog, after))
+    sessions = catalog.sessions.values()
+    recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
+    condition = f"{reader.schema.message('timestamp')} >= ?"
+    return _count(reader, catalog, _select(reader, catalog, recent, condition, after))
 
 
 def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
@@ -35,8 +38,9 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
     """
     newest: dict[str, int] = {}
     for session, id in _newest_ids(reader, marks.floor).items():
-        root = catalog.root_of(session)
-        if root is not None and _is_listed(catalog.conversation(root)):
+        conversation = catalog.of_session(session)
+        if conversation is not None and conversation.view is not None:
+            root = conversation.root_id
             newest[root] = max(newest.get(root, 0), id)
     keys: dict[str, object] = {}
     for root, id in newest.items():
@@ -45,11 +49,9 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
         if id > mark:  # a rewind shows in the counter of Hermes
             keys[root] = mark, id, conversation.last_active, conversation.message_count
     known = reader.of_file.unread
-    same = {
-        root: known[root] for root, key in keys.items() if root in known and known[root][0] == key
-    }
-    counted = _count(reader, catalog, _behind(reader, catalog, keys.keys() - same.keys(), marks))
-    found = {root: same.get(root, (key, counted.get(root))) for root, key in keys.items()}
+    found = {root: known[root] for root, key in keys.items() if known.get(root, [None])[0] == key}
+    counted = _count(reader, catalog, _behind(reader, catalog, keys.keys() - found.keys(), marks))
+    found |= {root: (key, counted.get(root)) for root, key in keys.items() if root not in found}
     reader.of_file.unread = found
     return {root: unread for root, (_key, unread) in found.items() if unread is not None}
 
@@ -93,13 +95,6 @@ def _behind(reader: Reader, catalog: Catalog, roots: Iterable[str], marks: ReadM
     return behind
 
 
-def _rows_after(reader: Reader, catalog: Catalog, after: float) -> _Rows:
-    """Return the rows since a time."""
-    sessions = catalog.sessions.values()
-    recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
-    return _select(reader, catalog, recent, f"{reader.schema.message('timestamp')} >= ?", after)
-
-
 def _select(
     reader: Reader, catalog: Catalog, session_ids: Iterable[str], condition: str, value: object
 ) -> _Rows:
@@ -107,25 +102,20 @@ def _select(
     schema = reader.schema
     names = ("role", "timestamp", "display_kind", "display_metadata")
     columns = [*map(schema.message, names), schema.active(), schema.compacted()]
-    chosen = [id for id in session_ids if _is_listed(catalog.of_session(id))]
     found: _Rows = {}
     for session, id, stored_role, time, kind, metadata, active, compacted in reader.rows_in(
         f"SELECT m.session_id, m.id, {', '.join(columns)} FROM messages m "
         f"WHERE {condition} AND m.session_id IN ({{keys}})",
-        chosen,
+        list(session_ids),
         [value],
     ):
+        conversation = catalog.of_session(text_of(session))
         is_gone = state_of(active, compacted) is State.REWOUND
         if is_gone or is_hidden(text_of(stored_role, "unknown"), as_text(kind), metadata):
             continue
-        root = catalog.root_of(text_of(session))
-        if root is not None:
-            found.setdefault(root, {})[as_int(id)] = as_time(time)
+        if conversation is not None and conversation.view is not None:
+            found.setdefault(conversation.root_id, {})[as_int(id)] = as_time(time)
     return found
-
-
-def _is_listed(conversation: Conversation | None) -> bool:
-    return conversation is not None and conversation.view is not None
 
 
 def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation) -> set[int]:

@@ -22,7 +22,7 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, sync_folder
-from ..notes.tags import IN_BUNDLE, read_tags
+from ..notes.notes_file import IN_BUNDLE, read_tags
 from ..wording import _
 from .bundle import (
     FORMAT,

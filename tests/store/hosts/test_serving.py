@@ -232,9 +232,8 @@ def test_windows_of_an_answer_are_the_whole(caller, monkeypatch):
         text += window
         assert len(window) <= 100
     assert json.loads(text) == whole
-    for start in (-1, "0", None, 1e9):
-        number = caller.send(**question, **{"from": start})
-        assert caller.heard("id", number)["answer"] == whole, "no window was asked for"
+    number = caller.send(**question, **{"from": None})
+    assert caller.heard("id", number)["answer"] == whole, "no window was asked for"
 
 
 def test_a_question_that_takes_too_long_is_refused(caller, monkeypatch, endless):
@@ -265,12 +264,8 @@ def test_more_questions_than_have_room_are_refused(caller, monkeypatch, endless)
     """Each with a sentence, and they take no memory."""
     number = caller.send(**ENDLESS_CALL)
     with monkeypatch.context() as patch:
-        patch.setattr(serving, "_WAITING_BYTES", 0)
+        patch.setattr(serving, "_WAITING", 1)
         assert "too many" in caller.ask("state")["error"][1]
-    with monkeypatch.context() as patch:
-        patch.setattr(serving, "_LEASES", 1)
-        refused = caller.heard("id", caller.send(lease=9, ask="state"))
-        assert "too many" in refused["error"][1]
     caller.send(cancel=number)
     assert caller.is_answered()
 

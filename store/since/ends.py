@@ -1,14 +1,16 @@
-"""Which conversations wait for the user: what is certain, and what is inferred from words.
+"""What the ends of conversations show: which wait for the user, and which went wrong.
 
 Certain is what Hermes stores: a `clarify` call without a result, a command that wants approval, a
 handoff that no gateway took, an answer of a background agent that was not delivered, a turn that a
-restart of the gateway cut off (0.19 to 0.22). A conversation that was ended waits for nobody.
+restart of the gateway cut off (0.19 to 0.22). Inferred is what words and failing tools mean. A
+conversation that was ended waits for nobody.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping, as_time
@@ -16,8 +18,8 @@ from ..files import read_objects
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
-from ..wording import _
-from .last_turn import EndFact, LastRow, Turn, argument, read_last_rows, read_turn
+from ..wording import _, ngettext
+from .last_turn import LastRow, Turn, argument, read_last_rows, read_turn
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")
 _PROMISE = re.compile(
@@ -28,6 +30,23 @@ _PROMISE = re.compile(
 """What an assistant says that means to go on by itself."""
 _SHOWN = 120
 """Code points of what was said that a reason quotes."""
+_ERROR = re.compile(r"error|fail|crash", re.IGNORECASE)
+"""In an end reason, which is an open set."""
+_CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error", "incomplete"})
+"""Finish reasons of an answer that is not whole (0.14 to 0.19)."""
+_IN_A_ROW = 3
+"""As many failures at the end, or empty answers, stand out."""
+
+
+class EndFact(NamedTuple):
+    """What the end of a conversation shows: that it waits, or went wrong."""
+
+    session_id: str
+    message_id: int | None
+    at: float | None
+    why: str
+    certain: bool = True
+    """False if it is inferred from what was said or done."""
 
 
 def find_waiting(
@@ -64,16 +83,11 @@ def _asked(session_id: str, turn: Turn) -> EndFact | None:
             asked = one_line(argument(call, "question"), _SHOWN)
             last = turn.rows[-1]
             return EndFact(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
-    return _approval(session_id, turn)
-
-
-def _approval(session_id: str, turn: Turn) -> EndFact | None:
-    last = turn.results[-1] if turn.results else None
-    wanted = last.wants_approval if last is not None else None
-    if last is None or wanted is None:
-        return None
-    command = one_line(wanted, _SHOWN)
-    return EndFact(session_id, last.id, last.at, _("wants approval: {text}", text=command))
+    for last in turn.results[-1:]:
+        if (wanted := last.wants_approval) is not None:
+            why = _("wants approval: {text}", text=one_line(wanted, _SHOWN))
+            return EndFact(session_id, last.id, last.at, why)
+    return None
 
 
 def _said(session_id: str, row: LastRow, *, is_armed: bool) -> EndFact | None:
@@ -132,3 +146,70 @@ def _armed(reader: Reader) -> frozenset[str]:
         f"SELECT s.id FROM sessions s WHERE {reader.schema.session('session_key')} IN ({{keys}})"
     )
     return frozenset(keys | {text_of(row[0]) for row in reader.rows_in(by_key, sorted(keys))})
+
+
+# What went wrong
+
+
+def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[EndFact]:
+    """Yield what went wrong in conversations, at most one thing of each."""
+    handoffs = dict(_handoffs(reader))
+    for conversation in conversations:
+        tip = conversation.tip
+        turn = read_turn(reader, tip.id)
+        last = turn.rows[-1] if turn.rows else None
+        message_id, at = (last.id, last.at) if last is not None else (None, tip.last_active)
+        why = handoffs.get(tip.id) or _by_reason(tip.end_reason) or _by_answers(turn)
+        certain = bool(why)
+        why = why or _by_tools(turn)
+        if why:
+            yield EndFact(tip.id, message_id, at, why, certain)
+
+
+def is_error(reason: str | None) -> bool:
+    """Tell whether an end reason is an error."""
+    return reason is not None and _ERROR.search(reason) is not None
+
+
+def _by_reason(reason: str | None) -> str:
+    if reason is None or not is_error(reason):
+        return ""
+    return _("it was ended by: {reason}", reason=one_line(reason, 60))
+
+
+def _by_answers(turn: Turn) -> str:
+    answers = turn.answers
+    if answers and answers[-1] is turn.rows[-1] and answers[-1].finish_reason in _CUT_OFF:
+        return _("the answer was cut off ({reason})", reason=answers[-1].finish_reason)
+    newest = answers[-_IN_A_ROW:]
+    if len(newest) == _IN_A_ROW and not any(answer.text.strip() for answer in newest):
+        return _("the answer was empty {count} times", count=_IN_A_ROW)
+    return ""
+
+
+def _by_tools(turn: Turn) -> str:
+    """Return what failing tools mean: no more than that they failed, so it is inferred."""
+    newest = turn.results[-_IN_A_ROW:]
+    is_end = bool(newest) and turn.rows[-1] is newest[-1]
+    if not newest or not all(row.is_failure for row in newest):
+        return ""
+    if len(newest) < _IN_A_ROW and not is_end:
+        return ""
+    return ngettext(
+        "the last tool call failed",
+        "the last {count} tool calls failed",
+        len(newest),
+        count=len(newest),
+    )
+
+
+def _handoffs(reader: Reader) -> Iterator[tuple[str, str]]:
+    """Yield the sessions whose handover failed, and why."""
+    schema = reader.schema
+    if "handoff_state" not in schema.session_columns:
+        return
+    error = schema.session("handoff_error")
+    statement = f"SELECT s.id, {error} FROM sessions s WHERE s.handoff_state = 'failed'"
+    for session, reason in reader.rows(statement):
+        why = _("the handover failed: {reason}", reason=one_line(text_of(reason), _SHOWN))
+        yield text_of(session), why
