@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from .messages import transcript as transcript
     from .notes import read_marks as read_marks
     from .notes import tagging as tagging
-    from .run import marks as marks
     from .run import run as run
     from .search import coverage as coverage
     from .search import filters as filters
@@ -142,7 +141,7 @@ _PACKAGES = {
     ),
     **dict.fromkeys(("read_marks", "tagging"), "notes"),
     **dict.fromkeys(("cron_runs", "since"), "since"),
-    **dict.fromkeys(("marks", "run"), "run"),
+    "run": "run",
     **dict.fromkeys(
         (
             "coverage",

@@ -33,7 +33,6 @@ from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
-from ..run.marks import RunMark
 from ..run.run import Run
 from ..search.found import Suggestion
 from ..search.query import Query, parse
@@ -74,7 +73,6 @@ _TYPES = {
             ResumePlan,
             RetentionRules,
             Run,
-            RunMark,
             Selection,
             Sizes,
             SpaceMap,
