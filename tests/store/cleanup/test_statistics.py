@@ -6,7 +6,7 @@ import pytest
 from builders import big_store, hostile_store
 from pruning import opened
 
-from hermes_browse.store.insights.sums import read_statistics
+from hermes_browse.store.insights.sums import read_report
 
 TOKENS = (
     "input_tokens",
@@ -19,8 +19,8 @@ TOKENS = (
 
 def statistics_of(path, by):
     """The sums of a store."""
-    with opened(path) as (reader, catalog):
-        return read_statistics(reader, catalog, by)
+    with opened(path) as (reader, _catalog):
+        return read_report(reader, by, "all", 0.0)
 
 
 def sql(path, statement):
