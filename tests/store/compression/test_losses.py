@@ -4,7 +4,7 @@ from builders import make_store, tool_call
 from compressed import END, SUMMARY
 
 from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.losses import Losses, LostKind, find_losses
+from hermes_browse.store.compression.losses import LostKind, find_losses
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.session import Session
 
