@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
     from .legacy.transcript_files import Count
-    from .run.marks import RunMark
-    from .run.run import Run
     from .search.query import Query
     from .sessions.catalog import Catalog
     from .sessions.models import Lineage
@@ -160,11 +158,7 @@ class OpenStore(Measurable, Changeable):
     file_changes = read(later.changes.read_changes)
     prompt_before = read(later.blame.prompt_before)
 
-    @call
-    def run(self, session_id: str, now: float) -> tuple[Run, tuple[RunMark, ...]]:
-        """Read how the conversation of a session went, and what stands out in it."""
-        run = later.run.read_run(self.reader, session_id, now)
-        return run, later.marks.find_marks(self.reader, run)
+    run = read(later.run.read_run)
 
     # Resuming
 

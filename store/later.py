@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .messages import transcript as transcript
     from .notes import read_marks as read_marks
     from .notes import tagging as tagging
-    from .run import marks as marks
     from .run import run as run
     from .search import coverage as coverage
     from .search import filters as filters
@@ -70,7 +69,7 @@ _FOLDERS = {
     "legacy": ("old_transcripts", "transcript_files"),
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("read_marks", "tagging"),
-    "run": ("marks", "run"),
+    "run": ("run",),
     "search": ("coverage", "filters", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "list_page", "resolve", "session_rows"),
     "since": ("cron_runs", "since"),

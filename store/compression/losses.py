@@ -14,11 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..connection.reader import Reader, Stopped, chunks
+from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_mapping, read_json
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
-from ..trash.progress import never
 from ..wording import N_
 from .compactions import Compaction
 
@@ -116,18 +115,14 @@ _COMMANDS = ("command", "cmd", "script", "code")
 """Names of tool arguments that hold a command."""
 
 
-def find_losses(reader: Reader, compaction: Compaction, *, stopped: Stopped = never) -> Losses:
+def find_losses(reader: Reader, compaction: Compaction) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
-    after it.
-
-    `stopped` is polled between batches of rows; if it returns True, the terms found so far are
-    returned.
-    """
+    after it."""
     gone = compaction.gone
     found: dict[tuple[LostKind, str], Lost] = {}
     characters, is_complete = 0, True
     for ids in chunks(gone[::-1], _BATCH):  # the last occurrence of a term is found first
-        if stopped() or characters > _MAX_CHARACTERS:
+        if characters > _MAX_CHARACTERS:
             is_complete = False
             break
         for message in read_messages_of(reader, ids):

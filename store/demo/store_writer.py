@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -19,11 +19,10 @@ VERSION = 31
 _HERE = Path(__file__).resolve().parent
 _SQL = (_HERE / "schema.sql").read_text(encoding="utf-8")
 
-TABLES: Mapping[str, Sequence[str]] = {
-    name: tuple(body.split(",\n    "))
-    for name, body in re.findall(r"(?s)CREATE TABLE (\w+) \(\n    (.*?)\n\);", _SQL)
+TABLES: Mapping[str, str] = {
+    name: sql for sql, name in re.findall(r"(?s)(CREATE TABLE (\w+) .*?\n\));", _SQL)
 }
-"""Column and constraint definitions by table, in the order of Hermes."""
+"""Statements by table, in the order of Hermes."""
 
 INDEXES: Mapping[str, str] = {
     name: sql for sql, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+) .*);", _SQL)
@@ -39,11 +38,6 @@ Value = str | bytes | int | float | None
 
 Row = Mapping[str, Value]
 """Column → value; missing columns get their defaults."""
-
-
-def table_statement(name: str, columns: Iterable[str]) -> str:
-    """Return CREATE TABLE for definitions as in `TABLES`."""
-    return f"CREATE TABLE {name} (\n    " + ",\n    ".join(columns) + "\n)"
 
 
 def fill_statement(name: str) -> str:
@@ -131,8 +125,8 @@ def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, generation: 
         FileExistsError: The path exists.
     """
     with new_store(path) as connection:
-        for name, columns in TABLES.items():
-            connection.execute(table_statement(name, columns))
+        for statement in TABLES.values():
+            connection.execute(statement)
         insert(connection, "schema_version", [{"version": VERSION}])
         for table, rows in tables.items():
             insert(connection, table, rows)

@@ -32,7 +32,6 @@ from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
-from ..run.marks import RunMark
 from ..run.run import Run
 from ..search.found import Suggestion
 from ..search.query import Query, parse
@@ -65,8 +64,7 @@ _TYPES = {
     for kind in (
         *(Bundle, Catalog, Change, CleanedUp, Deleted, DeletePlan, Expected, Facts, FileSpace),
         *(Lineage, Memory, ModelContext, Plan, Query, Reader, Restored, ResumePlan),
-        *(RetentionRules, Run, RunMark, Selection, Sizes, SpaceMap, Step, StoreSummary),
-        *(Suggestion,),
+        *(RetentionRules, Run, Selection, Sizes, SpaceMap, Step, StoreSummary, Suggestion),
     )
 }
 """Those that modules of calls import for their annotations alone."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
-from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.catalog import read_catalog
 from ..sessions.session import Tokens
 from .facts import Facts, read_facts, read_tools
 from .periods import UNITS, begin_of, first_day
 
 WITH_BYTES = ("model", "source", "day", "tool")
-"""Groupings that also sum bytes, over all time (`read_statistics`)."""
+"""Groupings that also sum bytes, over all time (`read_report`)."""
 _LOCAL = "at, 'unixepoch', 'localtime'"
 _KEYS = {
     "day": f"date({_LOCAL})",
@@ -106,7 +107,7 @@ class Report(NamedTuple):
     by: str
     total: Group
     rows: tuple[Group, ...]
-    """In the order of their keys, except from `read_statistics`."""
+    """In the order of their keys, except from `read_report`."""
 
 
 def _group(row: Row) -> Group:
@@ -170,8 +171,8 @@ def make_report(
             week), `model`, `source`, `project` or `conversation` for what `read_facts` returned.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
-        is_whole: Count as `read_statistics` does: messages without a session too, and, unless by
-            model, a conversation only in the group of its root.
+        is_whole: Count messages without a session too, and, unless by model, a conversation only in
+            the group of its root.
 
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
@@ -199,45 +200,34 @@ def split_report(
     return parts
 
 
-def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Report:
-    """Add up a whole store, with the bytes of its messages.
+def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
+    """Add up a whole store, or a period.
 
-    By source and model, messages and bytes count for the source and model of their session; by day
-    for the local day of the message, and sessions, tokens and cost for the day of the session's
-    start. By tool, messages and bytes are those of its answers; tokens and cost are not recorded
-    by tool, so they are 0.
+    Over all time and by one of `WITH_BYTES` there are the bytes of the messages, and the total is
+    the same for each grouping. By source and model, messages and bytes count there for the source
+    and model of their session; by day for the local day of the message, and sessions, tokens and
+    cost for the day of the session's start. By tool, messages and bytes are those of its answers;
+    tokens and cost are not recorded by tool, so they are 0.
 
     Returns:
-        By `model`, `source`, `day` or `tool`: days in order, other keys by calls, messages and
-        bytes, most first. The total is the same for each grouping.
-    """
-    facts = read_facts(reader, catalog, sizes=True)
-    report = by_source = make_report(facts, "source", "all", 0.0, is_whole=True)
-    if by == "tool":
-        report = make_report(read_tools(reader, catalog), by, "all", 0.0, is_whole=True)
-    elif by != "source":
-        report = make_report(facts, by, "all", 0.0, is_whole=True)
-    rows = report.rows
-    if by != "day":
-        rows = tuple(
-            sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key))
-        )
-    return Report(by, by_source.total, rows)
-
-
-def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
-    """Add up the whole store, with bytes where there are any, or a period.
-
-    Rows that are not units of time are in the order of their size, descending.
+        Units of time in order, other keys by their size, largest first.
     """
     catalog = read_catalog(reader, now)
-    if period == "all" and by in WITH_BYTES:
-        return read_statistics(reader, catalog, by)
-    read = read_tools if by == "tool" else read_facts
-    report = make_report(read(reader, catalog), by, period, now)
+    is_whole = period == "all" and by in WITH_BYTES
+    read = partial(read_facts, reader, catalog, sizes=is_whole)
+    facts = read_tools(reader, catalog) if by == "tool" else read()
+    report = make_report(facts, by, period, now, is_whole=is_whole)
+    if is_whole and by in ("model", "tool"):
+        every = read() if by == "tool" else facts
+        total = make_report(every, "source", period, now, is_whole=True).total
+        report = report._replace(total=total)
     if by in (*UNITS, "hour"):
         return report
-    ordered = sorted(
-        report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key)
-    )
-    return report._replace(rows=tuple(ordered))
+
+    def order(group: Group) -> tuple[int, int, int, str]:
+        sums = (group.messages, group.bytes)
+        if not is_whole:
+            sums = (group.tokens.total, group.messages)
+        return -group.calls, -sums[0], -sums[1], group.key
+
+    return report._replace(rows=tuple(sorted(report.rows, key=order)))

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Collection
 from pathlib import Path
 
-from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert, table_statement
+from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _, ngettext
@@ -84,8 +84,7 @@ class OldTranscripts:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         # In WAL mode the writing thread and the reading threads do not wait for each other.
         statements = ["PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF"]
-        statements += (table_statement(name, columns) for name, columns in TABLES.items())
-        statements += (INDEXES[name] for name in _INDEXES)
+        statements += [*TABLES.values(), *(INDEXES[name] for name in _INDEXES)]
         statements.append(f"INSERT INTO schema_version (version) VALUES ({VERSION})")
         for statement in statements:
             connection.execute(statement)

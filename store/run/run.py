@@ -1,4 +1,5 @@
-"""Read how a conversation went: turns, tool calls, parts and subagents on one axis of time.
+"""How a conversation went: turns, tool calls, parts and subagents on one axis of time, and what
+stands out: loops, falls of the cache share, gaps, the slowest and the dearest.
 
 Hermes stores tokens and cost per session, and since 0.18 per session and model; per message it
 stores none, or a number of tokens.
@@ -6,25 +7,36 @@ stores none, or a number of tokens.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from itertools import groupby
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
+from ..ages import MINUTE, age_words
 from ..changes.changes import find_tree
-from ..changes.tool_uses import ToolUse, read_tool_uses
-from ..compression.compactions import read_history
+from ..changes.tool_uses import ToolUse, read_results, read_tool_uses
+from ..compression.compactions import CompactionHistory, read_history
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time
-from ..messages.transcript import SLICE
 from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import text_of
+from ..wording import _
 
 _USAGES = (
     "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, "
     "cache_write_tokens FROM session_model_usage WHERE session_id = ? ORDER BY first_seen, rowid"
 )
 """What a session used of each of its models, in time."""
+_LOOP = 3
+"""As many equal calls with equal results in one turn are a loop."""
+_GAP = 1800.0
+"""Seconds without a message."""
+_MOST_GAPS = 3
+_SLOW = 1.0
+"""Seconds; releases that store a whole turn at once have no durations."""
+_LEAST_SHARE = 0.1
+"""A cache share below that has nowhere to fall."""
 
 
 class RunRow(NamedTuple):
@@ -56,6 +68,15 @@ class Stretch(NamedTuple):
     stored."""
 
 
+class RunMark(NamedTuple):
+    """Something that stands out, in a sentence."""
+
+    kind: str
+    """`loop`, `cache`, `gap`, `slowest` or `dearest`."""
+    message_id: int | None
+    text: str
+
+
 class Run(NamedTuple):
     """A conversation in time. Times are Unix seconds, money is USD."""
 
@@ -67,6 +88,7 @@ class Run(NamedTuple):
     stretches: tuple[Stretch, ...]
     compressions: tuple[float, ...]
     """When it was compressed."""
+    marks: tuple[RunMark, ...] = ()
 
     @property
     def turns(self) -> list[RunRow]:
@@ -83,33 +105,38 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     _catalog, (conversation, *subagents) = find_tree(reader, session_id, now)
     segments = conversation.segments
     history = read_history(reader, segments)
-    left_out = {*history.copies, *(done.summary for done in history.compactions)}
-    rows = list(_read_rows(reader, segments, left_out))
-    return Run(
+    rows = tuple(_read_rows(reader, segments, history))
+    run = Run(
         conversation,
         tuple(subagents),
-        tuple(row for row in rows if row.role != "session_meta"),
+        rows,
         tuple(read_tool_uses(reader, [conversation])),
         tuple(_stretches(reader, segments, rows)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
+    finders = _cache_falls, _gaps, _slowest, _dearest
+    marks = chain(_loops(reader, run), *(find(run) for find in finders))
+    return run._replace(marks=tuple(marks))
 
 
 def _read_rows(
-    reader: Reader, segments: Sequence[Session], left_out: Container[int | None]
+    reader: Reader, segments: Sequence[Session], history: CompactionHistory
 ) -> Iterator[RunRow]:
-    columns = ", ".join(map(reader.schema.message, ("role", "timestamp", "token_count")))
-    statement = f"SELECT m.id, {columns} FROM messages m WHERE m.session_id = ? AND"
+    count = reader.schema.message("token_count")
+    statement = (
+        f"SELECT m.id, {count} FROM messages m WHERE m.session_id IN ({{keys}}) AND {count} > 0"
+    )
+    stored = reader.rows_in(statement, [segment.id for segment in segments])
+    tokens = {as_int(message_id): as_count(number) for message_id, number in stored}
+    left_out = {*history.copies, *(done.summary for done in history.compactions)}
     turn = -1
-    for segment in segments:
-        for rows in reader.slices(statement, "m.id", SLICE, [segment.id]):
-            for message_id, stored, time, tokens in rows:
-                id, role = as_int(message_id), text_of(stored)
-                if id in left_out:
-                    continue
-                # What precedes the first prompt is a turn too.
-                turn += role == "user" or (turn < 0 and role != "session_meta")
-                yield RunRow(id, segment.id, role, as_time(time), as_count(tokens), turn)
+    for generation in history.generations:
+        session_id = segments[generation.segment].id
+        for row in generation.rows:
+            if row.id not in left_out:
+                turn += row.role == "user" or turn < 0  # what precedes the first prompt is one too
+                count_of = tokens.get(row.id, 0)
+                yield RunRow(row.id, session_id, row.role, row.timestamp, count_of, turn)
 
 
 def _stretches(
@@ -141,3 +168,87 @@ def _stretches(
                 cost if isinstance(cost, float) else None,
                 cached / sent if sent else None,
             )
+
+
+def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
+    turn_of = {row.id: row.turn for row in run.rows}
+    calls: defaultdict[tuple[object, ...], list[ToolUse]] = defaultdict(list)
+    for use in run.tools:
+        if use.result_id is not None:
+            calls[turn_of.get(use.message_id), use.name, use.arguments].append(use)
+    for uses in calls.values():
+        results = read_results(reader, uses) if len(uses) >= _LOOP else {}
+        for result, count in Counter(results.values()).items():
+            if count >= _LOOP:
+                same = [use for use in uses if results.get(use.result_id) == result]
+                text = _(
+                    "{tool} was called {count} times with the same result",
+                    tool=same[0].name,
+                    count=count,
+                )
+                yield RunMark("loop", same[_LOOP - 1].message_id, text)
+
+
+def _cache_falls(run: Run) -> Iterator[RunMark]:
+    known = [(part.cache_share, part) for part in run.stretches if part.cache_share is not None]
+    for (share, before), (left, after) in pairwise(known):
+        if share >= _LEAST_SHARE and left <= share / 2:
+            text = _(
+                "the cache share fell from {before} % to {after} %: {reason}",
+                before=round(100 * share),
+                after=round(100 * left),
+                reason=_reason(before, after),
+            )
+            yield RunMark("cache", after.first_message_id, text)
+
+
+def _reason(before: Stretch, after: Stretch) -> str:
+    """Say what changed from one stretch to the next."""
+    found = []
+    if before.model != after.model:
+        names = {"before": before.model, "after": after.model}
+        found.append(_("the model changed from {before} to {after}", **names))
+    if before.prompt != after.prompt:
+        found.append(_("the system prompt changed"))
+    if before.tools != after.tools:
+        found.append(_("the tools changed"))
+    return ", ".join(found) or _("nothing that is stored explains it")
+
+
+def _gaps(run: Run) -> Iterator[RunMark]:
+    times = [(row.at, row) for row in run.rows if row.at is not None]
+    gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
+    for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
+        if seconds >= _GAP:
+            is_prompt = row.role == "user"
+            text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")
+            yield RunMark("gap", row.id, text.format(time=_span(seconds)))
+
+
+def _slowest(run: Run) -> Iterator[RunMark]:
+    slow = max(run.tools, key=_seconds, default=None)
+    if slow is not None and _seconds(slow) >= _SLOW:
+        text = _("the slowest call: {tool}, {time}", tool=slow.name, time=_span(_seconds(slow)))
+        yield RunMark("slowest", slow.message_id, text)
+
+
+def _seconds(use: ToolUse) -> float:
+    """Return how long a call took, as far as stored."""
+    return use.ended_at - use.at if use.ended_at is not None and use.at is not None else 0.0
+
+
+def _dearest(run: Run) -> Iterator[RunMark]:
+    counted: Counter[int] = Counter()
+    for row in run.rows:
+        counted[row.turn] += row.tokens
+    known = +counted
+    if len(known) > 1:
+        ((turn, tokens),) = known.most_common(1)
+        text = _("the most expensive turn: {count:,} tokens", count=tokens)
+        yield RunMark("dearest", run.turns[turn].id, text)
+
+
+def _span(seconds: float) -> str:
+    if seconds >= 2 * MINUTE:
+        return age_words(seconds)
+    return _("{count} s", count=round(seconds))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.run.marks import RunMark
 from hermes_browse.store.run.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -24,16 +23,16 @@ class RunCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         store = context.store
-        run, marks = store.run(store.resolve(context.arguments.id), context.now)
+        run = store.run(store.resolve(context.arguments.id), context.now)
         store.close()
         if context.json:
-            print_json(_run_json(run, marks))
+            print_json(_run_json(run))
         else:
-            print_lines(_lines(run, marks))
+            print_lines(_lines(run))
         return 0
 
 
-def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
+def _run_json(run: Run) -> Json:
     conversation = run.conversation
     return fields(conversation, "cost_usd", "tree_cost_usd") | {
         "conversation": conversation.id,
@@ -51,7 +50,7 @@ def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
             )
             for part in run.stretches
         ],
-        "marks": [fields(mark, "kind", "message_id", "text") for mark in marks],
+        "marks": [fields(mark, "kind", "message_id", "text") for mark in run.marks],
         "subagents": [
             fields(subagent, "cost_usd")
             | {
@@ -64,7 +63,7 @@ def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
     }
 
 
-def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
+def _lines(run: Run) -> Iterator[OutputLine]:
     yield OutputLine("title", facts(run))
     for part in run.stretches:
         words = joined(part.session_id, part.model, dollars(part.cost_usd), cache_share(part))
@@ -80,7 +79,7 @@ def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
             cost=dollars(subagent.cost_usd),
         )
         yield OutputLine("tool", one_line(line), 2)
-    for mark in marks:
+    for mark in run.marks:
         text = mark.text
         if mark.message_id is not None:
             text = _("message {id}: {text}", id=mark.message_id, text=text)

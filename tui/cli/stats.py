@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,12 +17,28 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..text.formats import dollars, long_number, size
 from .command_context import ManyStoresCommand
-from .output import TableColumn, fields, note, print_json, print_table
+from .output import TableColumn, note, print_json, print_table
 from .parser import ALL_HOSTS, Argument
 from .stores import Answers
 
 _Sums = dict[str, Any]
 """Sums as in the document."""
+_FIELDS = {
+    "sessions": "sessions",
+    "archived_sessions": "archived",
+    "messages": "messages",
+    "input_tokens": "tokens.input",
+    "output_tokens": "tokens.output",
+    "cache_read_tokens": "tokens.cache_read",
+    "cache_write_tokens": "tokens.cache_write",
+    "reasoning_tokens": "tokens.reasoning",
+    "cost_usd": "cost_usd",
+    "cost_estimated_usd": "estimated_usd",
+    "cost_actual_usd": "actual_usd",
+    "cost_unknown_sessions": "unknown",
+    "cost_included_sessions": "included",
+}
+_FIELDS_OF_TOOLS = {"calls": "calls", "answers": "messages", "failed": "failed"}
 _BY = ("model", "source", *UNITS, "hour", "project", "conversation", "tool")
 
 
@@ -51,14 +70,19 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
     def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> None:
         by, period = arguments.by, arguments.period
         is_whole = period == "all" and by in WITH_BYTES
-        total: _Sums = {}
-        rows: dict[str, _Sums] = {}
-        for _place, (report, file_bytes) in answers.answers:
-            total = _added(total, _total_json(report, file_bytes, is_whole=is_whole))
+        reports = [report for _place, (report, _file_bytes) in answers.answers]
+        groups: defaultdict[str, list[Group]] = defaultdict(list)
+        for report in reports:
             for group in report.rows:
-                row = _sums_json(group, by, is_whole=is_whole)
-                rows[group.key] = _added(rows.get(group.key, {}), row)
-        ordered = list(rows.values())
+                groups[group.key].append(group)
+        every = list(chain.from_iterable(groups.values()))
+        total = _sums_json([report.total for report in reports], every, by, is_whole=is_whole)
+        if is_whole:
+            total["file_bytes"] = sum(size for _place, (_report, size) in answers.answers)
+        ordered = [
+            {"key": key} | _sums_json(same, same, by, is_whole=is_whole)
+            for key, same in groups.items()
+        ]
         if answers.only is None:
             ordered.sort(key=_key_of if by in (*UNITS, "hour") else _order)
         if arguments.json:
@@ -75,53 +99,19 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
             note(sentence)
 
 
-def _sums_json(group: Group, by: str, *, is_whole: bool) -> _Sums:
-    """Build the JSON of sums: the same keys for each grouping and period, and three more by
-    tool."""
-    document: _Sums = {"key": group.key, "conversations": len(group.conversations)}
-    document |= fields(
-        group,
-        sessions="sessions",
-        archived_sessions="archived",
-        messages="messages",
-        input_tokens="tokens.input",
-        output_tokens="tokens.output",
-        cache_read_tokens="tokens.cache_read",
-        cache_write_tokens="tokens.cache_write",
-        reasoning_tokens="tokens.reasoning",
-        cost_usd="cost_usd",
-        cost_estimated_usd="estimated_usd",
-        cost_actual_usd="actual_usd",
-        cost_unknown_sessions="unknown",
-        cost_included_sessions="included",
-    )
-    document["bytes"] = group.bytes if is_whole else None
-    if by == "tool":
-        document |= fields(group, calls="calls", answers="messages", failed="failed")
-    return document
+def _sums_json(
+    groups: Sequence[Group], of_tools: Sequence[Group], by: str, *, is_whole: bool
+) -> _Sums:
+    """Build the JSON of sums: the same keys for each grouping and period, and three more by tool,
+    of the groups `of_tools`."""
+    document: _Sums = {"conversations": sum(len(group.conversations) for group in groups)}
+    document |= _added(groups, _FIELDS)
+    document["bytes"] = sum(group.bytes for group in groups) if is_whole else None
+    return document | _added(of_tools, _FIELDS_OF_TOOLS) if by == "tool" else document
 
 
-def _total_json(report: Report, file_bytes: int, *, is_whole: bool) -> _Sums:
-    """Build the JSON of all sums; over the whole store the calls of tools are those of the rows,
-    and its messages all there are."""
-    document = _sums_json(report.total, report.by, is_whole=is_whole)
-    del document["key"]
-    if is_whole:
-        document["file_bytes"] = file_bytes
-    if is_whole and report.by == "tool":
-        rows = [_sums_json(group, report.by, is_whole=True) for group in report.rows]
-        document |= {
-            name: sum(row[name] for row in rows) for name in ("calls", "answers", "failed")
-        }
-    return document
-
-
-def _added(sums: _Sums, row: _Sums) -> _Sums:
-    """Add the numbers of a row to sums; unknown ones stay null, texts are those of the first."""
-    return row | {
-        name: value + row[name] if isinstance(value, int | float) else value
-        for name, value in sums.items()
-    }
+def _added(groups: Sequence[Group], fields: Mapping[str, str]) -> _Sums:
+    return {name: sum(map(attrgetter(path), groups)) for name, path in fields.items()}
 
 
 def _key_of(row: _Sums) -> str:

@@ -16,7 +16,7 @@ from hermes_browse.store.cleanup.sizes import (
     read_space_map,
 )
 from hermes_browse.store.connection.stored_values import as_int
-from hermes_browse.store.insights.sums import read_statistics
+from hermes_browse.store.insights.sums import read_report
 
 
 def raw_bytes(path):
@@ -65,7 +65,7 @@ def test_some_and_all_are_measured_alike(tmp_path, monkeypatch):
         for size in (1, 3, 50):
             monkeypatch.setattr(module, "_SLICE", size)
             assert measure(reader, sessions) == whole
-        total = read_statistics(reader, catalog).total
+        total = read_report(reader, "source", "all", 0.0).total
         prompts = reader.value("SELECT sum(length(CAST(system_prompt AS BLOB))) FROM sessions")
     assert added(whole.values()).rows == 3000 == total.messages
     assert added(whole.values()).content - as_int(prompts) == total.bytes

@@ -4,7 +4,7 @@ from builders import make_store, tool_call
 from compressed import END, SUMMARY
 
 from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.losses import Losses, LostKind, find_losses
+from hermes_browse.store.compression.losses import LostKind, find_losses
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.session import Session
 
@@ -14,7 +14,6 @@ def _losses(
     replaced,
     summary,
     kept="goodbye",
-    **more,
 ):
     rows = [
         *({"session_id": "a", "active": 0, "compacted": 1} | row for row in replaced),
@@ -29,7 +28,7 @@ def _losses(
     path = make_store(folder / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
         (one,) = read_history(reader, [Session("a", "cli")]).compactions
-        return find_losses(reader, one, **more)
+        return find_losses(reader, one)
 
 
 def test_what_neither_summary_nor_tail_mentions(tmp_path):
@@ -93,11 +92,6 @@ def test_no_more_than_can_be_read(tmp_path):
     rows = [{"role": "assistant", "content": " ".join(f"name_{each}" for each in range(600))}]
     losses = _losses(tmp_path, rows, "nothing")
     assert len(losses.terms) == 500 and not losses.is_complete
-
-
-def test_a_search_that_is_stopped_says_so(tmp_path):
-    rows = [{"role": "assistant", "content": "some_name"}]
-    assert _losses(tmp_path, rows, "nothing", stopped=lambda: True) == Losses((), False)
 
 
 def test_texts_without_an_end_come_to_one(tmp_path):

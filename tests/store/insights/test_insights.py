@@ -14,7 +14,7 @@ from pruning import NOW, aged, opened, said
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import WITH_BYTES, make_report, read_statistics, split_report
+from hermes_browse.store.insights.sums import WITH_BYTES, make_report, read_report, split_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
@@ -321,11 +321,11 @@ def test_hostile_rows(tmp_path, by):
 def test_with_bytes_messages_of_nobody_count(tmp_path, by):
     """Over all time everything that takes room is added up; of `big_store` every row has bytes."""
     path = hostile_store(tmp_path / "hostile.db")
-    with opened(path) as (reader, catalog):
-        total = read_statistics(reader, catalog, by).total
+    with opened(path) as (reader, _catalog):
+        total = read_report(reader, by, "all", 0.0).total
     assert total.messages == sql(path, "SELECT count(*) FROM messages")[0][0]
-    with opened(big_store(tmp_path / "big.db", 200, 2000)) as (reader, catalog):
-        found = read_statistics(reader, catalog, by)
+    with opened(big_store(tmp_path / "big.db", 200, 2000)) as (reader, _catalog):
+        found = read_report(reader, by, "all", 0.0)
     assert found.total.bytes == sum(each.bytes for each in found.rows) or by == "tool"
     assert all(each.bytes for each in found.rows if each.messages)
 

@@ -7,22 +7,20 @@ from paths import DATA
 from store_builder import T0, StoreBuilder, add_tool_use, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.run.marks import find_marks
 from hermes_browse.store.run.run import read_run
 
 STORES = sorted(DATA.glob("state-v*.db"))
 
 
 def run_of(builder, session="s"):
-    """The run of a session, and its marks."""
+    """The run of a session."""
     with Store(builder.write()).reader() as reader:
-        run = read_run(reader, session)
-        return run, find_marks(reader, run)
+        return read_run(reader, session)
 
 
-def texts(marks, kind):
+def texts(run, kind):
     """The marks of a kind: where, and what they say."""
-    return [(mark.message_id, mark.text) for mark in marks if mark.kind is kind]
+    return [(mark.message_id, mark.text) for mark in run.marks if mark.kind == kind]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -68,9 +66,9 @@ def test_a_loop_is_found(differs, tmp_path):
         result = f"{number} failed" if differs == "result" else "1 failed"
         call = add_tool_use(builder, f"c{number}", "terminal", {"command": command}, result)
         rows.append(call)
-    _run, marks = run_of(builder)
+    run = run_of(builder)
     sentence = "terminal was called 4 times with the same result"
-    assert texts(marks, "loop") == ([(rows[2], sentence)] if differs == "nothing" else [])
+    assert texts(run, "loop") == ([(rows[2], sentence)] if differs == "nothing" else [])
 
 
 def _two_parts(path, first, second, **changed):
@@ -94,13 +92,13 @@ def _two_parts(path, first, second, **changed):
     ],
 )
 def test_a_fall_of_the_cache_share_is_found(changed, reason, tmp_path):
-    _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 250, **changed))
-    assert texts(marks, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
+    run = run_of(_two_parts(tmp_path / "state.db", 9000, 250, **changed))
+    assert texts(run, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
 
 
 def test_a_small_fall_is_none(tmp_path):
-    _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 2000))
-    assert texts(marks, "cache") == []
+    run = run_of(_two_parts(tmp_path / "state.db", 9000, 2000))
+    assert texts(run, "cache") == []
 
 
 def test_a_model_change_within_a_session(tmp_path):
@@ -113,15 +111,15 @@ def test_a_model_change_within_a_session(tmp_path):
             "session_model_usage", session_id="s", model=model, first_seen=since, input_tokens=1000,
             cache_read_tokens=cached,
         )  # fmt: skip
-    _run, marks = run_of(builder)
-    assert [where for where, _text in texts(marks, "cache")] == [later]
+    run = run_of(builder)
+    assert [where for where, _text in texts(run, "cache")] == [later]
 
 
 @pytest.mark.parametrize("path", STORES, ids=lambda path: path.stem)
 def test_recorded_stores_have_no_loops_and_no_falls(path):
     with Store(path).reader() as reader:
         for (session,) in reader.rows("SELECT id FROM sessions"):
-            kinds = {mark.kind for mark in find_marks(reader, read_run(reader, str(session)))}
+            kinds = {mark.kind for mark in read_run(reader, str(session)).marks}
             assert not kinds & {"loop", "cache"}
 
 
@@ -132,13 +130,13 @@ def test_gaps_the_slowest_and_the_dearest(tmp_path):
     slow = builder.message("s", "assistant", "", tool_calls=[tool_call("terminal")])
     builder.message("s", "tool", "done", tool_call_id="call_1", timestamp=T0 + 1000)
     late = builder.message("s", "user", "are you there?", timestamp=T0 + 9000, token_count=100)
-    _run, marks = run_of(builder)
-    assert texts(marks, "gap") == [(late, "2 hours until the next prompt")]
-    assert texts(marks, "slowest") == [(slow, "the slowest call: terminal, 17 minutes")]
-    assert texts(marks, "dearest") == [(late, "the most expensive turn: 100 tokens")]
+    run = run_of(builder)
+    assert texts(run, "gap") == [(late, "2 hours until the next prompt")]
+    assert texts(run, "slowest") == [(slow, "the slowest call: terminal, 17 minutes")]
+    assert texts(run, "dearest") == [(late, "the most expensive turn: 100 tokens")]
 
 
 def test_turns_begin_with_a_prompt(tmp_path):
-    run, _marks = run_of(_two_parts(tmp_path / "state.db", 1, 1))
+    run = run_of(_two_parts(tmp_path / "state.db", 1, 1))
     assert [turn.id for turn in run.turns] == [1, 2]
     assert [part.first_message_id for part in run.stretches] == [1, 2]

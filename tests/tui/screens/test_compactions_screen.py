@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.lineage.tree import MoreEntry
 from hermes_browse.tui.browser.resume.preflight import not_remembered
-from hermes_browse.tui.screens.compactions.compaction_rows import compaction_rows
+from hermes_browse.tui.screens.compactions.inspection import compaction_rows
 from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
 from hermes_browse.tui.text.family import CompactionEntry
 from hermes_browse.tui.text.styled import line_width

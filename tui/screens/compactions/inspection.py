@@ -1,5 +1,5 @@
-"""What the inspector shows of the compactions of a conversation: transcripts of both sides,
-sentences, Markdown."""
+"""What the inspector shows of the compactions of a conversation: rows of their list, transcripts of
+both sides, sentences, Markdown."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from ...browser.transcript.copying import document
 from ...browser.transcript.entries import TranscriptModel
 from ...text import formats
+from ...text.styled import Line, tailed
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
@@ -31,6 +32,84 @@ WAYS: Mapping[CompactionKind, str] = {
     CompactionKind.ROTATION: N_("new session"),
     CompactionKind.IN_PLACE: N_("in place"),
 }
+_BAR = 16
+"""Cells of the bar of a context before and after."""
+_BAR_FROM, _WAY_FROM, _LOST_FROM = 79, 92, 104
+"""The narrowest rows, in cells, that have a column."""
+
+
+class CompactionRow(NamedTuple):
+    """One compaction."""
+
+    number: int
+    """Counted from 0."""
+    compaction: Compaction
+    most: int
+    """Bytes of the biggest context of the list, for the bar."""
+    lost: str
+    """How much it lost, in words."""
+
+    @property
+    def key(self) -> str:
+        return f"c{self.number}"
+
+    def spans(self, width: int, now: float) -> Line:
+        compaction = self.compaction
+        when = formats.timestamp(compaction.at) or _("unknown time")
+        line = [_mark(compaction), (formats.fit(when, 18), "title")]
+        if width >= _WAY_FROM:
+            line.append((formats.fit(_(WAYS[compaction.kind]), 13), "dim"))
+        line.append((formats.fit(outcome(compaction), 20), "plain"))
+        if width >= _BAR_FROM:
+            line += [*_bar(compaction, self.most), ("  ", "dim")]
+        line.append((formats.fit(_tokens(compaction), 20), "plain"))
+        if width >= _LOST_FROM:
+            line.append((self.lost, "accent"))
+        return tailed(line, "", width)
+
+
+def _mark(compaction: Compaction) -> tuple[str, str]:
+    if compaction.is_broken:
+        return " ! ", "accent"
+    return (" · ", "dim") if compaction.is_known else (" ? ", "accent")
+
+
+def _bar(compaction: Compaction, most: int) -> Line:
+    before = round(_BAR * compaction.bytes_before / max(most, 1))
+    after = round(_BAR * compaction.bytes_after / max(most, 1))
+    after = min(max(after, 1 if compaction.bytes_after else 0), _BAR)
+    gone = max(before - after, 0)
+    return [("█" * after, "accent"), ("░" * gone, "dim"), (" " * (_BAR - after - gone), "dim")]
+
+
+def _tokens(compaction: Compaction) -> str:
+    before = formats.number(formats.tokens(compaction.bytes_before))
+    after = formats.number(formats.tokens(compaction.bytes_after))
+    return _("~{before} ▸ {after} tok", before=before, after=after)
+
+
+def outcome(compaction: Compaction) -> str:
+    """Return how many messages became what: `27 msgs ▸ summary`."""
+    if CompactionNote.ABORTED in compaction.notes:
+        count, what = len(compaction.before), _("aborted")
+    else:
+        count = len(compaction.gone)
+        what = _("nothing") if compaction.summary is None else _("summary")
+    return ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count, count=count, what=what)
+
+
+def compaction_rows(
+    compactions: Sequence[Compaction], lost: Mapping[int, str]
+) -> list[CompactionRow]:
+    """Return the rows of a list, oldest first.
+
+    `lost` says by number how much was lost, as far as it is known; "…" stands for the others.
+    """
+    most = max((max(each.bytes_before, each.bytes_after) for each in compactions), default=0)
+    return [
+        CompactionRow(number, compaction, most, lost.get(number, "…"))
+        for number, compaction in enumerate(compactions)
+    ]
 
 
 class PartModel(TranscriptModel):
@@ -42,11 +121,6 @@ class PartModel(TranscriptModel):
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
         super().add([message._replace(state=State.LIVE) for message in messages])
-
-
-Sides = tuple[TranscriptModel, TranscriptModel]
-"""What a compaction replaced, and what the model had instead, with the messages that are on screen
-first."""
 
 
 class Inspection(NamedTuple):
@@ -91,9 +165,11 @@ class Inspection(NamedTuple):
         return PartModel(self.conversation, list(shown))
 
 
-def read_sides(store: OpenStore, inspection: Inspection, number: int) -> Sides:
-    """Read both sides of a compaction; on a reading thread."""
-    compaction = inspection.compactions[number]
+def read_sides(
+    store: OpenStore, inspection: Inspection, compaction: Compaction
+) -> tuple[TranscriptModel, TranscriptModel]:
+    """Read what a compaction replaced and what the model had instead, with the messages that are on
+    screen first; on a reading thread."""
     replaced, instead = inspection.replaced(compaction), inspection.instead(compaction)
     for model, at in (replaced, 0), (instead, instead.entry_of(compaction.summary) or 0):
         model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))

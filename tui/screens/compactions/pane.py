@@ -16,8 +16,7 @@ from ...widgets.bindings import bindings
 from .inspection import describe_lost
 
 if TYPE_CHECKING:
-    from hermes_browse.store.compression.losses import Losses
-    from hermes_browse.store.search.terms import Matcher
+    from hermes_browse.store.compression.losses import Losses, Lost
 
     from ...browser.transcript.entries import TranscriptModel
     from ...work.store_screen import StoreScreen
@@ -63,18 +62,6 @@ class PartPane(TranscriptView, inherit_bindings=False):
             self._go_to(index)
             self._goal = index
 
-    def find(self, message_id: int, text: str) -> None:
-        """Go to a text in a message, which is read first if need be."""
-        matcher, model = needle(text), self.model
-        index = model.entry_of(message_id) if model is not None else None
-        if index is None or matcher is None:
-            return
-        self._owner.start(self._group, self._show_lost, index, message_id, matcher)
-
-    async def _show_lost(self, index: int, message_id: int, matcher: Matcher) -> None:
-        if await read_missing(self._owner, self, index - _AROUND, index + _AROUND):
-            self.show_find(message_id, matchers=(matcher,))
-
     def on_transcript_view_needed(self, event: TranscriptView.Needed) -> None:
         """Read the messages that came into sight."""
         self._owner.start(self._group, read_missing, self._owner, self, event.first, event.last)
@@ -117,5 +104,14 @@ class ReplacedPane(PartPane):
         first = 0 if by > 0 else count - 1
         self._at = (self._at + by) % count if self._at >= 0 else first
         lost = self._losses.terms[self._at]
-        self.find(lost.last_message_id, lost.term)
+        self._owner.start(self._group, self._show_lost, lost)
         return describe_lost(lost, self._at + 1, count)
+
+    async def _show_lost(self, lost: Lost) -> None:
+        """Go to a lost term in its message, which is read first if need be."""
+        matcher, model = needle(lost.term), self.model
+        index = model.entry_of(lost.last_message_id) if model is not None else None
+        if index is None or matcher is None:
+            return
+        if await read_missing(self._owner, self, index - _AROUND, index + _AROUND):
+            self.show_find(lost.last_message_id, matchers=(matcher,))

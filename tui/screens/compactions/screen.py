@@ -27,11 +27,11 @@ from ...text.read_family import count_lost
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..conversation_screen import ConversationScreen
-from .compaction_rows import CompactionRow, compaction_rows
 from .inspection import (
     WAYS,
+    CompactionRow,
     Inspection,
-    Sides,
+    compaction_rows,
     lost_markdown,
     notes,
     nothing_compressed,
@@ -125,30 +125,24 @@ class CompactionsScreen(ConversationScreen):
 
     async def read_rows(self) -> None:
         """Read the compactions, and show them unless they are the same."""
-        conversation, begin, at = self.conversation, self._begin, self.main.message_id
-
-        def read(store: OpenStore) -> tuple[Inspection, int, Sides | None]:
-            inspection = Inspection(conversation, store.compactions(conversation.segments))
-            number = inspection.first(begin, at)
-            sides = read_sides(store, inspection, number) if number >= 0 else None
-            return inspection, number, sides
-
-        inspection, number, sides = await self.read(read)
+        conversation, at = self.conversation, self.main.message_id
+        history = await self.read(lambda store: store.compactions(conversation.segments))
+        inspection = Inspection(conversation, history)
         is_same = self._compaction and self._inspection.compactions == inspection.compactions
         self._inspection = inspection
         if is_same:
             return
         self._losses.clear()
-        self._number = number
+        self._number = number = inspection.first(self._begin, at)
         count = len(inspection.compactions)
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
-        if sides is None:
+        if not count:
             self.rows.styles.height = "1fr"
             self.rows.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
             return
         self.rows.styles.height = min(count, max(self.size.height // 5, 3))
-        self._show(number, sides)
+        self._show(number)
         self._show_rows(key=f"c{number}")
 
     def _show_rows(self, key: str | None = None) -> None:
@@ -170,24 +164,25 @@ class CompactionsScreen(ConversationScreen):
     def noticed(self, event: TranscriptView.Notice) -> None:
         self.say(event.text)
 
-    def _show(self, number: int, sides: Sides | None = None) -> None:
-        """Show a compaction; its sides are read if they are not given."""
+    def _show(self, number: int) -> None:
+        """Show a compaction."""
         compaction = self._inspection.compactions[number]
         self._number = number
         title = "  " + title_of_instead(compaction)
         self.line("instead-title").update(Content.styled(title, "bold"))
         self.line("about").update(_about(self._inspection, compaction), layout=True)
         self._show_losses(compaction)
-        self.start("sides", self._open_sides, self._inspection, number, sides)
+        self.start("sides", self._open_sides, self._inspection, number)
 
-    async def _open_sides(self, inspection: Inspection, number: int, sides: Sides | None) -> None:
-        """Show both sides of a compaction, then find what it lost, then what the others did, the
+    async def _open_sides(self, inspection: Inspection, number: int) -> None:
+        """Read both sides of a compaction, then find what it lost, then what the others did, the
         newest first; moving the cursor ends it."""
         compactions = inspection.compactions
-        if sides is None:
-            sides = await self.read(lambda store: read_sides(store, inspection, number))
-        self.replaced.open(sides[0])
-        self.instead.open(sides[1], compactions[number].summary)
+        replaced, instead = await self.read(
+            partial(read_sides, inspection=inspection, compaction=compactions[number])
+        )
+        self.replaced.open(replaced)
+        self.instead.open(instead, compactions[number].summary)
         for at in (number, *reversed(range(len(compactions)))):
             if at not in self._losses:
                 find = partial(OpenStore.losses, compaction=compactions[at])

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from textual.events import Click
-from textual.geometry import Size
 from textual.message import Message
 
 from hermes_browse.store.wording import _
@@ -29,8 +28,6 @@ _DAY = 6
 _MARGIN = Cell(" " * _DAY, "none")
 _UNUSED = "·"
 _SHADES = "░▒▓█"
-_TALL = 40
-"""On a screen with this many rows, a day of the week has two."""
 
 
 def lay_out(chart: Chart, width: int) -> range:
@@ -169,10 +166,6 @@ class WeekPlot(Picture):
         self._chosen = ""
         self._form: Callable[[float], str] = str
 
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the lines for hours, seven days and the legend."""
-        return 2 + 7 * (2 if viewport.height >= _TALL else 1)
-
     def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
         """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen;
         `form` formats them."""
@@ -183,10 +176,6 @@ class WeekPlot(Picture):
     def _step(self) -> int:
         return max(1, (self.size.width - _DAY) // 24)
 
-    @property
-    def _lines(self) -> int:
-        return max(1, (self.size.height - 2) // 7)
-
     def draw_rows(self) -> list[list[Cell]]:
         bounds = quantiles(self._values.values())
         shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
@@ -194,23 +183,20 @@ class WeekPlot(Picture):
         hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
         rows = [[_MARGIN, Cell(hours, "text")]]
         for day in range(7):
-            for line in range(self._lines):
-                name = "" if line else weekday(day)
-                row = [Cell(f" {set_cell_size(name, _DAY - 2)} ", "text")]
-                for hour in range(24):
-                    key = f"{day}-{hour:02}"
-                    value = self._values.get(key, 0.0)
-                    unused = " " if line else _UNUSED
-                    shade = shades[bisect_left(bounds, value)] if value > 0 else unused
-                    row += self._hour(key, shade, is_used=value > 0)
-                rows.append(row)
+            row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "text")]
+            for hour in range(24):
+                key = f"{day}-{hour:02}"
+                value = self._values.get(key, 0.0)
+                shade = shades[bisect_left(bounds, value)] if value > 0 else _UNUSED
+                row += self._hour(key, shade)
+            rows.append(row)
         return [*rows, self._legend(shades, bounds)]
 
-    def _hour(self, key: str, shade: str, *, is_used: bool) -> list[Cell]:
+    def _hour(self, key: str, shade: str) -> list[Cell]:
         """Return the cells of an hour, with an arrow at the chosen one."""
         width, is_chosen = max(1, self._step - 1), key == self._chosen
-        look = "chosen" if is_chosen else "used" if is_used else "text"
-        cells = [Cell((shade * width if is_used else shade).ljust(width), look)]
+        text, look = (shade * width, "used") if shade != _UNUSED else (shade.ljust(width), "text")
+        cells = [Cell(text, "chosen" if is_chosen else look)]
         if self._step > 1:
             cells.append(Cell("◂", "arrow") if is_chosen else NOTHING)
         return cells
@@ -230,6 +216,6 @@ class WeekPlot(Picture):
         content = event.get_content_offset(self)
         if content is None:
             return
-        hour, day = (content.x - _DAY) // self._step, (content.y - 1) // self._lines
+        hour, day = (content.x - _DAY) // self._step, content.y - 1
         if 0 <= hour < 24 and 0 <= day < 7:
             self.post_message(Chosen(f"{day}-{hour:02}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from textual import on
@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.run.marks import RunMark
 from hermes_browse.store.run.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -58,11 +57,11 @@ _COLUMNS: Columns[RunEventRow] = Columns(
 )
 
 
-def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunEventRow]:
+def run_rows(run: Run) -> Iterator[RunEventRow]:
     """Yield what stands out, then the parts, then the subagents."""
     times: dict[int | None, float | None] = {row.id: row.at for row in run.rows}
     sessions: dict[int | None, str] = {row.id: row.session_id for row in run.rows}
-    for mark in marks:
+    for mark in run.marks:
         id = mark.message_id
         session_id = sessions.get(id, run.conversation.id)
         yield RunEventRow("!", mark.text, session_id, id, times.get(id))
@@ -98,9 +97,9 @@ class RunScreen(ConversationScreen):
         session_id, now = self.conversation.id, self.main.clock()
 
         def read(store: OpenStore) -> tuple[Run, list[RunEventRow]]:
-            run, marks = store.run(session_id, now)
+            run = store.run(session_id, now)
             run = run._replace(subagents=tuple(store.with_names(run.subagents)))
-            return run, list(run_rows(run, marks))
+            return run, list(run_rows(run))
 
         run, rows = await self.read(read)
         missing = _("no cost per message is stored, so the axis has none")
