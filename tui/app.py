@@ -19,7 +19,6 @@ from hermes_browse.store.sessions.models import Conversation
 
 from .browser.by_name import load
 from .browser.first_hint import FirstHint
-from .browser.lineage.tree import LineageTree
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.main import MainScreen
 from .settings.keys.main_commands import APP
@@ -174,8 +173,6 @@ class BrowseApp(Application):
         """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
         for rows in self.screen.query(ConversationList):
             rows.refresh_rows()
-        for tree in self.screen.query(LineageTree):
-            tree.refresh_rows()
 
     def new_memory(self) -> LastState:
         """Return what the next start begins with.

@@ -31,7 +31,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.browser.lineage.tree import MoreEntry
+from hermes_browse.tui.browser.lineage.tree import TreeRow
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
@@ -75,11 +75,11 @@ def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
     )
 
 
-def tree_of(browser: Browser) -> list[Entry | MoreEntry]:
+def tree_of(browser: Browser) -> list[Entry]:
     """What stands in the lines of the lineage tree, top to bottom."""
-    tree = browser.screen.lineage
-    nodes = map(tree.get_node_at_line, range(tree.last_line + 1))
-    return [node.data for node in nodes if node is not None and node.data is not None]
+    source = browser.screen.lineage.source
+    rows = map(source.row, range(len(source)))
+    return [row.entry for row in rows if isinstance(row, TreeRow)]
 
 
 def sessions_of_tree(browser: Browser) -> list[SessionEntry]:

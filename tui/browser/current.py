@@ -7,12 +7,12 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..settings.keys.pane_commands import OF_COMPRESSED
-from ..text.family import CompactionEntry, Entry, SessionEntry
+from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from ..widgets.list_rows import ListRow
 from . import header
 from .context import ShownPlace
-from .lineage.tree import MoreEntry
+from .lineage.tree import TreeRow
 from .list.conversation_list import CursorRow
 from .list.conversation_rows import ConversationRow, JobRow
 from .list.hit_rows import HitRow, conversation_of, conversations_of
@@ -148,8 +148,8 @@ class CurrentPanes(Panes):
     @property
     def is_entry_current(self) -> bool:
         """Whether what is under the tree's cursor is of the current conversation."""
-        entry, conversation = self.lineage.current, self.current
-        if conversation is None or not isinstance(entry, SessionEntry | CompactionEntry):
+        entry, conversation = self.lineage.entry, self.current
+        if conversation is None or entry is None:
             return False
         return entry.session_id in {segment.id for segment in conversation.segments}
 
@@ -166,14 +166,15 @@ class CurrentPanes(Panes):
             header.lineage_title(family.lineage, len(family.compactions)) if family else ""
         )
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
-        self.lineage.show(family, stays=is_cursor_current)
+        self.lineage.show_family(family, stays=is_cursor_current)
         is_compressed = family is not None and bool(family.compactions)
         self.query_one(KeyLine).withhold(frozenset() if is_compressed else OF_COMPRESSED)
 
-    def _entry_changed(self, entry: Entry | MoreEntry | None) -> None:
+    def _entry_changed(self, at: CursorRow) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""
-        if not isinstance(entry, SessionEntry | CompactionEntry):
+        if not at.is_step or not isinstance(at.row, TreeRow):
             return
+        entry = at.row.entry
         member = self.catalog.of_session(entry.session_id)
         message_id, segment = _begin_of(entry)
         if self.is_entry_current:

@@ -133,7 +133,7 @@ class KeyScreen(Parts):
     def open_compactions(self) -> None:
         """Inspect the compactions of the current conversation, at that under the cursor of the
         tree."""
-        entry = self.lineage.current if self.focused is self.lineage else None
+        entry = self.lineage.entry if self.focused is self.lineage else None
         number = entry.number if isinstance(entry, CompactionEntry) else None
         if self.current is not None:
             self.open_screen("compactions", number)

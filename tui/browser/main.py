@@ -23,7 +23,6 @@ from ..widgets.list_rows import ListRow, NoteRow
 from .context import ShownPlace
 from .first_hint import FirstHint
 from .keyed import KeyScreen
-from .lineage.tree import LineageTree
 from .list.about import about
 from .list.conversation_list import ConversationList, enter_title
 from .list.conversation_rows import ConversationRow, JobRow
@@ -236,13 +235,13 @@ class MainScreen(KeyScreen):
         if self.searched is not None and event.last >= len(self.rows) - 1:
             self.search.read_on()
 
-    @on(LineageTree.NodeSelected, "#lineage")
+    @on(ConversationList.Selected, "#lineage")
     def node_selected(self) -> None:
         """Inspect a compression, or read a session, unless the tree is still that of another
         conversation."""
         if not self.is_entry_current:
             self.say(_("the family of this conversation is still being read"))
-        elif isinstance(self.lineage.current, CompactionEntry):
+        elif isinstance(self.lineage.entry, CompactionEntry):
             self.open_compactions()
         else:
             self.set_focus(self.transcript)

@@ -206,7 +206,7 @@ def compare(browser, meant, *, is_late):
         assert segments & {each.node.session.id for each in family if each.is_target}, (
             "another one's target is marked"
         )
-        at = screen.lineage.current
+        at = screen.lineage.entry
         if screen.lineage.has_focus:
             assert isinstance(at, SessionEntry) and at.node.session.id in segments, (
                 "the tree is on another session"
@@ -285,6 +285,6 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monke
         await browser.wait_until(lambda: bool(answers.count))
         answers.release()
         await browser.settle()
-        node, model = screen.lineage.current, screen.transcript.model
+        node, model = screen.lineage.entry, screen.transcript.model
         assert isinstance(node, SessionEntry) and model is not None
         assert node.node.session.id in {each.id for each in model.conversation.segments}

@@ -23,7 +23,7 @@ async def test_enter_reads_and_r_resumes(tmp_path):
         await browser.press("escape", "l", "home", "enter")
         assert screen.transcript.has_focus
         await browser.press("l", "home")
-        while getattr(screen.lineage.current, "compaction", None) is None:
+        while getattr(screen.lineage.entry, "compaction", None) is None:
             await browser.press("down")
         await browser.press("enter")
         assert isinstance(browser.app.screen, CompactionsScreen)

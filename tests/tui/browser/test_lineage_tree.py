@@ -12,7 +12,6 @@ from browsing import (
 from builders import T0, make_store
 from rich.cells import cell_len
 
-from hermes_browse.tui.browser.lineage.tree import MOST, MoreEntry
 from hermes_browse.tui.text.family import SessionEntry
 
 NOW = T0 + 86_400
@@ -44,11 +43,11 @@ async def test_keys_fold_and_the_pane_stays(tmp_path):
         await browser.press("space")
         assert "▸" in _lines(browser)[0] and len(tree_of(browser)) == count - 1
         await browser.press("right")
-        assert "▾" in _lines(browser)[0] and tree.cursor_line == 0
+        assert "▾" in _lines(browser)[0] and tree.cursor == 0
         await browser.press("right")
-        assert tree.cursor_line == 1 and tree.has_focus
+        assert tree.cursor == 1 and tree.has_focus
         await browser.press("left")
-        assert tree.cursor_line == 0 and len(tree_of(browser)) == count
+        assert tree.cursor == 0 and len(tree_of(browser)) == count
         await browser.press("left")
         assert "▸" in _lines(browser)[0] and tree.has_focus and not browser.screen.marks
         await browser.press("tab")
@@ -58,13 +57,13 @@ async def test_keys_fold_and_the_pane_stays(tmp_path):
 async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
     async with on_demo(tmp_path, (160, 40)) as browser:
         await browser.press("l", "home", "space", "down", "down")
-        before, entry = _lines(browser), browser.screen.lineage.current
+        before, entry = _lines(browser), browser.screen.lineage.entry
         assert isinstance(entry, SessionEntry)
         place, conversation = browser.screen.place, browser.screen.current
         older = place._replace(conversation=conversation._replace(title="older"))
         browser.screen.family_loader.follow(older, place)
         await browser.settle()
-        assert browser.screen.lineage.current == entry and _lines(browser) == before
+        assert browser.screen.lineage.entry == entry and _lines(browser) == before
 
 
 async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path):
@@ -83,43 +82,38 @@ async def test_the_mouse_moves_folds_and_selects(tmp_path):
         await browser.press("l")
         await browser.pilot.click(tree, offset=(30, 3))
         await browser.settle()
-        assert tree.cursor_line == 3 and tree.has_focus
+        assert tree.cursor == 3 and tree.has_focus
         count = len(tree_of(browser))
         await browser.pilot.click(tree, offset=(1, 0))
         await browser.settle()
-        assert tree.cursor_line == 0 and len(tree_of(browser)) == count - 1
+        assert tree.cursor == 0 and len(tree_of(browser)) == count - 1
         await browser.pilot.click(tree, offset=(30, 2), times=2)
         await browser.settle()
         assert browser.screen.transcript.has_focus
 
 
 @pytest.mark.slow
-async def test_many_children_are_shown_in_parts(tmp_path):
-    """Thousands neither block nor hide what is current; more are shown when they are asked."""
+async def test_many_children_are_unfolded_when_they_are_asked_for(tmp_path):
+    """Thousands neither block nor hide what is current."""
     count = 2_999
     path = _many(tmp_path / "state.db", count)
     async with on_store(path, NOW, (120, 40)) as browser:
         tree, family = browser.screen.lineage, browser.screen.family
         assert len(family.lineage.nodes) == count + 1
         begin = time.perf_counter()
-        tree.show(family, stays=False)
-        assert time.perf_counter() - begin < 0.1  # everything at once takes twice as long
-        await browser.press("l", "right")
-        assert len(tree_of(browser)) == MOST + 2
+        tree.show_family(family, stays=False)
+        assert time.perf_counter() - begin < 0.1
+        await browser.press("l")
+        assert len(tree_of(browser)) == 1
+        await browser.press("right")
+        assert len(tree_of(browser)) == count + 1
         await browser.press("end")
-        assert "… 2,799 more" in _lines(browser)[-1] and isinstance(tree.current, MoreEntry)
-        await browser.press("space")
-        assert isinstance(tree.current, SessionEntry) and tree.current.session_id == "s0201"
-        assert len(tree_of(browser)) == 2 * MOST + 2
-        await browser.press("end", "enter")
-        assert len(tree_of(browser)) == 3 * MOST + 2
+        assert tree.entry.session_id == f"s{count:04}"
         last = browser.screen.catalog.of_session("s2000")
         assert last is not None
         browser.screen.open(last)
         await browser.settle()
-        assert isinstance(tree.current, SessionEntry) and tree.current.session_id == "s2000"
-        more = [each for each in tree_of(browser) if isinstance(each, MoreEntry)]
-        assert [len(each.hidden) for each in more] == [1_399, 999]
+        assert isinstance(tree.entry, SessionEntry) and tree.entry.session_id == "s2000"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])

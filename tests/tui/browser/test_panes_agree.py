@@ -52,7 +52,7 @@ async def test_the_tree_marks_what_enter_opens(tmp_path):
     async with on_demo(tmp_path, (120, 40)) as browser:
         screen = browser.screen
         await browser.press("l", "home", "down")
-        opened, row = screen.transcript.model, screen.lineage.current
+        opened, row = screen.transcript.model, screen.lineage.entry
         assert isinstance(row, SessionEntry) and opened is not None
         member = opened.conversation
         assert row.node.session.id in {each.id for each in member.segments} and row.is_target

@@ -14,7 +14,6 @@ from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.lineage.tree import MoreEntry
 from hermes_browse.tui.browser.resume.preflight import not_remembered
 from hermes_browse.tui.screens.compactions.inspection import compaction_rows
 from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
@@ -203,7 +202,7 @@ async def test_rows_fill_exactly_their_width(tmp_path):
 
 
 def _keys(browser):
-    return [each.key for each in tree_of(browser) if not isinstance(each, MoreEntry)]
+    return [each.key for each in tree_of(browser)]
 
 
 async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path):
@@ -220,7 +219,7 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path)
         await browser.press("enter")
         assert _screen(browser).rows.cursor == 1
         await browser.press("escape")
-        assert isinstance(tree.current, CompactionEntry) and tree.current.number == 1
+        assert isinstance(tree.entry, CompactionEntry) and tree.entry.number == 1
 
 
 async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path):

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from hermes_browse.store.sessions.models import Node, Relation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.store.wording import _, pgettext
 
 from ...text import formats
 from ...text.family import CompactionEntry, SessionEntry
@@ -80,9 +80,3 @@ def compaction_line(entry: CompactionEntry, lost: str, room: int, now: float) ->
             line = longer
     age = f" {formats.age(compaction.at, now)} "
     return tailed(line, age if line_width(line) + cell_len(age) <= room else "", room)
-
-
-def more_line(count: int, room: int) -> Line:
-    """Return the line that stands for children that are not shown."""
-    words = ngettext("… 1 more", "… {count:,} more", count, count=count)
-    return [(formats.fit(words, room), "note")]
