@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block
-from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
 from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
@@ -202,16 +202,16 @@ def _text(shown: Shown, text: str) -> list[Paragraph]:
     return paragraphs
 
 
+def image_name(part: ContentPart) -> str:
+    """Return the type and the size of an embedded image."""
+    kind = one_line(part.mime.rpartition("/")[2], 30) or _("image")
+    return f"{kind} {formats.size(part.size)}" if part.size else kind
+
+
 def _images(message: ChatMessage) -> list[Paragraph]:
-    paragraphs = []
-    for part in message.parts:
-        if part.kind != "image":
-            continue
-        name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
-        size = f" {formats.size(part.size)}" if part.size else ""
-        what = one_line(part.url, 200) if part.url else f"{name}{size}"
-        paragraphs.append(fixed((_("[image {what}]", what=what), "note")))
-    return paragraphs
+    parts = (part for part in message.parts if part.kind == "image")
+    names = (one_line(part.url, 200) if part.url else image_name(part) for part in parts)
+    return [fixed((_("[image {what}]", what=name), "note")) for name in names]
 
 
 # Tool calls

@@ -21,9 +21,8 @@ from ...text.styled import Line
 from ..panes import Panes
 from .cards import RawCard
 from .entries import TranscriptModel
-from .image_viewer import Pictures
 from .markdown_layout import highlight, parse
-from .references import ReferencesCard, references
+from .references import Pictures, ReferencesCard, references
 from .tool_text import as_shown, output_text
 
 
