@@ -178,8 +178,6 @@ _SEVERITIES = ("error", "warning", "info")
 
 
 class Checkup(NamedTuple):
-    """The results."""
-
     summary: StoreSummary
     search: SearchHealth
     hermes: str | None

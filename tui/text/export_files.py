@@ -38,15 +38,11 @@ MANY = "hermes-export"
 
 
 class Document(NamedTuple):
-    """A file to be written."""
-
     path: Path
     conversations: Sequence[Conversation]
 
 
 class Saved(NamedTuple):
-    """A file that was written."""
-
     document: Document
     tally: ExportCounts
     bytes: int

@@ -23,8 +23,6 @@ from .lines import TextLine
 
 
 class _Key(NamedTuple):
-    """One key of the footer."""
-
     binding: Binding
     key: str
     """As it is printed on a keyboard."""
@@ -37,11 +35,9 @@ class _Key(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Cells."""
         return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
 
     def parts(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return its texts with their styles."""
         dim = "" if self.enabled else " dim"
         return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (
             f" {_(self.binding.description)} ",
@@ -145,7 +141,6 @@ class KeyLine(TextLine):
         return _Key(binding, self.app.get_key_display(shown), bound.enabled)
 
     def on_click(self, event: Click) -> None:
-        """Press the clicked key."""
         event.stop()
         column = event.x
         for key in self._keys:

@@ -33,7 +33,6 @@ class WrappedText(Static):
     done."""
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        """Show another text; lays out the screen unless the height stays."""
         if layout:
             measure_anew(self)
         super().update(content, layout=layout)
@@ -78,7 +77,6 @@ class ToggleLine(TextLine):
         self._labels: list[str] = []
 
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
-        """Show switches, given by name and state."""
         self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
         parts = [Content(" ")]
         for label, (_, is_on) in zip(self._labels, switches, strict=True):
@@ -86,7 +84,6 @@ class ToggleLine(TextLine):
         self.update(Content("").join(parts))
 
     def on_click(self, event: Click) -> None:
-        """Report the clicked switch by its index."""
         event.stop()
         column = event.x - 1
         for index, label in enumerate(self._labels):
@@ -116,19 +113,16 @@ class LongView(ScrollView, inherit_bindings=False):
         super().__init__(id=id)
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Update the scroll bar, and the layout if the height depends on it."""
         if self.styles.is_auto_height:
             self.refresh(layout=True)
         else:
             tell_scroll_bar(self, size)
 
     def notify_style_update(self) -> None:
-        """Clear the cached styles after a change of theme."""
         super().notify_style_update()
         self._looks.clear()
 
     def on_focus(self) -> None:
-        """Redraw as focused, or as not focused."""
         self._looks.clear()
         self.refresh()
 
@@ -185,7 +179,6 @@ class LinesView(LongView, can_focus=True):
         self._wrapped: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show other lines."""
         self._lines = lines
         self.on_resize()
 
@@ -210,17 +203,13 @@ class LinesView(LongView, can_focus=True):
         return self._strip(self._wrapped[number], width)
 
     def action_move(self, lines: int) -> None:
-        """Scroll by lines."""
         self.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
         self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
 
     def action_scroll_home(self, animate: bool = False) -> None:
-        """Scroll to the first line."""
         self.scroll_home(animate=animate)
 
     def action_scroll_end(self, animate: bool = False) -> None:
-        """Scroll to the last line."""
         self.scroll_end(animate=animate)

@@ -170,7 +170,6 @@ class Picture(Widget):
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """Draw the rows again."""
         self._drawn = None
         self.refresh()
 

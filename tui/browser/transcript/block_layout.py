@@ -96,7 +96,6 @@ class Shown(NamedTuple):
         return sum(map(len, texts)) > _LIGHT
 
     def lay_out(self) -> MessageLayout:
-        """Lay it out; on any thread."""
         return MessageLayout.of([*_message(self), Paragraph([])], self.width)
 
     def lay_out_plain(self) -> MessageLayout:
@@ -274,7 +273,6 @@ def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph
 
 
 def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
-    """Return the arguments of a call, and its result."""
     width, full, language = shown.inner, shown.is_open, language_of(call.arguments)
     paragraphs = output(call.arguments, width, language, is_result=False, full=full)
     if result is not None:

@@ -48,7 +48,6 @@ class LinesCard(Card[str]):
             yield keys_line(self.keys_text())
 
     def action_copy(self) -> None:
-        """Copy the text, and say how."""
 
         async def work() -> None:
             self.answer(await clipboard.copy(self._copied, self.app.copy_to_clipboard))
@@ -76,7 +75,6 @@ class DetailsCard(LinesCard):
 
 
 def show_details(main: Panes, conversation: Conversation) -> None:
-    """Read the details of a conversation and show the card."""
     main.start("details-card", _show_details, main, conversation)
 
 

@@ -27,8 +27,6 @@ from .tool_text import as_shown, output_text
 
 
 class NamedText(NamedTuple):
-    """A text with a name."""
-
     name: str
     """In a few printable words: "code block (python, 12 lines)"."""
     text: str
@@ -37,7 +35,6 @@ class NamedText(NamedTuple):
 
 
 def _own_text(message: ChatMessage) -> str:
-    """Return the text of a message without injected memory."""
     return (
         without_injections(message.text) if message.role in ("user", "assistant") else message.text
     )
@@ -134,7 +131,6 @@ class Copying:
             self._main.say(_("no message here"))
 
     def close(self) -> None:
-        """Remove the files of images that were opened."""
         self.pictures.close()
 
     async def _take(self, what: str, message: ChatMessage, model: TranscriptModel) -> None:

@@ -48,8 +48,6 @@ class Look(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A message or a rule."""
-
     kind: EntryKind
     text: str = ""
     """Of a rule."""
@@ -141,12 +139,10 @@ class TranscriptModel:
 
     @property
     def messages(self) -> Sequence[ChatMessage]:
-        """The messages read so far."""
         return list(self._messages.values())
 
     @property
     def ids(self) -> KeysView[int]:
-        """The ids of the messages of this reading."""
         return self._entry_of.keys()
 
     def of(self, conversation: Conversation) -> TranscriptModel:
@@ -174,7 +170,6 @@ class TranscriptModel:
         return message.role == "tool" and message.tool_call_id in self._callers
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
-        """Add messages that have been read."""
         for message in messages:
             self._messages[message.id] = message
             if message.role == "tool" and message.tool_call_id:

@@ -58,7 +58,6 @@ class Finding:
                 self.edited(self._text)
 
     def hide(self) -> None:
-        """Hide the input."""
         self._main.ask_line.display = False
         if isinstance(self._main.focused, AskInput):
             self._main.set_focus(self._main.transcript)
@@ -217,7 +216,6 @@ class Finding:
         self._main.say(_("“{text}”: {found} · n N step · Esc ends", text=self._text, found=count))
 
     def end(self) -> None:
-        """Stop finding, and hide the input."""
         self.close()
         self.hide()
 

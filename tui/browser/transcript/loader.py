@@ -270,7 +270,6 @@ class TranscriptLoader:
         main.say_of_page(_(_NAMES[main.mode]))
 
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
-        """Read the conversation on screen again."""
         self._leave()
         self.is_recap = False
         matchers = self._main.matchers

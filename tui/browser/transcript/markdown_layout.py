@@ -36,7 +36,6 @@ def parse(text: str) -> Sequence[Token]:
 
 
 def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
-    """Convert inline tokens to spans."""
     spans = []
     looks = [base]
     link = ""

@@ -126,7 +126,6 @@ class Page:
         self.seen, self._frame = seen, None
 
     def resize(self, width: int, height: int) -> None:
-        """Change the size."""
         is_other_width = width != self.width
         self.width, self.height = max(width, 12), max(height, 1)
         if is_other_width:
@@ -227,7 +226,6 @@ class Page:
         return index, max(line, 0)
 
     def _last_place(self) -> Place:
-        """Return the place at the top of the page that shows the end."""
         index, left = len(self), self.height
         while index > 0 and left > 0:
             index -= 1
@@ -235,7 +233,6 @@ class Page:
         return index, max(-left, 0)
 
     def go(self, place: Place) -> None:
-        """Go to a place."""
         self.at_end = False
         self.place = place
         self._frame = None
@@ -308,7 +305,6 @@ class Page:
 
 
 def _limit(cache: dict[Any, Any]) -> None:
-    """Remove what was cached first."""
     while len(cache) > _MAX_CACHED:
         del cache[next(iter(cache))]
 

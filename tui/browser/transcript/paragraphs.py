@@ -73,7 +73,6 @@ class Paragraph(NamedTuple):
 
 
 def fixed(*spans: Span) -> Paragraph:
-    """Return a paragraph of one line."""
     return Paragraph(list(spans), is_fixed=True)
 
 
@@ -143,7 +142,6 @@ class MessageLayout(NamedTuple):
 
     @classmethod
     def of(cls, paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
-        """Break paragraphs into lines."""
         return cls(paragraphs, width, [each.breaks(width) for each in paragraphs])
 
     def drawn(self, matchers: Sequence[Matcher] = (), current: int | None = NO_LINE) -> DrawnLines:

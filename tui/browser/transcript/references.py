@@ -68,8 +68,6 @@ class ReferenceKind(StrEnum):
 
 
 class Reference(NamedTuple):
-    """An image, link or path in a message."""
-
     kind: ReferenceKind
     target: str
     """As stored, not printable yet; of an embedded image its type and size."""
@@ -183,7 +181,6 @@ class Pictures:
         return path
 
     def close(self) -> None:
-        """Remove the folder."""
         folder, self._folder = self._folder, None
         if folder is not None:
             folder.remove()
@@ -256,7 +253,6 @@ class ReferencesCard(Card[None]):
         (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
     def action_copy(self) -> None:
-        """Copy the target, and say how."""
         reference = self._current
         if reference is not None and reference.embedded is None:
             self._start(self._copy(reference))
@@ -272,7 +268,6 @@ class ReferencesCard(Card[None]):
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
-        """Open or copy the reference."""
         reference = self._references[event.option_index]
         if reference.embedded is not None:
             self._main.start("image", self._open_embedded, *reference.embedded)

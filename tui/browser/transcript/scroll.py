@@ -76,7 +76,6 @@ class TranscriptScroll(LongView, can_focus=True):
 
     @property
     def model(self) -> TranscriptModel | None:
-        """The conversation on screen."""
         return self.page.model
 
     @property
@@ -172,7 +171,6 @@ class TranscriptScroll(LongView, can_focus=True):
             self._place()
 
     def on_resize(self) -> None:
-        """Lay out the page for the new size; the entry at the top stays there."""
         self._place()
         self.post_message(self.Resized())
 

@@ -68,7 +68,6 @@ def language_of(arguments: str) -> str:
 
 
 def has_colours(text: str) -> bool:
-    """Whether the text has SGR sequences."""
     return "\x1b[" in text and _SGR.search(text) is not None
 
 
