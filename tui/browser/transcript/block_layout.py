@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -15,15 +14,11 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...text import formats
 from ...text.styled import Line, clip_line, line_width, safe_text
-from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
+from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
 from .markdown_layout import render_markdown
 from .paragraphs import MessageLayout, Paragraph, first_lines, fixed, indent, plain
 from .tool_text import language_of, tool_text
 
-CALL_LIMIT = 100
-"""Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
-_LIGHT = 2_400
-"""Code points that are laid out within a frame; ten milliseconds if all of it is code."""
 MARKDOWN_LIMIT = 16_000
 """Code points; a longer text is not rendered as Markdown, which would take several frames."""
 OPEN_LIMIT = 400_000
@@ -48,61 +43,16 @@ _MAIN_ARGUMENTS = (
 )
 
 
-class Shown(NamedTuple):
-    """A message and all that its layout depends on."""
+def lay_out(shown: Shown) -> MessageLayout:
+    """Lay out a message; on any thread."""
+    return MessageLayout.of([*_message(shown), Paragraph([])], shown.width)
 
-    message: ChatMessage
-    number: int
-    """Its place in the conversation, from 1."""
-    results: tuple[ChatMessage | None, ...]
-    """Of its calls, as far as they are laid out."""
-    repeats: int | None
-    """The id of the message that it repeats."""
-    width: int
-    """Cells."""
-    look: Look
-    is_open: bool
 
-    @classmethod
-    def of(
-        cls, message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
-    ) -> Shown:
-        """Return a message of a model as a page shows it."""
-        results = tuple(model.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
-        repeats = model.outline.copies.get(message.id)
-        number = model.number_of(message.id)
-        return cls(message, number, results, repeats, width, look, is_open)
-
-    @property
-    def inner(self) -> int:
-        """Cells for the blocks below the head."""
-        return max(self.width - 2, 10)
-
-    @property
-    def has_full_tools(self) -> bool:
-        """Whether arguments and results are shown."""
-        return self.is_open or self.look.tools is Tools.FULL
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether laying it out may take longer than a frame."""
-        message = self.message
-        texts = [message.text]
-        if self.is_open or self.look.reasoning:
-            texts.append(message.reasoning or "")
-        if self.has_full_tools:
-            texts += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
-            texts += [result.text for result in self.results if result is not None]
-        return sum(map(len, texts)) > _LIGHT
-
-    def lay_out(self) -> MessageLayout:
-        return MessageLayout.of([*_message(self), Paragraph([])], self.width)
-
-    def lay_out_plain(self) -> MessageLayout:
-        """Lay out its beginning without formatting, to be shown until the layout is ready."""
-        text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
-        body = indent(plain(text, "text"), ("  ", "text"))
-        return MessageLayout.of([_head(self), *body, Paragraph([])], self.width)
+def lay_out_plain(shown: Shown) -> MessageLayout:
+    """Lay out the beginning without formatting, to be shown until the layout is ready."""
+    text = safe_text(shown.message.text[:MARKDOWN_LIMIT]).strip("\n")
+    body = indent(plain(text, "text"), ("  ", "text"))
+    return MessageLayout.of([_head(shown), *body, Paragraph([])], shown.width)
 
 
 def _message(shown: Shown) -> list[Paragraph]:

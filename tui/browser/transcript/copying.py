@@ -30,8 +30,6 @@ class NamedText(NamedTuple):
     name: str
     """In a few printable words: "code block (python, 12 lines)"."""
     text: str
-    suffix: str = ".txt"
-    """Of a file with this text."""
 
 
 def _own_text(message: ChatMessage) -> str:
@@ -50,7 +48,7 @@ def message_text(message: ChatMessage) -> NamedText:
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
-    return NamedText(name.format(id=message.id, size=_size(text)), text, ".md")
+    return NamedText(name.format(id=message.id, size=_size(text)), text)
 
 
 def code_blocks(message: ChatMessage) -> list[NamedText]:
@@ -82,15 +80,13 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     return pieces
 
 
-def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
+def document(message: ChatMessage, model: TranscriptModel) -> str:
     """Return all of a message as one Markdown text: reasoning, text, calls with their whole results
     as far as read."""
     if message.role == "tool":
-        return NamedText(_("tool output {id}", id=message.id), output_text(message.text))
-    parts = [
-        f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
-        f"{formats.clock(message.timestamp).strip()}".rstrip()
-    ]
+        return output_text(message.text)
+    time = f"{formats.day_key(message.timestamp)} {formats.clock(message.timestamp).strip()}"
+    parts = [f"# message {message.id} · {message.role} · {time}".rstrip()]
     if message.reasoning:
         parts.append(f"## reasoning\n\n{message.reasoning}")
     if (text := _own_text(message)).strip():
@@ -100,7 +96,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
         result = model.result(call.id)
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
-    return NamedText(_("message {id}", id=message.id), "\n\n".join(parts) + "\n", ".md")
+    return "\n\n".join(parts) + "\n"
 
 
 class Copying:
@@ -149,7 +145,8 @@ class Copying:
                 pieces = await self._main.call(lambda: outputs(message, model))
                 await self._copy_next(what, message, pieces, _("no tool output here"))
             case "pager" | "editor":
-                self._open(what, await self._main.call(lambda: document(message, model)))
+                text = await self._main.call(lambda: document(message, model))
+                self._open(what, text, ".txt" if message.role == "tool" else ".md")
             case "links":
                 await self._show_references(message, model)
 
@@ -169,7 +166,7 @@ class Copying:
             name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
         await self._main.copied(piece.text, one_line(name, 120))
 
-    def _open(self, program: str, piece: NamedText) -> None:
+    def _open(self, program: str, text: str, suffix: str) -> None:
         """Open a text in the `pager` or in the `editor`."""
         command, nothing, after = pager(os.environ), _("no pager: set PAGER"), ""
         if program == "editor":
@@ -180,7 +177,7 @@ class Copying:
             return
         try:
             with self._main.host.lend_terminal():
-                wrong = show(command, piece.text, piece.suffix)
+                wrong = show(command, text, suffix)
         except SuspendNotSupported:
             self._main.say(_("the terminal cannot be handed over here"))
             return
