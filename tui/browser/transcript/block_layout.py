@@ -73,6 +73,11 @@ def _message(shown: Shown) -> list[Paragraph]:
     return [head, *indent(paragraphs or [fixed((_("(empty)"), "note"))], margin)]
 
 
+def _state(message: ChatMessage) -> str:
+    """Return the state unless it is live."""
+    return "" if message.state is State.LIVE else formats.state(message.state)
+
+
 def _head(shown: Shown) -> Paragraph:
     message = shown.message
     name = formats.role(message.role)
@@ -80,12 +85,13 @@ def _head(shown: Shown) -> Paragraph:
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"
     line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
-    if message.state is not State.LIVE:
-        line.append((f"  {formats.state(message.state)}", "note"))
-    if message.display_kind and message.display_kind != "hidden":
-        line.append((f"  {one_line(message.display_kind.replace('_', ' '), 30)}", "note"))
-    if message.is_hidden:
-        line.append((f"  {_('hidden')}", "note"))
+    kind = message.display_kind or ""
+    notes = (
+        _state(message),
+        one_line(kind.replace("_", " "), 30) if kind != "hidden" else "",
+        _("hidden") if message.is_hidden else "",
+    )
+    line += [(f"  {note}", "note") for note in notes if note]
     if message.finish_reason in ("length", "error", "content_filter"):
         line.append((f"  {message.finish_reason}", "error"))
     number = f"{shown.number:,}"
@@ -97,11 +103,8 @@ def _head(shown: Shown) -> Paragraph:
 
 def _divider(message: ChatMessage, label: Line, width: int) -> Paragraph:
     """Return the head of a summary: a rule instead of a role."""
-    facts = [
-        formats.clock(message.timestamp).strip(),
-        "" if message.state is State.LIVE else formats.state(message.state),
-    ]
-    words = "".join(f" · {fact}" for fact in facts if fact)
+    facts = formats.joined(formats.clock(message.timestamp).strip(), _state(message))
+    words = f" · {facts}" if facts else ""
     line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
     return fixed(*line, ("─" * (width - 1 - line_width(line)), "rule"))
 
