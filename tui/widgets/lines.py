@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style as ContentStyle
 from textual.visual import VisualType
 from textual.widgets import Static
 
@@ -63,6 +62,11 @@ class TextLine(WrappedText):
         return self.size.height != 1 or content.cell_length > width
 
 
+def clicked(action: str) -> ContentStyle:
+    """Return the style of a part of a line that runs an action when it is clicked."""
+    return ContentStyle.from_meta({"@click": action})
+
+
 class ToggleLine(TextLine):
     """Numbered switches side by side, which can be clicked."""
 
@@ -72,24 +76,15 @@ class ToggleLine(TextLine):
 
         index: int
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._labels: list[str] = []
-
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
-        self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
         parts = [Content(" ")]
-        for label, (_, is_on) in zip(self._labels, switches, strict=True):
-            parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
+        for index, (name, is_on) in enumerate(switches):
+            label = Content.styled(f" {index + 1} {name} ", "bold reverse" if is_on else "dim")
+            parts += [label.stylize(clicked(f"switch({index})")), Content(" ")]
         self.update(Content("").join(parts))
 
-    def on_click(self, event: Click) -> None:
-        event.stop()
-        column = event.x - 1
-        for index, label in enumerate(self._labels):
-            if 0 <= column < cell_len(label):
-                self.post_message(self.Switched(index))
-            column -= cell_len(label) + 1
+    def action_switch(self, index: int) -> None:
+        self.post_message(self.Switched(index))
 
 
 class LongView(ScrollView, inherit_bindings=False):
