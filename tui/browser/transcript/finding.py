@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.wording import _, ngettext
 
+from ...text.formats import counted
 from ..panes import Panes
 from .ask_line import AskInput
 from .entries import TranscriptModel
@@ -205,7 +206,7 @@ class Finding:
             if not transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
         else:
-            count = ngettext("1 message", "{count:,} messages", many, count=many)
+            count = counted(many, "message")
         if not findings.is_complete:
             count += " …"
         elif not ordered:
