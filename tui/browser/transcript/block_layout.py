@@ -240,10 +240,8 @@ def output(
     """Lay out stored arguments or a result, as shown below the call: `full`, or the first
     lines."""
     beginning, cut = _beginning(text, OPEN_LIMIT if full else _SHORT_LIMIT)
-    paragraphs = tool_text(beginning, width - 2, language, is_result=is_result, full=full)
-    left = 0
-    if not full:
-        paragraphs, left = first_lines(paragraphs, width - 2, _SHORT_LINES)
+    whole = tool_text(beginning, width - 2, language, is_result=is_result, full=full)
+    paragraphs, left = (whole, 0) if full else first_lines(whole, width - 2, _SHORT_LINES)
     note = ""
     if cut:
         words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")

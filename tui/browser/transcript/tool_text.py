@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
@@ -141,15 +142,11 @@ def _log(text: str) -> list[Line]:
         stamp = _STAMP.match(line)
         end = stamp.end() if stamp else 0
         level = _LEVEL.search(line, end, end + 60)
-        first, rest = level.span() if level else (end, end)
+        cuts = (0, end, *(level.span() if level else (end, end)), len(line))
         look = _LEVEL_LOOKS[level.lastindex - 1] if level and level.lastindex else "output"
-        spans = [
-            (line[:end], "comment"),
-            (line[end:first], "output"),
-            (line[first:rest], look),
-            (line[rest:], "output"),
-        ]
-        lines.append([span for span in spans if span[0]])
+        looks = ("comment", "output", look, "output")
+        pieces = zip(pairwise(cuts), looks, strict=True)
+        lines.append([(line[begin:stop], look) for (begin, stop), look in pieces if begin < stop])
     return lines
 
 
