@@ -41,7 +41,7 @@ def root(tmp_path, monkeypatch):
 
 def problems_around(holders, free, size, told):
     """What is wrong around a store, with the configuration there is."""
-    return checkup.problems_around(holders, free, size, told, read_config(config_path()))
+    return list(checkup.problems_around(holders, free, size, told, read_config(config_path())))
 
 
 def codes(**changed):

@@ -11,7 +11,7 @@ from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, Stat
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.browser.transcript.block_layout import Shown
+from hermes_browse.tui.browser.transcript.block_layout import lay_out
 from hermes_browse.tui.browser.transcript.entries import Look, TranscriptModel
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import Line
@@ -52,7 +52,10 @@ def lines_of(
     message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
 ) -> list[Line]:
     """The lines of a message."""
-    return Shown.of(message, model, width, look, is_open=is_open).lay_out().drawn().lines
+    model.add([message])
+    shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
+    assert shown is not None
+    return lay_out(shown).drawn().lines
 
 
 class ViewApp(App[None]):

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -74,112 +74,102 @@ def problems_around(
     size: int,
     term: Mapping[str, object],
     configuration: Configuration,
-) -> list[StoreProblem]:
+) -> Iterator[StoreProblem]:
     """Check the surroundings of a store of `size` bytes, which `holders` have open, with `free`
     bytes on its disk.
 
     `term` is from `terminal`.
     """
-    problems = [*_holder_problems(holders), *_disk_problems(free, size)]
+    yield from _holder_problems(holders)
+    if free is not None:
+        yield from _disk_problems(free, size)
     for trouble in troubles_of(configuration):
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
-        problems.append(
-            StoreProblem(
-                "warning",
-                "config",
-                sentence,
-                trouble.remedy or _("`hermes-browse config show` says more."),
-            )
-        )
+        remedy = trouble.remedy or _("`hermes-browse config show` says more.")
+        yield StoreProblem("warning", "config", sentence, remedy)
     if not term["interactive"]:
-        return problems
+        return
     options = configuration.options
     if options.resume == "window" and options.window == WINDOW and term["windows"] is None:
         text = _('resume = "window" has no terminal here that opens windows.')
         remedy = _("Start the browser in tmux, or set the option “window”.")
-        problems.append(StoreProblem("warning", "no-windows", text, remedy))
-    return problems + _terminal_problems(term)
+        yield StoreProblem("warning", "no-windows", text, remedy)
+    yield from _terminal_problems(term)
 
 
-def _holder_problems(holders: Sequence[Holder]) -> list[StoreProblem]:
-    problems = []
-    if gone := [f"{each.name} ({each.pid})" for each in holders if each.is_gone]:
+def _holder_problems(holders: Sequence[Holder]) -> Iterator[StoreProblem]:
+    if gone := _names(each for each in holders if each.is_gone):
         text = _(
             "{names} writes to a store that has been removed or replaced: what it writes is lost."
         )
-        problems.append(
-            StoreProblem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it."))
-        )
-    if here := [f"{each.name} ({each.pid})" for each in holders if not each.is_gone]:
-        text = _("{names} has the store open.", names=", ".join(here))
+        yield StoreProblem("error", "held-gone", text.format(names=gone), _("Restart it."))
+    if here := _names(each for each in holders if not each.is_gone):
+        text = _("{names} has the store open.", names=here)
         remedy = _(
             "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse."
         )
-        problems.append(StoreProblem("info", "held", text, remedy))
-    return problems
+        yield StoreProblem("info", "held", text, remedy)
 
 
-def _disk_problems(free: int | None, size: int) -> list[StoreProblem]:
-    if free is None:
-        return []
+def _names(holders: Iterable[Holder], comma: str = ", ") -> str:
+    return comma.join(f"{each.name} ({each.pid})" for each in holders)
+
+
+def _disk_problems(free: int, size: int) -> Iterator[StoreProblem]:
     if free < _LOW_DISK:
         text = _("The disk of the store has {free} left: Hermes cannot write to a full one.")
         remedy = _("Free disk space, or prune: `hermes-browse prune --dry-run`.")
-        return [StoreProblem("warning", "disk-low", text.format(free=formats.size(free)), remedy)]
-    if free < 2 * size:  # https://sqlite.org/lang_vacuum.html
+        yield StoreProblem("warning", "disk-low", text.format(free=formats.size(free)), remedy)
+    elif free < 2 * size:  # https://sqlite.org/lang_vacuum.html
         text = _("The disk has {free} left, and VACUUM may need twice the size of the store.")
         remedy = _("Free disk space before `hermes sessions optimize`.")
-        return [StoreProblem("info", "disk-vacuum", text.format(free=formats.size(free)), remedy)]
-    return []
+        yield StoreProblem("info", "disk-vacuum", text.format(free=formats.size(free)), remedy)
 
 
-def _terminal_problems(term: Mapping[str, object]) -> list[StoreProblem]:
-    problems = []
+def _terminal_problems(term: Mapping[str, object]) -> Iterator[StoreProblem]:
     if str(term["encoding"] or "").lower().replace("-", "") != "utf8":
         text = _("The terminal's encoding is {encoding}: other letters become question marks.")
         remedy = _("Set LANG to a locale with UTF-8, such as C.UTF-8.")
-        problems.append(
-            StoreProblem("warning", "encoding", text.format(encoding=term["encoding"]), remedy)
-        )
+        yield StoreProblem("warning", "encoding", text.format(encoding=term["encoding"]), remedy)
     if term["term"] in (None, "", "dumb"):
         text = _(
             "The terminal does not say what it is (TERM), so it has no screen for the browser."
         )
-        problems.append(
-            StoreProblem(
-                "warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")
-            )
-        )
+        remedy = _("Set TERM, for example to xterm-256color.")
+        yield StoreProblem("warning", "terminal-dumb", text, remedy)
     elif term["colors"] not in ("none", "truecolor", "24bit"):
         text = _(
             "The terminal does not say that it has true colours, so the first rows are not painted ahead."
         )
-        problems.append(
-            StoreProblem(
-                "info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")
-            )
-        )
+        remedy = _("Set COLORTERM=truecolor where it has them.")
+        yield StoreProblem("info", "no-truecolor", text, remedy)
     columns, rows = int(str(term["columns"])), int(str(term["rows"]))
     if columns < 80 or rows < 24:
-        text = _(
-            "The terminal has {columns} × {rows} cells; the browser wants 80 × 24.",
-            columns=columns,
-            rows=rows,
-        )
-        problems.append(
-            StoreProblem(
-                "info", "terminal-small", text, _("Make it larger, or its letters smaller.")
-            )
-        )
-    return problems
+        text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
+        remedy = _("Make it larger, or its letters smaller.")
+        small = text.format(columns=columns, rows=rows)
+        yield StoreProblem("info", "terminal-small", small, remedy)
+
+
+def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[StoreProblem]:
+    folder = sessions_folder(location)
+    count = store.old_files(folder)
+    if not count.files:
+        return
+    text = ngettext(
+        "1 file is a transcript without a session in the store ({size} in {folder}).",
+        "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
+        count.files,
+    )
+    files = text.format(count=count.files, size=formats.size(count.bytes), folder=folder)
+    remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
+    yield StoreProblem("info", "old-transcripts", files, remedy)
 
 
 _SEVERITIES = ("error", "warning", "info")
 
 
 class Checkup(NamedTuple):
-    """The results."""
-
     summary: StoreSummary
     search: SearchHealth
     hermes: str | None
@@ -204,34 +194,25 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
     """Run all checks; takes as long as a few counts over the store. `stream` is as for
     `terminal`."""
     executable, code = find_hermes(), 0
-    search = SearchHealth(False, False, 0, 0)
-    rules: RetentionRules | None = None
+    search, rules = SearchHealth(False, False, 0, 0), None
+    size, wal_size = store.sizes()
+    path, profile = location.path, location.profile
     try:
         with OpenStore(store, location) as lease:
             summary = lease.summary()
             search = lease.search_health()
-            old = _old_transcript_problems(location, lease)
+            problems = list(_old_transcript_problems(location, lease))
             rules = lease.retention(time.time())
-        problems = [*problems_of(summary, search, executable), *old]
+        problems = [*problems_of(summary, search, executable), *problems]
     except StoreError as error:
         code = error.exit_code
-        size, wal_size = store.sizes()
         problems = [StoreProblem("error", error.code, error.sentence, error.remedy, error.advice)]
         summary = StoreSummary(
-            location.path,
-            location.profile,
-            None,
-            None,
-            size,
-            wal_size,
-            None,
-            None,
-            True,
-            tuple(problems),
+            path, profile, None, None, size, wal_size, None, None, True, tuple(problems)
         )
-    held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
+    held, free, term = holders(path), disk_free(path), terminal(stream)
     configuration = read_config(config_path())
-    problems += problems_around(held or [], free, store.sizes()[0], term, configuration)
+    problems += problems_around(held or [], free, size, term, configuration)
     return Checkup(
         summary=summary,
         search=search,
@@ -284,7 +265,7 @@ def _hermes_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
     if checkup.holders is None:
         yield _("open in"), _("this system does not tell")
     else:
-        names = _(", ").join(f"{holder.name} ({holder.pid})" for holder in checkup.holders)
+        names = _names(checkup.holders, _(", "))
         yield _("open in"), names or _("no other process")
     version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
     yield "hermes", version if checkup.hermes else _("not found")
@@ -333,20 +314,3 @@ def _terminal_words(term: Mapping[str, object]) -> str:
         _("over SSH") if term["ssh"] else "",
     ]
     return _(", ").join(part for part in parts if part)
-
-
-def _old_transcript_problems(location: Location, store: OpenStore) -> list[StoreProblem]:
-    folder = sessions_folder(location)
-    count = store.old_files(folder)
-    if not count.files:
-        return []
-    text = ngettext(
-        "1 file is a transcript without a session in the store ({size} in {folder}).",
-        "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
-        count.files,
-        count=count.files,
-        size=formats.size(count.bytes),
-        folder=folder,
-    )
-    remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
-    return [StoreProblem("info", "old-transcripts", text, remedy)]

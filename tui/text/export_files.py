@@ -37,15 +37,11 @@ MANY = "hermes-export"
 
 
 class Document(NamedTuple):
-    """A file to be written."""
-
     path: Path
     conversations: Sequence[Conversation]
 
 
 class Saved(NamedTuple):
-    """A file that was written."""
-
     document: Document
     tally: ExportCounts
     bytes: int
@@ -94,28 +90,20 @@ def plan_documents(
     titles = [
         (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
     ]
-    groups = [[each] for each in conversations] if form is Format.MARKDOWN else [conversations]
-    return [
-        Document(path, group)
-        for path, group in zip(plan_paths(titles, form, named), groups, strict=True)
-    ]
-
-
-def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | None) -> list[Path]:
-    """Choose the files for conversations by title and id, one each in Markdown; else as
-    `plan_documents`."""
     extension = EXTENSIONS[form]
+    names = unique_names(titles, extension)
     path = Path(named).expanduser() if named else None
-    if form is Format.MARKDOWN and len(titles) > 1:
+    if form is Format.MARKDOWN and len(names) > 1:
         folder = path or Path(MANY)
         make_folder(folder)
-        return [folder / name for name in unique_names(titles, extension)]
-    name = unique_names(titles, extension)[0] if len(titles) == 1 else f"{MANY}{extension}"
+        files = zip(names, conversations, strict=True)
+        return [Document(folder / name, [conversation]) for name, conversation in files]
+    name = names[0] if len(names) == 1 else f"{MANY}{extension}"
     if path is None:
         path = Path(name)
     elif path.is_dir() or str(named).endswith(os.sep):
-        path = path / name
-    return [path]
+        path /= name
+    return [Document(path, conversations)]
 
 
 class Export(NamedTuple):

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 
 class SessionEntry(NamedTuple):
-    """A session in the tree."""
-
     node: Node
     is_target: bool
     """Whether a resume opens this session."""
@@ -28,8 +26,6 @@ class SessionEntry(NamedTuple):
 
 
 class CompactionEntry(NamedTuple):
-    """A compression in the tree."""
-
     number: int
     """Among those of its conversation, counted from 0."""
     compaction: Compaction
@@ -54,8 +50,6 @@ Entries = Mapping[str | None, Sequence[Entry]]
 
 
 class Family(NamedTuple):
-    """The family tree around a conversation."""
-
     lineage: Lineage
     entries: Entries
     compactions: Sequence[Compaction]

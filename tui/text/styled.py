@@ -103,7 +103,6 @@ def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> lis
 
 
 def split_lines(spans: Iterable[Span]) -> list[Line]:
-    """Split spans at newlines, and expand tabs."""
     lines: list[Line] = [[]]
     for text, look in spans:
         first, *rest = text.replace("\t", TAB).split("\n")
@@ -128,12 +127,10 @@ def safe_text(text: str) -> str:
 
 
 def line_text(line: Line) -> str:
-    """Return the text of a line."""
     return "".join(text for text, _ in line)
 
 
 def line_width(line: Line) -> int:
-    """Return the cells of a line."""
     return sum(cell_len(text) for text, _ in line)
 
 

@@ -71,7 +71,6 @@ class Card(BoundKeys, ModalScreen[Result]):
         return " · ".join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
 
     def with_way_back(self, text: str) -> str:
-        """Return a text followed by the key that leaves the card."""
         key = self.key("back")
         return " · ".join([text, f"{key} {_('back')}"]) if key else text
 
@@ -104,7 +103,6 @@ class CountCard(Card[bool]):
         self._count = count
 
     def words(self, count: int) -> CountWords:
-        """Return the texts for this number."""
         raise NotImplementedError
 
     def question(self) -> Iterator[Widget]:
@@ -115,7 +113,6 @@ class CountCard(Card[bool]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Close the card if the right number was typed."""
         if event.value == str(self._count):
             self.dismiss(True)
         else:

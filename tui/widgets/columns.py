@@ -13,8 +13,6 @@ Row = TypeVar("Row")
 
 
 class Column(NamedTuple, Generic[Row]):
-    """A column."""
-
     head: str
     """To be translated through `_`."""
     width: int

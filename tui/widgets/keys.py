@@ -13,18 +13,16 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.binding import ActiveBinding, Binding
 from textual.content import Content
-from textual.events import Click, Resize
+from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input
 
 from hermes_browse.store.wording import _
 
-from .lines import TextLine
+from .lines import TextLine, clicked
 
 
 class _Key(NamedTuple):
-    """One key of the footer."""
-
     binding: Binding
     key: str
     """As it is printed on a keyboard."""
@@ -37,16 +35,15 @@ class _Key(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Cells."""
         return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
 
-    def parts(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return its texts with their styles."""
-        dim = "" if self.enabled else " dim"
-        return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (
-            f" {_(self.binding.description)} ",
-            dim.strip(),
+    def content(self) -> Content:
+        dim = "" if self.enabled else "dim"
+        text = Content.assemble(
+            (f" {self.key}", f"bold $footer-key-foreground {dim}"),
+            (f" {_(self.binding.description)} ", dim),
         )
+        return text.stylize(clicked(f"app.simulate_key({self.binding.key!r})"))
 
 
 class KeyLine(TextLine):
@@ -117,7 +114,7 @@ class KeyLine(TextLine):
         if shown == self._keys:
             return
         self._keys = shown
-        self.update(Content.assemble(*(part for key in shown for part in key.parts())))
+        self.update(Content("").join(key.content() for key in shown))
 
     def _working(self, bound: Mapping[str, ActiveBinding]) -> list[ActiveBinding]:
         """Return what keys do here: in a text field, where most are letters, its own and Escape."""
@@ -143,12 +140,3 @@ class KeyLine(TextLine):
         ):
             shown = replace(binding, key_display=None)
         return _Key(binding, self.app.get_key_display(shown), bound.enabled)
-
-    def on_click(self, event: Click) -> None:
-        """Press the clicked key."""
-        event.stop()
-        column = event.x
-        for key in self._keys:
-            if 0 <= column < key.width:
-                self.app.simulate_key(key.binding.key)
-            column -= key.width

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style as ContentStyle
 from textual.visual import VisualType
 from textual.widgets import Static
 
@@ -33,7 +32,6 @@ class WrappedText(Static):
     done."""
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        """Show another text; lays out the screen unless the height stays."""
         if layout:
             measure_anew(self)
         super().update(content, layout=layout)
@@ -64,6 +62,11 @@ class TextLine(WrappedText):
         return self.size.height != 1 or content.cell_length > width
 
 
+def clicked(action: str) -> ContentStyle:
+    """Return the style of a part of a line that runs an action when it is clicked."""
+    return ContentStyle.from_meta({"@click": action})
+
+
 class ToggleLine(TextLine):
     """Numbered switches side by side, which can be clicked."""
 
@@ -73,26 +76,15 @@ class ToggleLine(TextLine):
 
         index: int
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._labels: list[str] = []
-
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
-        """Show switches, given by name and state."""
-        self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
         parts = [Content(" ")]
-        for label, (_, is_on) in zip(self._labels, switches, strict=True):
-            parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
+        for index, (name, is_on) in enumerate(switches):
+            label = Content.styled(f" {index + 1} {name} ", "bold reverse" if is_on else "dim")
+            parts += [label.stylize(clicked(f"switch({index})")), Content(" ")]
         self.update(Content("").join(parts))
 
-    def on_click(self, event: Click) -> None:
-        """Report the clicked switch by its index."""
-        event.stop()
-        column = event.x - 1
-        for index, label in enumerate(self._labels):
-            if 0 <= column < cell_len(label):
-                self.post_message(self.Switched(index))
-            column -= cell_len(label) + 1
+    def action_switch(self, index: int) -> None:
+        self.post_message(self.Switched(index))
 
 
 class LongView(ScrollView, inherit_bindings=False):
@@ -116,19 +108,16 @@ class LongView(ScrollView, inherit_bindings=False):
         super().__init__(id=id)
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Update the scroll bar, and the layout if the height depends on it."""
         if self.styles.is_auto_height:
             self.refresh(layout=True)
         else:
             tell_scroll_bar(self, size)
 
     def notify_style_update(self) -> None:
-        """Clear the cached styles after a change of theme."""
         super().notify_style_update()
         self._looks.clear()
 
     def on_focus(self) -> None:
-        """Redraw as focused, or as not focused."""
         self._looks.clear()
         self.refresh()
 
@@ -185,7 +174,6 @@ class LinesView(LongView, can_focus=True):
         self._wrapped: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show other lines."""
         self._lines = lines
         self.on_resize()
 
@@ -210,17 +198,13 @@ class LinesView(LongView, can_focus=True):
         return self._strip(self._wrapped[number], width)
 
     def action_move(self, lines: int) -> None:
-        """Scroll by lines."""
         self.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
         self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
 
     def action_scroll_home(self, animate: bool = False) -> None:
-        """Scroll to the first line."""
         self.scroll_home(animate=animate)
 
     def action_scroll_end(self, animate: bool = False) -> None:
-        """Scroll to the last line."""
         self.scroll_end(animate=animate)

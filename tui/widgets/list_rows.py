@@ -57,9 +57,7 @@ class RowSource(Protocol):
 
     def __len__(self) -> int: ...
 
-    def row(self, index: int) -> ListRow:
-        """Return the row at an index."""
-        ...
+    def row(self, index: int) -> ListRow: ...
 
     def index_of(self, key: str) -> int | None:
         """Return the index of the row with a key; None if there is none."""

@@ -4,6 +4,8 @@ cells."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -75,19 +77,17 @@ def stack(
             column may look full.
         band: Index of a column with the look `here` as background, up to the top.
     """
-    count = len(columns)
-    places, free = edges(count, width), gap(count, width)
+    places, free = edges(len(columns), width), gap(len(columns), width)
     highest = max((sum(value for _, value in each) for each in columns), default=0.0)
     heights = [_heights(each, highest, height * 8, exact=exact) for each in columns]
     rows = []
     for row in range(height - 1, -1, -1):
-        cells = []
+        cells: list[Cell] = []
         for index, parts in enumerate(heights):
-            filled = places[index + 1] - places[index] - free
-            cell = _cell(parts, row, hatched, exact=exact)
+            cell = _cell(parts, row * 8, hatched, exact=exact)
             if index == band and not cell.behind and cell.text != LOWER[8]:
                 cell = cell._replace(behind="here")
-            cells += [cell] * filled + [NOTHING] * free
+            cells += [cell] * (places[index + 1] - places[index] - free) + [NOTHING] * free
         rows.append(cells + [NOTHING] * (width - len(cells)))
     return rows
 
@@ -96,41 +96,35 @@ def _heights(
     parts: Sequence[Part], highest: float, most: int, *, exact: bool
 ) -> list[tuple[str, int]]:
     """Return the height of each part in eighths."""
-    scale = most / highest if highest > 0 else 0.0
-    if not exact:
-        return [
-            (look, max(1, round(value * scale)) if value > 0 and scale else 0)
-            for look, value in parts
-        ]
-    heights, reached, total = [], 0, 0.0
-    for look, value in parts:
-        total += value
-        end = max(1, round(total * scale)) if total > 0 else 0
-        heights.append((look, end - reached))
-        reached = end
-    return heights
+    values = [value for _, value in parts]
+    if exact:
+        values = list(accumulate(values))
+    ends = [max(1, round(value * most / highest)) if value > 0 else 0 for value in values]
+    if exact:
+        ends = [end - before for before, end in pairwise([0, *ends])]
+    return [(look, height) for (look, _), height in zip(parts, ends, strict=True)]
 
 
-def _cell(parts: Sequence[tuple[str, int]], row: int, hatched: str, *, exact: bool) -> Cell:
-    low = row * 8
-    here = []
+def _cell(parts: Sequence[tuple[str, int]], low: int, hatched: str, *, exact: bool) -> Cell:
+    """Draw the cell that begins `low` eighths above the ground."""
+    here: list[tuple[int, str]] = []
     start = 0
-    for look, high in parts:
-        inside = min(start + high, low + 8) - max(start, low)
+    for look, height in parts:
+        inside = min(start + height, low + 8) - max(start, low)
         if inside > 0:
-            here.append((look, inside))
-        start += high
+            here.append((inside, look))
+        start += height
     if not here:
         return NOTHING
-    look, high = here[0][0], int(here[0][1])
-    filled = int(sum(each for _, each in here))
+    (height, look), *above = here
+    filled = sum(inside for inside, _ in here)
     if exact and filled < 8:
-        return Cell(LOWER[filled], max(here, key=lambda each: each[1])[0])
-    if look == hatched and (high > 3 or len(here) > 1):
+        return Cell(LOWER[filled], max(here, key=itemgetter(0))[1])
+    if look == hatched and (height > 3 or above):
         return Cell(_HATCHED, look)
-    if len(here) == 1:
-        return Cell(LOWER[high], look)
-    return Cell(LOWER[min(high, 7)], look, max(here[1:], key=lambda each: each[1])[0])
+    if not above:
+        return Cell(LOWER[height], look)
+    return Cell(LOWER[min(height, 7)], look, max(above, key=itemgetter(0))[1])
 
 
 def runs(cells: Sequence[Cell]) -> list[Cell]:
@@ -170,7 +164,6 @@ class Picture(Widget):
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """Draw the rows again."""
         self._drawn = None
         self.refresh()
 

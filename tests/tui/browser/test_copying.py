@@ -10,6 +10,7 @@ import pytest
 from browsing import on_demo
 from platforms import posix_only
 from store_builder import StoreBuilder
+from transcripts import model_of
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
@@ -96,7 +97,7 @@ def test_what_is_pasted_cannot_act():
 
 def test_code_blocks_are_found_where_they_are_nested():
     text = "one\n\n```python\nprint(1)\n```\n\n- item\n\n  ```\n  plain\n  two\n  ```\n"
-    blocks = code_blocks(ChatMessage(1, "s", "assistant", text))
+    blocks = code_blocks(ChatMessage(1, "s", "assistant", text), model_of(0))
     assert [block.text for block in blocks] == ["print(1)", "plain\ntwo"]
     assert "python" in blocks[0].name and "2 lines" in blocks[1].name
 
@@ -104,12 +105,12 @@ def test_code_blocks_are_found_where_they_are_nested():
 def test_a_message_is_taken_without_what_was_injected():
     recalled = "<memory-context>secret</memory-context>\n"
     assert (
-        message_text(ChatMessage(1, "s", "user", recalled + "plain question")).text
+        message_text(ChatMessage(1, "s", "user", recalled + "plain question"), model_of(0))[0].text
         == "plain question"
     )
     call = ToolCall("c", "terminal", '{"command": "ls"}')
     assert (
-        message_text(ChatMessage(2, "s", "assistant", "", tool_calls=(call,))).text
+        message_text(ChatMessage(2, "s", "assistant", "", tool_calls=(call,)), model_of(0))[0].text
         == 'terminal {"command": "ls"}'
     )
 

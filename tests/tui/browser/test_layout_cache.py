@@ -12,7 +12,7 @@ from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.browser.transcript.block_layout import Shown
+from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page, lay_out
 from hermes_browse.tui.text.styled import line_text
@@ -166,13 +166,13 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path, monkeypa
     )
     threads = {"long": set(), "short": set()}
 
-    lay_out = Shown.lay_out
+    lay_out = block_layout.lay_out
 
     def noted(shown):
         threads["long" if shown.is_heavy else "short"].add(threading.current_thread())
         return lay_out(shown)
 
-    monkeypatch.setattr(Shown, "lay_out", noted)
+    monkeypatch.setattr(block_layout, "lay_out", noted)
     async with on_store(store, size=(120, 36)) as browser:
         await browser.settle()
         assert "## Tides" not in browser.text("#transcript")

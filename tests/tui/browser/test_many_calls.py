@@ -10,9 +10,8 @@ from hermes_browse.store.connection.stored_values import read_json_items
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
 from hermes_browse.tui.browser.transcript import block_layout
-from hermes_browse.tui.browser.transcript.block_layout import CALL_LIMIT
 from hermes_browse.tui.browser.transcript.copying import document
-from hermes_browse.tui.browser.transcript.entries import Look, Tools
+from hermes_browse.tui.browser.transcript.entries import CALL_LIMIT, Look, Tools
 from hermes_browse.tui.text.styled import line_text
 
 _MANY = 100_000
@@ -48,7 +47,7 @@ def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):
         assert f"… {_MANY - CALL_LIMIT:,} more calls · O opens all" in shown
     else:
         assert f"{_MANY}× terminal" in shown
-    assert f"ls {_MANY - 1}" in document(message, model).text
+    assert f"ls {_MANY - 1}" in document(message, model)
 
 
 _LISTS = [

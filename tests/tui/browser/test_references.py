@@ -8,7 +8,6 @@ from store_builder import StoreBuilder, tool_call
 from transcripts import model_of
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
-from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript.references import (
     Reference,
     ReferenceKind,
@@ -39,7 +38,7 @@ EMPTY = model_of(0)
         ),
         (
             "**https://example.org/x**. Then <https://example.org/y>",
-            ["https://example.org/y", "https://example.org/x"],
+            ["https://example.org/x", "https://example.org/y"],
         ),
         ("詳細はhttps://example.jp/ページ。次", ["https://example.jp/ページ"]),
         ("write to mailto:a@example.org!", ["mailto:a@example.org"]),
@@ -66,13 +65,6 @@ def test_calls_and_their_results_are_looked_through(tmp_path):
     targets = [each.target for each in references(caller, model)]
     assert targets == ["https://example.org/in", "https://example.org/out", "with space.txt"]
     assert [each.target for each in references(result, model)] == ["https://example.org/out"]
-
-
-def test_a_label_that_says_something_else_is_told():
-    """Whoever opens a link sees where it goes, not only what it is called."""
-    link = found_in("[your **bank**](https://evil.example/)")["https://evil.example/"]
-    assert link.label == "your bank"
-    assert found_in("<https://example.org/>")["https://example.org/"].label == ""
 
 
 @pytest.mark.parametrize(
@@ -102,7 +94,6 @@ def test_only_the_web_and_mails_are_opened(target, may):
 def test_any_text_is_looked_through(text):
     """Nothing raises, and what would be handed to a browser begins with a scheme that may."""
     for each in references(ChatMessage(1, "s", "user", text), EMPTY):
-        assert printable(each.label) == each.label
         if each.can_be_opened:
             assert each.target.lower().startswith(("http://", "https://", "mailto:"))
 
@@ -149,8 +140,8 @@ async def test_links_are_opened_and_the_rest_is_copied(tmp_path, monkeypatch):
         await card(browser)
         shown = browser.text("#references")
         assert (
-            "https://example.org/docs  docs" in shown
-            and "ftp://example.org/x  odd  is only copied" in shown
+            "link  https://example.org/docs" in shown
+            and "ftp://example.org/x  is only copied" in shown
         )
         assert "handed to opener" in await use(browser, "home", "enter")
         assert opened == ["https://example.org/docs"]

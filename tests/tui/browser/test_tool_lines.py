@@ -128,11 +128,6 @@ def test_objects_of_the_same_fields_are_a_table():
     assert not any("│" in line for line in ragged)
 
 
-def test_columns_parted_by_tabs_stand_under_each_other():
-    lines = texts(block("a\tb\nlonger\tc\nx\ty", 40))
-    assert len({line.index("│") for line in lines if "│" in line}) == 1
-
-
 def test_a_table_of_markdown_is_drawn():
     lines = texts(block("| a | bb |\n|---|---|\n| 1 | 2 |", 40))
     assert lines[0].split() == ["a", "│", "bb"] and not any("|" in line for line in lines)

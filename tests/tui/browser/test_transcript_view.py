@@ -10,7 +10,7 @@ from transcripts import START, ViewApp, give, lines_of, model_of, screen_text
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.text import printable
-from hermes_browse.tui.browser.transcript.block_layout import Shown
+from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools
 from hermes_browse.tui.browser.transcript.heights import Heights
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
@@ -63,13 +63,13 @@ async def test_fifty_thousand_messages_lay_out_one_page(message_id, monkeypatch)
     """Opening at the end, in the middle or at the start renders what is on screen and no more."""
     laid = set()
 
-    lay_out = Shown.lay_out
+    lay_out = block_layout.lay_out
 
     def counted(shown):
         laid.add(shown.message.id)
         return lay_out(shown)
 
-    monkeypatch.setattr(Shown, "lay_out", counted)
+    monkeypatch.setattr(block_layout, "lay_out", counted)
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(50_000), message_id=message_id)

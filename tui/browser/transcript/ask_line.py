@@ -55,7 +55,6 @@ class AskLine(Horizontal):
 
     @property
     def box(self) -> AskInput:
-        """The input."""
         return self.query_one(AskInput)
 
     def ask(self, label: str, value: str = "", hint: str = "", *, has_steps: bool = True) -> None:
@@ -71,5 +70,4 @@ class AskLine(Horizontal):
         self.screen.set_focus(self.box)
 
     def answer(self, text: str) -> None:
-        """Show the answer."""
         self.query_one("#ask-answer", TextLine).update(text, layout=True)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block
-from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
 from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...text import formats
 from ...text.styled import Line, clip_line, line_width, safe_text
-from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
+from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
 from .markdown_layout import render_markdown
 from .paragraphs import MessageLayout, Paragraph, first_lines, fixed, indent, plain
 from .tool_text import language_of, tool_text
 
-CALL_LIMIT = 100
-"""Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
-_LIGHT = 2_400
-"""Code points that are laid out within a frame; ten milliseconds if all of it is code."""
 MARKDOWN_LIMIT = 16_000
 """Code points; a longer text is not rendered as Markdown, which would take several frames."""
 OPEN_LIMIT = 400_000
@@ -48,62 +43,16 @@ _MAIN_ARGUMENTS = (
 )
 
 
-class Shown(NamedTuple):
-    """A message and all that its layout depends on."""
+def lay_out(shown: Shown) -> MessageLayout:
+    """Lay out a message; on any thread."""
+    return MessageLayout.of([*_message(shown), Paragraph([])], shown.width)
 
-    message: ChatMessage
-    number: int
-    """Its place in the conversation, from 1."""
-    results: tuple[ChatMessage | None, ...]
-    """Of its calls, as far as they are laid out."""
-    repeats: int | None
-    """The id of the message that it repeats."""
-    width: int
-    """Cells."""
-    look: Look
-    is_open: bool
 
-    @classmethod
-    def of(
-        cls, message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
-    ) -> Shown:
-        """Return a message of a model as a page shows it."""
-        results = tuple(model.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
-        repeats = model.outline.copies.get(message.id)
-        number = model.number_of(message.id)
-        return cls(message, number, results, repeats, width, look, is_open)
-
-    @property
-    def inner(self) -> int:
-        """Cells for the blocks below the head."""
-        return max(self.width - 2, 10)
-
-    @property
-    def has_full_tools(self) -> bool:
-        """Whether arguments and results are shown."""
-        return self.is_open or self.look.tools is Tools.FULL
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether laying it out may take longer than a frame."""
-        message = self.message
-        texts = [message.text]
-        if self.is_open or self.look.reasoning:
-            texts.append(message.reasoning or "")
-        if self.has_full_tools:
-            texts += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
-            texts += [result.text for result in self.results if result is not None]
-        return sum(map(len, texts)) > _LIGHT
-
-    def lay_out(self) -> MessageLayout:
-        """Lay it out; on any thread."""
-        return MessageLayout.of([*_message(self), Paragraph([])], self.width)
-
-    def lay_out_plain(self) -> MessageLayout:
-        """Lay out its beginning without formatting, to be shown until the layout is ready."""
-        text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
-        body = indent(plain(text, "text"), ("  ", "text"))
-        return MessageLayout.of([_head(self), *body, Paragraph([])], self.width)
+def lay_out_plain(shown: Shown) -> MessageLayout:
+    """Lay out the beginning without formatting, to be shown until the layout is ready."""
+    text = safe_text(shown.message.text[:MARKDOWN_LIMIT]).strip("\n")
+    body = indent(plain(text, "text"), ("  ", "text"))
+    return MessageLayout.of([_head(shown), *body, Paragraph([])], shown.width)
 
 
 def _message(shown: Shown) -> list[Paragraph]:
@@ -124,6 +73,11 @@ def _message(shown: Shown) -> list[Paragraph]:
     return [head, *indent(paragraphs or [fixed((_("(empty)"), "note"))], margin)]
 
 
+def _state(message: ChatMessage) -> str:
+    """Return the state unless it is live."""
+    return "" if message.state is State.LIVE else formats.state(message.state)
+
+
 def _head(shown: Shown) -> Paragraph:
     message = shown.message
     name = formats.role(message.role)
@@ -131,12 +85,13 @@ def _head(shown: Shown) -> Paragraph:
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"
     line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
-    if message.state is not State.LIVE:
-        line.append((f"  {formats.state(message.state)}", "note"))
-    if message.display_kind and message.display_kind != "hidden":
-        line.append((f"  {one_line(message.display_kind.replace('_', ' '), 30)}", "note"))
-    if message.is_hidden:
-        line.append((f"  {_('hidden')}", "note"))
+    kind = message.display_kind or ""
+    notes = (
+        _state(message),
+        one_line(kind.replace("_", " "), 30) if kind != "hidden" else "",
+        _("hidden") if message.is_hidden else "",
+    )
+    line += [(f"  {note}", "note") for note in notes if note]
     if message.finish_reason in ("length", "error", "content_filter"):
         line.append((f"  {message.finish_reason}", "error"))
     number = f"{shown.number:,}"
@@ -148,11 +103,8 @@ def _head(shown: Shown) -> Paragraph:
 
 def _divider(message: ChatMessage, label: Line, width: int) -> Paragraph:
     """Return the head of a summary: a rule instead of a role."""
-    facts = [
-        formats.clock(message.timestamp).strip(),
-        "" if message.state is State.LIVE else formats.state(message.state),
-    ]
-    words = "".join(f" · {fact}" for fact in facts if fact)
+    facts = formats.joined(formats.clock(message.timestamp).strip(), _state(message))
+    words = f" · {facts}" if facts else ""
     line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
     return fixed(*line, ("─" * (width - 1 - line_width(line)), "rule"))
 
@@ -202,16 +154,16 @@ def _text(shown: Shown, text: str) -> list[Paragraph]:
     return paragraphs
 
 
+def image_name(part: ContentPart) -> str:
+    """Return the type and the size of an embedded image."""
+    kind = one_line(part.mime.rpartition("/")[2], 30) or _("image")
+    return f"{kind} {formats.size(part.size)}" if part.size else kind
+
+
 def _images(message: ChatMessage) -> list[Paragraph]:
-    paragraphs = []
-    for part in message.parts:
-        if part.kind != "image":
-            continue
-        name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
-        size = f" {formats.size(part.size)}" if part.size else ""
-        what = one_line(part.url, 200) if part.url else f"{name}{size}"
-        paragraphs.append(fixed((_("[image {what}]", what=what), "note")))
-    return paragraphs
+    parts = (part for part in message.parts if part.kind == "image")
+    names = (one_line(part.url, 200) if part.url else image_name(part) for part in parts)
+    return [fixed((_("[image {what}]", what=name), "note")) for name in names]
 
 
 # Tool calls
@@ -274,7 +226,6 @@ def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph
 
 
 def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
-    """Return the arguments of a call, and its result."""
     width, full, language = shown.inner, shown.is_open, language_of(call.arguments)
     paragraphs = output(call.arguments, width, language, is_result=False, full=full)
     if result is not None:
@@ -289,10 +240,8 @@ def output(
     """Lay out stored arguments or a result, as shown below the call: `full`, or the first
     lines."""
     beginning, cut = _beginning(text, OPEN_LIMIT if full else _SHORT_LIMIT)
-    paragraphs = tool_text(beginning, width - 2, language, is_result=is_result, full=full)
-    left = 0
-    if not full:
-        paragraphs, left = first_lines(paragraphs, width - 2, _SHORT_LINES)
+    whole = tool_text(beginning, width - 2, language, is_result=is_result, full=full)
+    paragraphs, left = (whole, 0) if full else first_lines(whole, width - 2, _SHORT_LINES)
     note = ""
     if cut:
         words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")

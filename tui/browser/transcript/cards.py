@@ -48,7 +48,6 @@ class LinesCard(Card[str]):
             yield keys_line(self.keys_text())
 
     def action_copy(self) -> None:
-        """Copy the text, and say how."""
 
         async def work() -> None:
             self.answer(await clipboard.copy(self._copied, self.app.copy_to_clipboard))
@@ -76,7 +75,6 @@ class DetailsCard(LinesCard):
 
 
 def show_details(main: Panes, conversation: Conversation) -> None:
-    """Read the details of a conversation and show the card."""
     main.start("details-card", _show_details, main, conversation)
 
 
@@ -84,20 +82,21 @@ async def _show_details(main: Panes, conversation: Conversation) -> None:
     now, catalog = main.clock(), main.catalog
 
     def read(store: OpenStore) -> tuple[Conversation, list[Line]]:
-        detailed = (
-            store.with_details([conversation])[0] if conversation.rows is None else conversation
-        )
+        detailed = conversation
+        if detailed.rows is None:
+            (detailed,) = store.with_details([detailed])
         if detailed.size is None and catalog.of_session(detailed.id) is not None:
-            sessions = [
-                catalog.sessions[each] for each in affected_by_delete(catalog, detailed.id).sessions
-            ]
-            detailed = detailed._replace(size=added(store.measure(sessions).values()).total)
-        if store.store.is_several:  # each has rules of its own
-            return detailed, details_lines(detailed, store.details(detailed), now, "")
-        forecast = store.retention(now).forecast(detailed)
-        words = forecast.reason
-        if forecast.prune_in_days is not None:
-            words = _("in {days:,.0f} days: {reason}", days=forecast.prune_in_days, reason=words)
+            ids = affected_by_delete(catalog, detailed.id).sessions
+            sizes = store.measure([catalog.sessions[each] for each in ids])
+            detailed = detailed._replace(size=added(sizes.values()).total)
+        words = ""
+        if not store.store.is_several:  # each has rules of its own
+            forecast = store.retention(now).forecast(detailed)
+            words = forecast.reason
+            if forecast.prune_in_days is not None:
+                words = _(
+                    "in {days:,.0f} days: {reason}", days=forecast.prune_in_days, reason=words
+                )
         return detailed, details_lines(detailed, store.details(detailed), now, words)
 
     def go_on(screen: str | None) -> None:

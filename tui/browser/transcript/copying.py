@@ -13,7 +13,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.block_kinds import without_injections
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...terminal.programs import editor, pager, show
 from ...text import formats
@@ -21,24 +21,18 @@ from ...text.styled import Line
 from ..panes import Panes
 from .cards import RawCard
 from .entries import TranscriptModel
-from .image_viewer import Pictures
 from .markdown_layout import highlight, parse
-from .references import ReferencesCard, references
+from .references import Pictures, ReferencesCard, references
 from .tool_text import as_shown, output_text
 
 
 class NamedText(NamedTuple):
-    """A text with a name."""
-
     name: str
     """In a few printable words: "code block (python, 12 lines)"."""
     text: str
-    suffix: str = ".txt"
-    """Of a file with this text."""
 
 
 def _own_text(message: ChatMessage) -> str:
-    """Return the text of a message without injected memory."""
     return (
         without_injections(message.text) if message.role in ("user", "assistant") else message.text
     )
@@ -48,26 +42,25 @@ def _size(text: str) -> str:
     return formats.size(len(text.encode("utf-8", "replace")))
 
 
-def message_text(message: ChatMessage) -> NamedText:
+def message_text(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the text of a message; if there is none, the names and arguments of its calls."""
     text = _own_text(message)
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
-    return NamedText(name.format(id=message.id, size=_size(text)), text, ".md")
+    return [NamedText(name.format(id=message.id, size=_size(text)), text)] if text else []
 
 
-def code_blocks(message: ChatMessage) -> list[NamedText]:
+def code_blocks(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes
     more than a frame."""
     pieces = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
-            language = one_line(token.info.split()[0], 20) if token.info.split() else ""
-            count = token.content.rstrip("\n").count("\n") + 1
-            facts = [language, formats.counted(count, "line")]
-            name = _("code block ({facts})", facts=_(", ").join(fact for fact in facts if fact))
-            pieces.append(NamedText(name, token.content.rstrip("\n")))
+            code = token.content.rstrip("\n")
+            language = one_line("".join(token.info.split()[:1]), 20)
+            facts = filter(None, [language, formats.counted(code.count("\n") + 1, "line")])
+            pieces.append(NamedText(_("code block ({facts})", facts=_(", ").join(facts)), code))
     return pieces
 
 
@@ -86,15 +79,21 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     return pieces
 
 
-def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
+_PIECES = {
+    "message": (message_text, N_("this message has no text")),
+    "code": (code_blocks, N_("no code block here")),
+    "output": (outputs, N_("no tool output here")),
+}
+"""What is copied, and what is said where there is none."""
+
+
+def document(message: ChatMessage, model: TranscriptModel) -> str:
     """Return all of a message as one Markdown text: reasoning, text, calls with their whole results
     as far as read."""
     if message.role == "tool":
-        return NamedText(_("tool output {id}", id=message.id), output_text(message.text))
-    parts = [
-        f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
-        f"{formats.clock(message.timestamp).strip()}".rstrip()
-    ]
+        return output_text(message.text)
+    time = f"{formats.day_key(message.timestamp)} {formats.clock(message.timestamp).strip()}"
+    parts = [f"# message {message.id} · {message.role} · {time}".rstrip()]
     if message.reasoning:
         parts.append(f"## reasoning\n\n{message.reasoning}")
     if (text := _own_text(message)).strip():
@@ -104,7 +103,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
         result = model.result(call.id)
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
-    return NamedText(_("message {id}", id=message.id), "\n\n".join(parts) + "\n", ".md")
+    return "\n\n".join(parts) + "\n"
 
 
 class Copying:
@@ -113,7 +112,8 @@ class Copying:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._last: tuple[str, int, int] | None = None
+        self._last = "", 0, 0
+        """What was copied last: what, of which message, and its place among several pieces."""
         self.pictures = Pictures()
         """Files of images that were opened."""
 
@@ -125,9 +125,8 @@ class Copying:
         """
         transcript = self._main.transcript
         message, message_id, model = transcript.current, transcript.current_id, transcript.model
-        if (
-            what == "raw" and message_id is not None
-        ):  # needs the id only, also while the message is being read
+        if what == "raw" and message_id is not None:
+            # Needs the id only, also while the message is being read.
             self._show_raw(message_id)
         elif message is not None and model is not None:
             self._main.start("copying", self._take, what, message, model)
@@ -135,46 +134,33 @@ class Copying:
             self._main.say(_("no message here"))
 
     def close(self) -> None:
-        """Remove the files of images that were opened."""
         self.pictures.close()
 
     async def _take(self, what: str, message: ChatMessage, model: TranscriptModel) -> None:
-        match what:
-            case "message":
-                piece = message_text(message)
-                if piece.text:
-                    await self._main.copied(piece.text, piece.name)
-                else:
-                    self._main.say(_("this message has no text"))
-            case "code":
-                # Parsing a long message takes a while.
-                pieces = await self._main.call(lambda: code_blocks(message))
-                await self._copy_next(what, message, pieces, _("no code block here"))
-            case "output":
-                pieces = await self._main.call(lambda: outputs(message, model))
-                await self._copy_next(what, message, pieces, _("no tool output here"))
-            case "pager" | "editor":
-                self._open(what, await self._main.call(lambda: document(message, model)))
-            case "links":
-                await self._show_references(message, model)
+        # Parsing a long message takes a while, so all of it is done on a thread.
+        if what in _PIECES:
+            make, nothing = _PIECES[what]
+            pieces = await self._main.call(lambda: make(message, model))
+            if pieces:
+                await self._copy_next(what, message.id, pieces)
+            else:
+                self._main.say(_(nothing))
+        elif what == "links":
+            await self._show_references(message, model)
+        else:
+            text = await self._main.call(lambda: document(message, model))
+            self._open(what, text, ".txt" if message.role == "tool" else ".md")
 
-    async def _copy_next(
-        self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str
-    ) -> None:
-        if not pieces:
-            self._main.say(nothing)
-            return
-        index = 0
-        if self._last is not None and self._last[:2] == (what, message.id):
-            index = (self._last[2] + 1) % len(pieces)
-        self._last = (what, message.id, index)
-        piece = pieces[index]
-        name = piece.name
+    async def _copy_next(self, what: str, message_id: int, pieces: Sequence[NamedText]) -> None:
+        is_again = self._last[:2] == (what, message_id)
+        index = (self._last[2] + 1) % len(pieces) if is_again else 0
+        self._last = what, message_id, index
+        name, text = pieces[index]
         if len(pieces) > 1:
             name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
-        await self._main.copied(piece.text, one_line(name, 120))
+        await self._main.copied(text, one_line(name, 120))
 
-    def _open(self, program: str, piece: NamedText) -> None:
+    def _open(self, program: str, text: str, suffix: str) -> None:
         """Open a text in the `pager` or in the `editor`."""
         command, nothing, after = pager(os.environ), _("no pager: set PAGER"), ""
         if program == "editor":
@@ -185,7 +171,7 @@ class Copying:
             return
         try:
             with self._main.host.lend_terminal():
-                wrong = show(command, piece.text, piece.suffix)
+                wrong = show(command, text, suffix)
         except SuspendNotSupported:
             self._main.say(_("the terminal cannot be handed over here"))
             return

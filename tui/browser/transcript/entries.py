@@ -19,6 +19,10 @@ GAP_SECONDS = 3600.0
 """A pause of this length between messages of one day is shown."""
 TEXT_LIMIT = 60_000
 """Code points shown of a folded text."""
+CALL_LIMIT = 100
+"""Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
+_LIGHT = 2_400
+"""Code points that are laid out within a frame; ten milliseconds if all of it is code."""
 
 
 class EntryKind(StrEnum):
@@ -47,9 +51,45 @@ class Look(NamedTuple):
     reasoning: bool = False
 
 
-class Entry(NamedTuple):
-    """A message or a rule."""
+class Shown(NamedTuple):
+    """A message and all that its layout depends on."""
 
+    message: ChatMessage
+    number: int
+    """Its place in the conversation, from 1."""
+    results: tuple[ChatMessage | None, ...]
+    """Of its calls, as far as they are laid out."""
+    repeats: int | None
+    """The id of the message that it repeats."""
+    width: int
+    """Cells."""
+    look: Look
+    is_open: bool
+
+    @property
+    def inner(self) -> int:
+        """Cells for the blocks below the head."""
+        return max(self.width - 2, 10)
+
+    @property
+    def has_full_tools(self) -> bool:
+        """Whether arguments and results are shown."""
+        return self.is_open or self.look.tools is Tools.FULL
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether laying it out may take longer than a frame."""
+        message = self.message
+        texts = [message.text]
+        if self.is_open or self.look.reasoning:
+            texts.append(message.reasoning or "")
+        if self.has_full_tools:
+            texts += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
+            texts += [result.text for result in self.results if result is not None]
+        return sum(map(len, texts)) > _LIGHT
+
+
+class Entry(NamedTuple):
     kind: EntryKind
     text: str = ""
     """Of a rule."""
@@ -141,12 +181,10 @@ class TranscriptModel:
 
     @property
     def messages(self) -> Sequence[ChatMessage]:
-        """The messages read so far."""
         return list(self._messages.values())
 
     @property
     def ids(self) -> KeysView[int]:
-        """The ids of the messages of this reading."""
         return self._entry_of.keys()
 
     def of(self, conversation: Conversation) -> TranscriptModel:
@@ -165,6 +203,17 @@ class TranscriptModel:
         row = self.row(index)
         return self._messages.get(row.id) if row is not None else None
 
+    def shown(
+        self, index: int | None, width: int, look: Look, *, is_open: bool = False
+    ) -> Shown | None:
+        """Return the message of an entry as a page shows it; None if it has not been read."""
+        message = self.message(index) if index is not None else None
+        if message is None:
+            return None
+        results = tuple(self.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
+        repeats, number = self.outline.copies.get(message.id), self.number_of(message.id)
+        return Shown(message, number, results, repeats, width, look, is_open)
+
     def result(self, call_id: str) -> ChatMessage | None:
         """Return the result of a tool call; None if there is none or it has not been read."""
         return self._results.get(call_id)
@@ -174,7 +223,6 @@ class TranscriptModel:
         return message.role == "tool" and message.tool_call_id in self._callers
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
-        """Add messages that have been read."""
         for message in messages:
             self._messages[message.id] = message
             if message.role == "tool" and message.tool_call_id:

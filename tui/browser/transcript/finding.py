@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.wording import _, ngettext
 
+from ...text.formats import counted
 from ..panes import Panes
 from .ask_line import AskInput
 from .entries import TranscriptModel
@@ -58,7 +59,6 @@ class Finding:
                 self.edited(self._text)
 
     def hide(self) -> None:
-        """Hide the input."""
         self._main.ask_line.display = False
         if isinstance(self._main.focused, AskInput):
             self._main.set_focus(self._main.transcript)
@@ -206,7 +206,7 @@ class Finding:
             if not transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
         else:
-            count = ngettext("1 message", "{count:,} messages", many, count=many)
+            count = counted(many, "message")
         if not findings.is_complete:
             count += " …"
         elif not ordered:
@@ -217,7 +217,6 @@ class Finding:
         self._main.say(_("“{text}”: {found} · n N step · Esc ends", text=self._text, found=count))
 
     def end(self) -> None:
-        """Stop finding, and hide the input."""
         self.close()
         self.hide()
 

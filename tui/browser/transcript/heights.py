@@ -42,7 +42,6 @@ class Heights:
             del self._known[index + 1 :]
 
     def extend(self, heights: Sequence[int]) -> None:
-        """Add entries at the end."""
         self._heights += heights
 
     @property

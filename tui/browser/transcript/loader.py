@@ -17,13 +17,12 @@ from ...widgets.bindings import following
 from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
-from .entries import TranscriptModel
+from .entries import Shown, TranscriptModel
 from .opening import WINDOW, Opening, read_model, recap_model
-from .page import lay_out, shown_in
+from .page import lay_out
 
 if TYPE_CHECKING:
     from ...work.store_screen import StoreScreen
-    from .block_layout import Shown
     from .paragraphs import MessageLayout
     from .view import TranscriptView
 
@@ -140,8 +139,7 @@ class TranscriptLoader:
             store: OpenStore,
         ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
             model, begin = opening.read(store, reading)
-            index = model.entry_of(begin)
-            shown = shown_in(model, index, width, look) if index is not None else None
+            shown = model.shown(model.entry_of(begin), width, look)
             # The hit is located among the lines of its message, so it is laid out here.
             return model, begin, lay_out([shown] if shown is not None else [])
 
@@ -270,7 +268,6 @@ class TranscriptLoader:
         main.say_of_page(_(_NAMES[main.mode]))
 
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
-        """Read the conversation on screen again."""
         self._leave()
         self.is_recap = False
         matchers = self._main.matchers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, repeat, zip_longest
+from itertools import zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -17,7 +17,7 @@ from ...text.formats import clip
 from ...text.styled import Line, Span, line_text, line_width, split_lines, wrap_spans
 from .paragraphs import Paragraph, fixed, indent, paragraphs_of
 
-_MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
+_MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike", "link_open": "link"}
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
 """Characters; longer code is not coloured, which would take longer than a frame."""
@@ -36,36 +36,29 @@ def parse(text: str) -> Sequence[Token]:
 
 
 def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
-    """Convert inline tokens to spans."""
-    spans = []
+    spans: list[Span] = []
     looks = [base]
     link = ""
     for token in tokens:
         kind = token.type
-        content = printable(
-            token.content
-        )  # entities have been decoded: `&#x202e;` is a direction override
-        if kind == "code_inline":
-            spans.append((content, " ".join([*looks, "code"])))
-        elif kind in ("softbreak", "hardbreak"):
-            spans.append(("\n", base))
-        elif kind in _MARKS:
+        # Entities have been decoded: `&#x202e;` is a direction override.
+        content = printable(token.content)
+        if kind in _MARKS:
             looks.append(_MARKS[kind])
-        elif kind in ("strong_close", "em_close", "s_close"):
-            looks.pop()
-        elif kind == "link_open":
-            link = printable(str(token.attrs.get("href", "")))
-            looks.append("link")
-        elif kind == "link_close":
+            link = printable(str(token.attrs.get("href", link)))
+        elif kind.endswith("_close"):
             looks.pop()
             text = spans[-1][0] if spans else ""
-            if link and link != text and not link.startswith("#"):
+            if kind == "link_close" and link not in ("", text) and link[0] != "#":
                 spans.append((f" ({clip(link, 60)})", f"{base} dim"))
+        elif kind in ("softbreak", "hardbreak"):
+            spans.append(("\n", base))
         elif kind == "image":
             shown = content or printable(str(token.attrs.get("src", "")))
             spans.append((_("[image {what}]", what=shown), f"{base} dim"))
         else:
-            spans.append((content, " ".join(looks)))
+            own = ["code"] if kind == "code_inline" else []
+            spans.append((content, " ".join([*looks, *own])))
     return spans
 
 
@@ -115,7 +108,7 @@ class _Layout:
                 return []
 
     def _code(self, token: Token) -> list[Paragraph]:
-        language = printable(token.info.split()[0]) if token.info.split() else ""
+        language = printable("".join(token.info.split()[:1]))
         code = token.content.rstrip("\n").replace("\t", "    ")
         head = [fixed((language, "dim"))] if language else []
         return indent([*head, *map(Paragraph, highlight(code, language))], ("▏ ", "bar"))
@@ -142,18 +135,17 @@ class _Layout:
         return paragraphs
 
     def _table(self, width: int) -> list[Paragraph]:
-        rows: list[list[list[Span]]] = []
-        aligned = []
+        rows: list[list[Line]] = []
+        aligned: list[str] = []
         for token in self._tokens:
             if token.type == "table_close":
                 break
             if token.type == "tr_open":
                 rows.append([])
             elif token.type in ("th_open", "td_open"):
-                if len(rows) == 1:
-                    aligned.append(str(token.attrs.get("style", "")))
-                look = "bold" if token.type == "th_open" else ""
-                cell = _inline(next(self._tokens).children or [], f"{self._base} {look}".strip())
+                aligned.append(str(token.attrs.get("style", "")))  # those of the head come first
+                look = f"{self._base} bold" if token.type == "th_open" else self._base
+                cell = _inline(next(self._tokens).children or [], look)
                 rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
         return table_lines([row[:_MAX_COLUMNS] for row in rows], width, aligned)
 
@@ -166,8 +158,7 @@ def table_lines(
     Args:
         rows: Cells without newlines, in each row as many; the first row is the head.
         width: Cells.
-        aligned: Styles of the columns, which contain `right` for right-aligned ones; may be
-            shorter.
+        aligned: Styles of the first cells, which contain `right` for right-aligned columns.
     """
     widths = [max(1, *map(line_width, column)) for column in zip(*rows, strict=True)]
     if not widths:
@@ -176,16 +167,16 @@ def table_lines(
     while sum(widths) > spare and max(widths) > 4:
         widest = widths.index(max(widths))
         widths[widest] = max(4, widths[widest] - max(1, (sum(widths) - spare) // 2))
-    lines = []
+    rights = ["right" in style for style in aligned] or [False] * len(widths)
+    lines: list[Line] = []
     for row in rows:
         cells = map(wrap_spans, row, widths)
         for parts in zip_longest(*cells, fillvalue=list[Span]()):
             line: Line = []
-            styles = chain(aligned, repeat(""))
-            for part, room, style in zip(parts, widths, styles, strict=False):
+            for part, room, is_right in zip(parts, widths, rights, strict=False):
                 space = " " * max(room - line_width(part), 0), "text"
                 line += [(" │ ", "rule")] if line else []
-                line += [space, *part] if "right" in style else [*part, space]
+                line += [space, *part] if is_right else [*part, space]
             lines.append(line)
         if row is rows[0]:
             lines.append([("─┼─".join("─" * each for each in widths), "rule")])

@@ -64,7 +64,6 @@ class TranscriptMoves(TranscriptScroll):
         self._current = self._gone_to = None
 
     def action_scroll_lines(self, lines: int) -> None:
-        """Scroll by lines."""
         if not len(self.page):
             return
         before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
@@ -79,11 +78,9 @@ class TranscriptMoves(TranscriptScroll):
             self.action_step(lines, "")
 
     def action_scroll_pages(self, pages: float) -> None:
-        """Scroll by pages."""
         self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
 
     def action_to_start(self) -> None:
-        """Go to the first line."""
         if len(self.page):
             self.remember()
             self._go_to(0)
@@ -157,7 +154,6 @@ class TranscriptMoves(TranscriptScroll):
         return True
 
     def action_mark(self) -> None:
-        """Mark this place."""
         self._mark = self.here()
         if self._mark is not None:
             self.tell(_("marked · ' comes back here"))

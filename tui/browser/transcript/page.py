@@ -13,14 +13,12 @@ from rich.cells import cell_len
 
 from ...text.formats import clip
 from ...text.styled import Line
-from .entries import EntryKind, Look, TranscriptModel
+from .entries import EntryKind, Look, Shown, TranscriptModel
 from .heights import Heights, Place, estimates
 from .paragraphs import NO_LINE, DrawnLines, MessageLayout
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
-
-    from .block_layout import Shown
 
 _AROUND = 30
 """Entries before and after the page that are read with it."""
@@ -126,7 +124,6 @@ class Page:
         self.seen, self._frame = seen, None
 
     def resize(self, width: int, height: int) -> None:
-        """Change the size."""
         is_other_width = width != self.width
         self.width, self.height = max(width, 12), max(height, 1)
         if is_other_width:
@@ -153,8 +150,7 @@ class Page:
     def shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
         assert self.model is not None
-        is_open = index in self.opened
-        return shown_in(self.model, index, self.width, self.look, is_open=is_open)
+        return self.model.shown(index, self.width, self.look, is_open=index in self.opened)
 
     def height_of(self, index: int) -> int:
         """Return the lines of an entry: exact, if its message has been read."""
@@ -195,12 +191,12 @@ class Page:
         current = self.hit_number if shown.message.id == self.hit else NO_LINE
         if (shown, current) in self._drawn:
             return self._drawn[shown, current]
+        if shown not in self._layouts and shown.is_heavy and not now:
+            if shown not in self.deferred:
+                self.deferred[shown] = lay_out([shown], is_plain=True)[shown].drawn()
+            return self.deferred[shown]
         if shown not in self._layouts:
-            if shown.is_heavy and not now:
-                if shown not in self.deferred:
-                    self.deferred[shown] = shown.lay_out_plain().drawn()
-                return self.deferred[shown]
-            self.add({shown: shown.lay_out()})
+            self.add(lay_out([shown]))
         drawn = self._drawn[shown, current] = self._layouts[shown].drawn(self.matchers, current)
         _limit(self._drawn)
         return drawn
@@ -227,7 +223,6 @@ class Page:
         return index, max(line, 0)
 
     def _last_place(self) -> Place:
-        """Return the place at the top of the page that shows the end."""
         index, left = len(self), self.height
         while index > 0 and left > 0:
             index -= 1
@@ -235,7 +230,6 @@ class Page:
         return index, max(-left, 0)
 
     def go(self, place: Place) -> None:
-        """Go to a place."""
         self.at_end = False
         self.place = place
         self._frame = None
@@ -308,23 +302,13 @@ class Page:
 
 
 def _limit(cache: dict[Any, Any]) -> None:
-    """Remove what was cached first."""
     while len(cache) > _MAX_CACHED:
         del cache[next(iter(cache))]
 
 
-def lay_out(messages: Iterable[Shown]) -> dict[Shown, MessageLayout]:
-    """Lay out messages; on any thread."""
-    return {shown: shown.lay_out() for shown in messages}
+def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> dict[Shown, MessageLayout]:
+    """Lay out messages, on any thread, or the beginning of each without formatting."""
+    from . import block_layout  # start: Markdown and tables, a tenth of all imports
 
-
-def shown_in(
-    model: TranscriptModel, index: int, width: int, look: Look, *, is_open: bool = False
-) -> Shown | None:
-    """Return the message of an entry as it is to be laid out; None if it has not been read."""
-    from .block_layout import Shown  # start: Markdown and tables, a tenth of all imports
-
-    message = model.message(index)
-    if message is None:
-        return None
-    return Shown.of(message, model, width, look, is_open=is_open)
+    make = block_layout.lay_out_plain if is_plain else block_layout.lay_out
+    return {shown: make(shown) for shown in messages}

@@ -54,26 +54,23 @@ class Paragraph(NamedTuple):
         text = line_text(self.spans)
         if self.is_fixed:
             return [(0, len(text))]
-        room = max(width - line_width(list(self.lead)), _LEAST_ROOM)
-        return breaks(text, min(room, width))
+        return breaks(text, width - line_width(list(self._margins(width)[0])))
 
     def lines(self, spans: Line, ranges: Sequence[Range], width: int) -> list[Line]:
         """Return the lines of its spans, possibly highlighted, for ranges from `breaks`."""
         if self.is_fixed:
             return [clip_line([*self.lead, *spans], width)]
+        lead, hang = self._margins(width)
         parts = slice_spans(spans, ranges)
-        if not self.lead:
-            return parts
-        is_deep = line_width(list(self.lead)) > width - _LEAST_ROOM
-        lead, hang = (
-            (clip_line(list(each), width - _LEAST_ROOM) if is_deep else each)
-            for each in (self.lead, self.hang)
-        )
         return [[*(hang if number else lead), *part] for number, part in enumerate(parts)]
+
+    def _margins(self, width: int) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+        """Return what stands before its lines; nothing where the text would have no room."""
+        is_deep = line_width(list(self.lead)) > width - _LEAST_ROOM
+        return ((), ()) if is_deep else (self.lead, self.hang)
 
 
 def fixed(*spans: Span) -> Paragraph:
-    """Return a paragraph of one line."""
     return Paragraph(list(spans), is_fixed=True)
 
 
@@ -107,19 +104,12 @@ def wrap(paragraphs: Iterable[Paragraph], width: int) -> list[Line]:
 
 def first_lines(
     paragraphs: Sequence[Paragraph], width: int, count: int
-) -> tuple[list[Paragraph], int]:
+) -> tuple[Sequence[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
-    kept = []
-    room, left = count, 0
-    for paragraph in paragraphs:
-        lines = paragraph.wrap(width)
-        if len(lines) <= room:
-            kept.append(paragraph)
-        else:
-            kept += [Paragraph(line, is_fixed=True) for line in lines[:room]]
-            left += len(lines) - room
-        room = max(room - len(lines), 0)
-    return kept, left
+    lines = wrap(paragraphs, width)
+    if len(lines) <= count:
+        return paragraphs, 0
+    return [Paragraph(line, is_fixed=True) for line in lines[:count]], len(lines) - count
 
 
 class DrawnLines(NamedTuple):
@@ -143,7 +133,6 @@ class MessageLayout(NamedTuple):
 
     @classmethod
     def of(cls, paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
-        """Break paragraphs into lines."""
         return cls(paragraphs, width, [each.breaks(width) for each in paragraphs])
 
     def drawn(self, matchers: Sequence[Matcher] = (), current: int | None = NO_LINE) -> DrawnLines:

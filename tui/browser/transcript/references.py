@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -17,10 +18,12 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from hermes_browse.store.files import open_regular
 from hermes_browse.store.messages.block_kinds import without_injections
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.decode import load_json
-from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.messages.decode import IMAGE_HEAD, load_json, suffix_of
+from hermes_browse.store.temporary import TemporaryFolder
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import REFERENCES
@@ -28,9 +31,8 @@ from ...terminal import clipboard, programs
 from ...text import formats
 from ...widgets.card import Card, keys_line
 from ..context import Context
+from .block_layout import image_name
 from .entries import TranscriptModel
-from .image_viewer import Pictures, is_image_file
-from .markdown_layout import parse
 from .tool_text import as_shown
 
 MOST = 300
@@ -42,8 +44,9 @@ _PATH_FIELDS = ("path", "file_path", "filename", "file", "cwd", "workdir")
 _OPENED = ("http", "https", "mailto")
 """Schemes that a browser opens; links with others (file:, javascript:, …) are only copied."""
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(
-    r"(?:https?://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE
+    r"(?:[a-z][a-z0-9+.-]*://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE
 )
 # A path begins with /, ~/, ./, ../ or C:\, or is relative and ends in a file name with a suffix.
 _NAME = r"[\w.@+%=-]"
@@ -51,6 +54,9 @@ _PATH = re.compile(
     rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|(?:{_NAME}+/)+{_NAME}+\.\w+)"
 )
 _CLOSING = {")": "(", "]": "["}
+_IMAGE_SUFFIXES = tuple(
+    [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic"]
+)
 
 
 class ReferenceKind(StrEnum):
@@ -62,35 +68,24 @@ class ReferenceKind(StrEnum):
 
 
 class Reference(NamedTuple):
-    """An image, link or path in a message."""
-
     kind: ReferenceKind
     target: str
     """As stored, not printable yet; of an embedded image its type and size."""
-    label: str = ""
-    """Its text in the message, printable; empty if that is the target."""
-    message_id: int = 0
-    """Of an embedded image: its row."""
-    number: int = -1
-    """Of an embedded image: its index among the image parts of the row; -1 for all others."""
+    embedded: tuple[int, int] | None = None
+    """Of an embedded image: the id of its row, and its index among the image parts of that."""
 
     @property
     def can_be_opened(self) -> bool:
         """Whether it is safe to open in a browser: a web or mail address."""
         target = self.target
-        if (
-            self.kind is not ReferenceKind.LINK
-            or any(letter.isspace() for letter in target)
-            or printable(target) != target
-        ):
+        if self.kind is not ReferenceKind.LINK or one_line(target) != target or " " in target:
             return False
         try:
             parts = urlsplit(target)
         except ValueError:
             return False
-        return parts.scheme in _OPENED and bool(
-            parts.path if parts.scheme == "mailto" else parts.hostname
-        )
+        name = parts.path if parts.scheme == "mailto" else parts.hostname
+        return parts.scheme in _OPENED and bool(name)
 
 
 def _trimmed(text: str) -> str:
@@ -101,26 +96,6 @@ def _trimmed(text: str) -> str:
     ):
         text = text[:-1]
     return text
-
-
-def _in_markdown(text: str) -> Iterator[Reference]:
-    for token in parse(text):
-        label, target = "", ""
-        for child in token.children or []:
-            if child.type == "link_open":
-                label, target = "", str(child.attrs.get("href", ""))
-            elif child.type == "link_close":
-                if target and not target.startswith("#"):
-                    kind = (
-                        ReferenceKind.LINK
-                        if ":" in target or target.startswith("//")
-                        else ReferenceKind.PATH
-                    )
-                    label = one_line(label, 200)
-                    yield Reference(kind, target, label if label != target else "")
-                target = ""
-            elif target:
-                label += child.content
 
 
 def _in_text(text: str) -> Iterator[Reference]:
@@ -134,36 +109,23 @@ def _in_text(text: str) -> Iterator[Reference]:
 
 def _in_call(arguments: str) -> Iterator[Reference]:
     loaded = load_json(arguments)
-    if isinstance(loaded, dict):
-        for name in _PATH_FIELDS:
-            value = loaded.get(name)
-            if (
-                isinstance(value, str)
-                and value.strip()
-                and "\n" not in value
-                and "://" not in value
-            ):
-                yield Reference(ReferenceKind.PATH, value.strip())
+    fields = loaded if isinstance(loaded, dict) else {}
+    for value in map(fields.get, _PATH_FIELDS):
+        if isinstance(value, str) and "\n" not in value and "://" not in value:
+            yield Reference(ReferenceKind.PATH, value.strip())
     yield from _in_text(as_shown(arguments))
 
 
 def _images(message: ChatMessage) -> Iterator[Reference]:
-    for number, part in enumerate(part for part in message.parts if part.kind == "image"):
-        if not part.url and part.size:
-            name = f"{one_line(part.mime.rpartition('/')[2], 30) or _('image')}, {formats.size(part.size)}"
-            yield Reference(
-                ReferenceKind.IMAGE,
-                name,
-                _("in message {id}", id=message.id),
-                message.id,
-                number,
-            )
-        elif part.url:
-            is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", part.url) is not None
-            path = unquote(part.url[7:]) if part.url.startswith("file:///") else part.url
-            yield Reference(
-                ReferenceKind.LINK if is_address and path == part.url else ReferenceKind.PATH, path
-            )
+    parts = [part for part in message.parts if part.kind == "image"]
+    for number, part in enumerate(parts):
+        if not part.url:
+            yield Reference(ReferenceKind.IMAGE, image_name(part), (message.id, number))
+        elif part.url.startswith("file:///"):
+            yield Reference(ReferenceKind.PATH, unquote(part.url[7:]))
+        else:
+            is_address = _SCHEME.match(part.url) is not None
+            yield Reference(ReferenceKind.LINK if is_address else ReferenceKind.PATH, part.url)
 
 
 def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
@@ -171,15 +133,12 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
     if message.role == "tool":
         yield from _in_text(as_shown(message.text))
         return
-    text = without_injections(message.text)[:_MAX_TEXT]
-    yield from _in_markdown(text)
-    yield from _in_text(text)
+    yield from _in_text(without_injections(message.text))
     for call in message.tool_calls:
         yield from _in_call(call.arguments)
         result = model.result(call.id)
         if result is not None:
-            yield from _images(result)
-            yield from _in_text(as_shown(result.text))
+            yield from _every(result, model)
 
 
 def references(
@@ -188,16 +147,65 @@ def references(
     """Return the references of a message and the results of its calls: images, links, then paths,
     at most `MOST`.
 
-    Parses the text, and accesses the disk if the store is of this machine, which can take longer
-    than a frame.
+    Accesses the disk if the store is of this machine, which can take longer than a frame.
     """
-    unique = {}
-    for each in _every(message, model):
-        key = (each.kind, each.target, each.message_id, each.number)
-        if len(each.target) > 1 and key not in unique:
-            is_image = is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target)
-            unique[key] = each._replace(kind=ReferenceKind.IMAGE) if is_image else each
-    return sorted(unique.values(), key=lambda each: list(ReferenceKind).index(each.kind))[:MOST]
+    found = []
+    for each in dict.fromkeys(_every(message, model)):
+        if is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target):
+            each = each._replace(kind=ReferenceKind.IMAGE)
+        found.append(each)
+    kinds = list(ReferenceKind)
+    known = (each for each in found if len(each.target) > 1)
+    return sorted(known, key=lambda each: kinds.index(each.kind))[:MOST]
+
+
+class Pictures:
+    """Files of images that were opened, in a private folder (0700) that is removed when the browser
+    ends."""
+
+    def __init__(self) -> None:
+        self._folder: TemporaryFolder | None = None
+        self._count = 0
+
+    def write(self, data: bytes) -> Path | None:
+        """Write an image to a private file (0600); None for an unknown format."""
+        suffix = suffix_of(data[:IMAGE_HEAD])
+        if not suffix:
+            return None
+        if self._folder is None:
+            self._folder = TemporaryFolder("images")
+        self._count += 1
+        path = self._folder.path / f"image-{self._count}{suffix}"
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        return path
+
+    def close(self) -> None:
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.remove()
+
+
+def is_image_file(path: str) -> bool:
+    """Whether a path in a message is that of a regular file with the suffix and the first bytes of
+    an image.
+
+    A path on another machine (`//server/…`) is never accessed.
+    """
+    if (
+        not path.lower().endswith(_IMAGE_SUFFIXES)
+        or path.startswith(("//", "\\\\"))
+        or "\x00" in path
+    ):
+        return False
+    try:
+        absolute = Path(path).expanduser()
+        if not absolute.is_absolute() or not absolute.is_file():
+            return False
+        with open_regular(absolute) as file:
+            return bool(suffix_of(file.read(IMAGE_HEAD)))
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 class ReferencesCard(Card[None]):
@@ -210,12 +218,8 @@ class ReferencesCard(Card[None]):
         self, context: Context, pictures: Pictures, title: str, targets: Sequence[Reference]
     ) -> None:
         super().__init__()
-        self.main, self._pictures, self._title, self._references = (
-            context,
-            pictures,
-            title,
-            targets,
-        )
+        self._main, self._pictures = context, pictures
+        self._title, self._references = title, targets
 
     def compose(self) -> ComposeResult:
         kinds = [each.kind for each in self._references]
@@ -230,12 +234,10 @@ class ReferencesCard(Card[None]):
             yield keys_line(self.keys_text(_("Enter open")))
 
     def _row(self, reference: Reference) -> Option:
-        target = one_line(reference.target, 2000)
-        word = _(reference.kind) + "  "
-        label = f"  {reference.label}" if reference.label else ""
         is_copied = reference.kind is ReferenceKind.LINK and not reference.can_be_opened
         note = "  " + _("is only copied") if is_copied else ""
-        return Option(Content.assemble((word, "dim"), target, (label + note, "dim")))
+        target = one_line(reference.target, 2000)
+        return Option(Content.assemble((_(reference.kind) + "  ", "dim"), target, (note, "dim")))
 
     @property
     def _current(self) -> Reference | None:
@@ -251,12 +253,14 @@ class ReferencesCard(Card[None]):
         (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
     def action_copy(self) -> None:
-        """Copy the target, and say how."""
         reference = self._current
-        if reference is not None and reference.number < 0:
-            self.run_worker(self._copy(reference), group="reference", exclusive=True)
+        if reference is not None and reference.embedded is None:
+            self._start(self._copy(reference))
         elif reference is not None:
             self._tell(_("an embedded image has no path to copy · Enter opens it"))
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        self.run_worker(work, group="reference", exclusive=True)
 
     async def _copy(self, reference: Reference, before: str = "") -> None:
         route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
@@ -264,27 +268,20 @@ class ReferencesCard(Card[None]):
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
-        """Open or copy the reference."""
-        self.run_worker(
-            self._open(self._references[event.option_index]), group="reference", exclusive=True
-        )
-
-    async def _open(self, reference: Reference) -> None:
-        if reference.kind is ReferenceKind.IMAGE and reference.number >= 0:
-            self.main.start("image", self._open_embedded, reference)
+        reference = self._references[event.option_index]
+        if reference.embedded is not None:
+            self._main.start("image", self._open_embedded, *reference.embedded)
         elif reference.kind is ReferenceKind.IMAGE:
-            await self._outside(str(Path(reference.target).expanduser()))
+            self._start(self._outside(str(Path(reference.target).expanduser())))
         elif reference.can_be_opened:
-            await self._outside(reference.target)
+            self._start(self._outside(reference.target))
         else:
             why = "" if reference.kind is ReferenceKind.PATH else _("not of the web: ")
-            await self._copy(reference, why)
+            self._start(self._copy(reference, why))
 
-    async def _open_embedded(self, reference: Reference) -> None:
+    async def _open_embedded(self, message_id: int, number: int) -> None:
         """Write an embedded image to a private file, and open that."""
-        data = await self.main.read(
-            lambda store: store.image(reference.message_id, reference.number)
-        )
+        data = await self._main.read(lambda store: store.image(message_id, number))
         path = self._pictures.write(data) if data is not None else None
         if path is None:
             self._tell(_("not an image known here; & shows the row as it is stored"))

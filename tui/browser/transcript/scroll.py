@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,11 +19,8 @@ from hermes_browse.store.sessions.session import Session
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import TranscriptModel
+from .entries import Shown, TranscriptModel
 from .page import Page, lay_out
-
-if TYPE_CHECKING:
-    from .block_layout import Shown
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""
@@ -76,7 +73,6 @@ class TranscriptScroll(LongView, can_focus=True):
 
     @property
     def model(self) -> TranscriptModel | None:
-        """The conversation on screen."""
         return self.page.model
 
     @property
@@ -172,7 +168,6 @@ class TranscriptScroll(LongView, can_focus=True):
             self._place()
 
     def on_resize(self) -> None:
-        """Lay out the page for the new size; the entry at the top stays there."""
         self._place()
         self.post_message(self.Resized())
 

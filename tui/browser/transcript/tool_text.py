@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 from rich.ansi import AnsiDecoder
-from rich.color import Color
+from rich.color import Color, ColorSystem
 
 from hermes_browse.store.connection.stored_values import json_as_text
 from hermes_browse.store.messages.decode import LIMIT, load_json
@@ -48,15 +49,13 @@ _LEVEL = re.compile(
     r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b"
 )
 _LEVEL_LOOKS = ("error", "keyword", "number", "comment")
-_TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
+_TABLE = re.compile(r"\s*\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _MAX_SEQUENCE = 100
 """Characters of a sequence that are parsed."""
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _MARKS = ("bold", "dim", "italic", "reverse", "strike", "underline")
-_STRONG = 128
-"""Of 256: a channel from here on is on when a colour is reduced to one of eight."""
 
 
 def language_of(arguments: str) -> str:
@@ -70,7 +69,6 @@ def language_of(arguments: str) -> str:
 
 
 def has_colours(text: str) -> bool:
-    """Whether the text has SGR sequences."""
     return "\x1b[" in text and _SGR.search(text) is not None
 
 
@@ -83,13 +81,8 @@ def _name(color: Color | None) -> str:
     """Return the nearest of the eight colours that every theme has; empty for none."""
     if color is None or color.is_default:
         return ""
-    if color.number is not None and color.number < 16:
-        return _NAMES[color.number % 8]
-    # Of the six levels of the 256 colours (0 95 135 175 215 255) the upper three are on.
-    strong = 136 if color.number is not None and color.number < 232 else _STRONG
-    return _NAMES[
-        sum(1 << place for place, channel in enumerate(color.get_truecolor()) if channel >= strong)
-    ]
+    number = color.downgrade(ColorSystem.STANDARD).number or 0
+    return _NAMES[number % 8]
 
 
 def _look(decoder: AnsiDecoder, base: str) -> str:
@@ -149,30 +142,18 @@ def _log(text: str) -> list[Line]:
         stamp = _STAMP.match(line)
         end = stamp.end() if stamp else 0
         level = _LEVEL.search(line, end, end + 60)
-        first, rest = level.span() if level else (end, end)
+        cuts = (0, end, *(level.span() if level else (end, end)), len(line))
         look = _LEVEL_LOOKS[level.lastindex - 1] if level and level.lastindex else "output"
-        spans = [
-            (line[:end], "comment"),
-            (line[end:first], "output"),
-            (line[first:rest], look),
-            (line[rest:], "output"),
-        ]
-        lines.append([span for span in spans if span[0]])
+        looks = ("comment", "output", look, "output")
+        pieces = zip(pairwise(cuts), looks, strict=True)
+        lines.append([(line[begin:stop], look) for (begin, stop), look in pieces if begin < stop])
     return lines
-
-
-def _columns(text: str) -> list[list[str]] | None:
-    """Split a text into rows of tab-separated cells; None for any other text."""
-    rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
-    if not 2 < len(rows) <= _MAX_ROWS or not 1 < len(rows[0]) <= _MAX_COLUMNS:
-        return None
-    return rows if all(len(row) == len(rows[0]) for row in rows) else None
 
 
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    rows = text.rstrip("\n").split("\n")
+    rows = text.split("\n")
     matches = list(filter(None, map(_NUMBERED.match, rows)))
     if len(matches) < len(rows):
         return None
@@ -188,60 +169,49 @@ def _numbered(text: str, language: str) -> list[Paragraph] | None:
 def block(text: str, width: int, language: str = "") -> list[Paragraph]:
     """Lay out a stored text by its format, or as code in a known language; tables are at most
     `width` cells wide."""
+    head, whole = text[:_HEAD], text.rstrip("\n")
     if len(text) > LIMIT:  # finding its format would take too long
-        return plain(safe_text(without_colours(text)).rstrip("\n"), "output")
-    head = text[:_HEAD]
-    whole = text.rstrip("\n")
-    if has_colours(head):
-        return list(map(Paragraph, coloured(whole, "output")))
-    if language == "diff" or _DIFF.search(head):
-        return list(map(Paragraph, diff_lines(whole)))
-    if head.lstrip()[:1] in ("{", "["):
-        loaded = load_json(text)
-        if loaded is not None:
-            return pretty(loaded, width)
-    if "|" in head:
-        numbered = _numbered(text, language)
-        if numbered is not None:
-            return numbered
-        if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _HEAD:
-            return render_markdown(safe_text(text), width, "output")
-    if "\t" in head:
-        rows = _columns(text)
-        if rows is not None:
-            return table_lines(
-                [[[(safe_text(cell), "output")] for cell in row] for row in rows], width
-            )
-    if "Traceback (most recent call last)" in head:
-        language = "pytb"
+        lines = _output(without_colours(whole))
+    elif has_colours(head):
+        lines = coloured(whole, "output")
+    elif language == "diff" or _DIFF.search(head):
+        lines = diff_lines(whole)
+    elif (loaded := load_json(text)) is not None:
+        return pretty(loaded, width)
+    elif "|" in head and (numbered := _numbered(whole, language)):
+        return numbered
+    elif _TABLE.match(text) and len(text) < 4 * _HEAD:
+        return render_markdown(safe_text(text), width, "output")
+    elif "Traceback (most recent call last)" in head:
+        lines = highlight(safe_text(whole), "pytb")
     elif _is_log(text):
-        return list(map(Paragraph, _log(whole)))
-    if language:
-        return list(map(Paragraph, highlight(safe_text(whole), language)))
-    return plain(safe_text(text).rstrip("\n"), "output")
+        lines = _log(whole)
+    elif language:
+        lines = highlight(safe_text(whole), language)
+    else:
+        lines = _output(whole)
+    return list(map(Paragraph, lines))
+
+
+def _output(text: str) -> list[Line]:
+    return split_lines([(safe_text(text), "output")])
 
 
 def _table_of(value: object) -> list[list[str]] | None:
     """Convert a list of objects with the same few plain fields to rows, the names first; None for
     any other value."""
-    if (
-        not isinstance(value, list)
-        or not 1 < len(value) <= _MAX_ROWS
-        or not isinstance(value[0], dict)
-    ):
+    if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
         return None
-    names = list(value[0])
+    names = list(value[0]) if isinstance(value[0], dict) else []
     if not 0 < len(names) <= _MAX_COLUMNS:
         return None
     rows = [names]
     for item in value:
         if not isinstance(item, dict) or list(item) != names:
             return None
-        cells = ["" if each is None else str(each) for each in item.values()]
-        is_nested = any(isinstance(each, dict | list) for each in item.values())
-        if is_nested or max(map(len, cells)) > 200:
+        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
             return None
-        rows.append(cells)
+        rows.append(["" if each is None else str(each) for each in item.values()])
     return rows
 
 
@@ -301,10 +271,10 @@ def tool_text(
     main, output = _main_text(loaded) if is_result else ("", "")
     paragraphs = []
     for key, value in loaded.items():
+        if key == main and not output.strip():
+            continue
         if key == main:
-            paragraphs += (
-                block(output, width, _language_in(key, language)) if output.strip() else []
-            )
+            paragraphs += block(output, width, _language_in(key, language))
         elif full or value is not None:
             paragraphs += _field(key, value, width, language)
     return paragraphs

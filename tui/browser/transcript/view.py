@@ -91,12 +91,10 @@ class TranscriptView(TranscriptMoves):
         self._place()
 
     def see(self, seen: SeenByModel | None) -> None:
-        """Dim all messages but some, or none."""
         self.page.see(seen)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Make the message current; toggle its fold if that was clicked."""
         frame = self.page.frame()
         if event.y < len(frame):
             self._current, line = frame[event.y]
@@ -105,13 +103,11 @@ class TranscriptView(TranscriptMoves):
             self.refresh()
 
     def action_find(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) match, or stop finding (0)."""
         self.post_message(self.FindKeyPressed(step))
 
     # Folding
 
     def action_toggle_fold(self) -> None:
-        """Unfold the current message, or fold it again."""
         index = self._current_index()
         if index is None or self.model is None or not self.model.is_foldable(index):
             self.tell(_("nothing is folded here"))
@@ -132,7 +128,6 @@ class TranscriptView(TranscriptMoves):
         self.tell(_(_TOOLS[self.page.look.tools]))
 
     def action_toggle_reasoning(self) -> None:
-        """Show or fold reasoning."""
         self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
         self.tell(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
 
@@ -145,7 +140,6 @@ class TranscriptView(TranscriptMoves):
 
     @property
     def is_find_in_sight(self) -> bool:
-        """Whether the current match is on the page."""
         index = self.page.hit_entry
         return any(index == each for each, _ in self.page.frame())
 

@@ -279,7 +279,7 @@ def replaced_markdown(
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
     ]
-    parts += [document(each, model).text.rstrip() for each in messages if not model.is_paired(each)]
+    parts += [document(each, model).rstrip() for each in messages if not model.is_paired(each)]
     return "\n\n".join(parts) + "\n"
 
 
