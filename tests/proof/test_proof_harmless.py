@@ -155,7 +155,6 @@ def test_a_gateway_whose_locks_were_dropped(store, tell, ending):
     with subprocess.Popen(
         [sys.executable, "-c", _HOLDER, str(store)], stdin=pipe, stdout=pipe, text=True
     ) as holder:
-        assert holder.stdin is not None and holder.stdout is not None
         inode = int(holder.stdout.readline())
         browser = Driven(store)
         browser.opened()
