@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import effort
 import pytest
-from paths import DATA
+from paths import DATA, fixture
 from pytest_textual_snapshot import SVGImageExtension
 
 from hermes_browse.store.wording import speak
@@ -119,7 +119,7 @@ def hermes_home(tmp_path: Path) -> Path:
     """A Hermes root whose store the real Hermes 0.19 wrote."""
     root = tmp_path / "hermes"
     root.mkdir()
-    shutil.copy(next(DATA.glob("state-v22*.db")), root / "state.db")
+    shutil.copy(fixture(22), root / "state.db")
     return root
 
 

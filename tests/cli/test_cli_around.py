@@ -1,14 +1,12 @@
 """`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
 meant."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import contract
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
-from trashing import run
+from trashing import rows, run
 
 
 @pytest.fixture
@@ -35,15 +33,9 @@ def test_profiles(root):
     found = {each["name"]: each for each in document["profiles"]}
     assert list(found) == ["default", "a-b_9", "broken", "coder", "empty", "fresh"]
     for name in ("default", "a-b_9", "coder"):
-        with closing(sqlite3.connect(found[name]["path"])) as connection:
-            assert (
-                found[name]["sessions"]
-                == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
-            )
-        assert (
-            found[name]["error"] is None
-            and found[name]["bytes"] == Path(found[name]["path"]).stat().st_size
-        )
+        path = Path(found[name]["path"])
+        assert rows(path, "SELECT count(*) FROM sessions") == [(found[name]["sessions"],)]
+        assert found[name]["error"] is None and found[name]["bytes"] == path.stat().st_size
     for name, word in (
         ("broken", "not a session store"),
         ("empty", "is empty"),

@@ -1,13 +1,10 @@
 """`rename`, `archive`, `unarchive`, `pin` and `unpin`: all that is named or nothing, and the way
 back."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from commandline import ask, call, copy_store
-from trashing import as_before
+from trashing import as_before, opened
 
 CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aaa003"]
 
@@ -128,7 +125,7 @@ def test_a_busy_store(path, monkeypatch):
     """3: nothing was changed, and it says so."""
     monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.2)
     with as_before(path):
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        with opened(path) as other:
             other.execute("BEGIN IMMEDIATE")
             ended = call("rename", CHAIN[0], "Ferry")
         assert ended.code == 3 and "busy" in ended.err and "Nothing was changed" in ended.err

@@ -58,7 +58,6 @@ def test_who_has_the_store_open(root):
     program += "c.execute('BEGIN'); c.execute('SELECT 1 FROM sessions').fetchone(); print(flush=True); sys.stdin.read()"
     words = [sys.executable, "-c", program, str(root / "state.db")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
         document = ask("doctor")
         people = call("doctor")

@@ -1,9 +1,7 @@
 """The JSON documents of every command on every store: keys, types, and that they agree with each
 other."""
 
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +10,7 @@ import pytest
 from builders import demo_store
 from commandline import STORES, ask, call, copy_store, ids_of
 from effort import slow_but
+from trashing import rows
 
 VIEWS = ("chats", "automation", "archived", "all")
 
@@ -168,17 +167,9 @@ def test_doctor_profiles_and_the_store(which, tmp_path):
     contract.holds(document, contract.DOCTOR)
     store = ask("list")["store"]
     assert document["store"] == store
-    with closing(sqlite3.connect(tmp_path / "root" / "state.db")) as connection:
-        assert (
-            store["sessions"] == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
-        )
-        assert (
-            store["messages"] == connection.execute("SELECT count(*) FROM messages").fetchone()[0]
-        )
-        assert (
-            store["schema_version"]
-            == connection.execute("SELECT version FROM schema_version").fetchone()[0]
-        )
+    counts = "(SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)"
+    found = rows(tmp_path / "root" / "state.db", f"SELECT version, {counts} FROM schema_version")
+    assert found == [(store["schema_version"], store["sessions"], store["messages"])]
     assert document["search"]["messages"] == store["messages"]
     contract.holds(ask("profiles"), contract.PROFILES)
 

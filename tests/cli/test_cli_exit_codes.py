@@ -3,15 +3,14 @@ standard error."""
 
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commandline import Ended, call, copy_store
 from effort import slow_but
+from trashing import run
 
 _KILLED = """
 import os, sqlite3, sys
@@ -185,8 +184,7 @@ def test_a_write_that_was_broken_off(root, line):
     """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what
     to do is said."""
     path = root / "state.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")
+    run(path, "PRAGMA journal_mode = DELETE")
     subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
     before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
     assert before["state.db-journal"]

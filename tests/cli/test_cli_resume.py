@@ -3,14 +3,13 @@ its call."""
 
 import os
 import shlex
-import sqlite3
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
 from platforms import posix_only
+from trashing import opened, rows
 from user_config import write_config
 
 from hermes_browse.store.hermes.resume_command import options_of
@@ -32,7 +31,7 @@ def root(tmp_path, monkeypatch):
 
 def edit(root, statement, *values):
     """Change the store of a root."""
-    with closing(sqlite3.connect(root / "state.db")) as connection, connection:
+    with opened(root / "state.db") as connection:
         assert connection.execute(statement, values).rowcount
 
 
@@ -72,16 +71,16 @@ def test_any_segment_resumes_the_tip(root):
 
 def test_last_is_the_newest_of_its_source(root):
     """As `hermes -c`: by the newest message, any state; --source names another kind."""
-    with closing(sqlite3.connect(root / "state.db")) as connection:
-        for source in ("cli", "telegram"):
-            newest = connection.execute(
-                "SELECT s.id FROM sessions s LEFT JOIN messages m ON m.session_id = s.id WHERE s.source = ? "
-                "GROUP BY s.id ORDER BY coalesce(max(m.timestamp), s.started_at) DESC LIMIT 1",
-                [source],
-            ).fetchone()[0]
-            options = [] if source == "cli" else ["--source", source]
-            document = ask("resume --last", *options, "--print")
-            assert document == ask("resume", newest, "--print")
+    for source in ("cli", "telegram"):
+        ((newest,),) = rows(
+            root / "state.db",
+            "SELECT s.id FROM sessions s LEFT JOIN messages m ON m.session_id = s.id WHERE s.source = ? "
+            "GROUP BY s.id ORDER BY coalesce(max(m.timestamp), s.started_at) DESC LIMIT 1",
+            source,
+        )
+        options = [] if source == "cli" else ["--source", source]
+        document = ask("resume --last", *options, "--print")
+        assert document == ask("resume", newest, "--print")
 
 
 def test_no_hermes_on_path(root, monkeypatch):

@@ -1,11 +1,10 @@
 """`since`: its document and its table, of one store and of several."""
 
-import sqlite3
 import time
-from contextlib import closing
 
 from commandline import ask, call
 from store_builder import StoreBuilder
+from trashing import add_message
 
 
 def home(folder, now):
@@ -39,11 +38,7 @@ def test_the_document(tmp_path):
         "conversation": "asking",
         "job": "",
     }
-    with closing(sqlite3.connect(root / "state.db")) as connection, connection:
-        row = ["old", "user", "again", time.time()]
-        connection.execute(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", row
-        )
+    add_message(root / "state.db", "old", "again", time.time())
     assert [item["why"] for item in ask("since --home", str(root))["new"]] == ["1 new message"]
     since = ask("since --after 1h --home", str(root))
     assert {(item["session"], item["why"]) for item in since["new"]} == {

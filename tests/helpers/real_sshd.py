@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-from paths import DATA
+from paths import fixture
 
 from hermes_browse.store.hosts.host import Host
 
@@ -180,9 +180,9 @@ def machine(folder: Path) -> Iterator[RealServer]:
     """Run a server with the store of a Hermes 0.19, other stores, and a secret."""
     for name in ("hermes", "hermes/profiles/other", "elsewhere"):
         (folder / name).mkdir(parents=True)
-    shutil.copy(next(DATA.glob("state-v22*.db")), folder / "hermes/state.db")
+    shutil.copy(fixture(22), folder / "hermes/state.db")
     for name in ("hermes/profiles/other", "elsewhere"):
-        shutil.copy(next(DATA.glob("state-v31*.db")), folder / name / "state.db")
+        shutil.copy(fixture(31), folder / name / "state.db")
     (folder / "elsewhere" / "secret").write_text(SECRET)
     with RealServer(folder / "machine", folder / "hermes") as server:
         yield server

@@ -7,62 +7,35 @@ import re
 import shutil
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from paths import DATA
+from paths import fixture
 from searching import search
+from store_builder import StoreBuilder
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.demo.store_writer import TRIGRAM, WORDS
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import fold
 
-FIXTURES = {
-    11: "state-v11-hermes-0.14.0.db",
-    14: "state-v14-hermes-0.16.0.db",
-    22: "state-v22-hermes-0.19.0.db",
-    31: "state-v31-hermes-0.22.2.db",
-}
 NOW = 1_767_258_000.0
 """2026-01-01 09:00 UTC."""
-
-_TABLES = """
-CREATE TABLE schema_version (version INTEGER NOT NULL);
-CREATE TABLE sessions (
-    id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, title TEXT, model TEXT, cwd TEXT, model_config TEXT,
-    started_at REAL, ended_at REAL, end_reason TEXT, archived INTEGER DEFAULT 0, pinned INTEGER DEFAULT 0,
-    message_count INTEGER DEFAULT 0, estimated_cost_usd REAL
-);
-CREATE TABLE messages (
-    id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT, tool_calls TEXT,
-    tool_name TEXT, timestamp REAL, reasoning TEXT, active INTEGER, compacted INTEGER, display_kind TEXT,
-    display_metadata TEXT
-);
-CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
-INSERT INTO schema_version VALUES (22);
-"""
-_INDEXED = (
-    "COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')"
-)
 
 
 def copy_fixture(version: int, folder: Path) -> Path:
     """A copy of a store the real Hermes wrote."""
     path = folder / f"v{version}.db"
-    shutil.copy(DATA / FIXTURES[version], path)
+    shutil.copy(fixture(version), path)
     return path
 
 
 def change(path: Path, *statements: str) -> Path:
     """Run statements on a store, closed again at once."""
-    connection = sqlite3.connect(path)
-    try:
-        with connection:
-            for statement in statements:
-                connection.execute(statement)
-    finally:
-        connection.close()
+    run(path, *statements)
     return path
 
 
@@ -70,47 +43,25 @@ def write_store(
     path: Path,
     messages: Iterable[str | bytes | Mapping[str, object]],
     *,
-    sessions: Sequence[Mapping[str, object]] = ({"id": "s", "source": "cli", "started_at": NOW},),
     fts: bool = True,
     trigram: bool = True,
-    meta: Sequence[tuple[str, str]] = (),
 ) -> Path:
-    """A store in the shape of schema 22; a message that is no mapping is the content of a user
-    message."""
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.executescript(_TABLES)
-        for session in sessions:
-            marks = ", ".join("?" * len(session))
-            connection.execute(
-                f"INSERT INTO sessions ({', '.join(session)}) VALUES ({marks})",
-                list(session.values()),
-            )
-        for number, message in enumerate(messages, 1):
-            row: dict[str, object] = {
-                "id": number,
-                "session_id": "s",
-                "role": "user",
-                "timestamp": NOW + number,
-            }
-            row |= {"active": 1, "compacted": 0}
-            row |= message if isinstance(message, Mapping) else {"content": message}
-            marks = ", ".join("?" * len(row))
-            connection.execute(
-                f"INSERT INTO messages ({', '.join(row)}) VALUES ({marks})", list(row.values())
-            )
-        for name, wanted, tokenizer in (
-            ("messages_fts", fts, ""),
-            ("messages_fts_trigram", trigram, ", tokenize='trigram'"),
-        ):
-            if wanted:
-                connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5(content{tokenizer})")
-                connection.execute(
-                    f"INSERT INTO {name}(rowid, content) SELECT id, {_INDEXED} FROM messages"
-                )
-        connection.executemany("INSERT INTO state_meta VALUES (?, ?)", meta)
-    connection.close()
-    return path
+    """A store of schema 22 without triggers and constraints; a message that is no mapping is the
+    content of a user message."""
+    builder = StoreBuilder(path)
+    without = [*builder.shape.triggers]
+    without += [name for name, has in {WORDS: fts, TRIGRAM: trigram}.items() if not has]
+    shape = builder.shape.without(without)
+    lax = {
+        name: tuple(line.replace("NOT NULL", "") for line in lines)
+        for name, lines in shape.tables.items()
+    }
+    builder.shape = replace(shape, tables=lax)
+    builder.session("s")
+    for number, each in enumerate(messages, 1):
+        row = dict(each) if isinstance(each, Mapping) else {"content": each}
+        builder.message("s", **{"timestamp": NOW + number} | row)
+    return builder.write()
 
 
 def ask(path: Path, text: str, **options: object) -> Answer:

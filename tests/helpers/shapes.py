@@ -13,19 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 import hermes_triggers
-from paths import DATA
+from paths import fixture
 
 from hermes_browse.store.demo import store_writer as sample
 
 NAMES = ("6", "11", "14", "22", "26", "31", "31-migrated")
 """The shapes there are, oldest first."""
-
-_FIXTURES = {
-    "11": "state-v11-hermes-0.14.0.db",
-    "14": "state-v14-hermes-0.16.0.db",
-    "22": "state-v22-hermes-0.19.0.db",
-    "31": "state-v31-hermes-0.22.2.db",
-}
 
 _SINCE_7_TO_11 = frozenset({
     "reasoning_content", "api_call_count", "codex_message_items", "handoff_state", "handoff_platform",
@@ -172,7 +165,7 @@ def _definitions(sql: str) -> tuple[str, ...]:
 @cache
 def _fixture(name: str) -> Shape:
     # Immutable, or SQLite would leave -wal and -shm files beside the fixture.
-    connection = sqlite3.connect(f"file:{DATA / _FIXTURES[name]}?immutable=1", uri=True)
+    connection = sqlite3.connect(f"file:{fixture(name)}?immutable=1", uri=True)
     objects = connection.execute(
         "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     ).fetchall()

@@ -74,10 +74,22 @@ def run(path: Path, *statements: str) -> None:
             connection.execute(each)
 
 
-def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
+def execute(path: Path, sql: str, *values: object) -> None:
+    """Change a store by one statement."""
+    with opened(path) as connection:
+        connection.execute(sql, values)
+
+
+def add_message(path: Path, session: str, text: str, at: float, role: str = "user") -> None:
+    """Write a message as another program."""
+    names = "session_id, role, content, timestamp"
+    execute(path, f"INSERT INTO messages ({names}) VALUES (?, ?, ?, ?)", session, role, text, at)
+
+
+def rows(path: Path, sql: str, *values: object) -> list[tuple[object, ...]]:
     """Rows of a store."""
     with opened(path, "ro") as connection:
-        return connection.execute(sql).fetchall()
+        return connection.execute(sql, values).fetchall()
 
 
 def column_of(path: Path, column: str) -> dict[str, object]:

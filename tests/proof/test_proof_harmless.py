@@ -7,11 +7,9 @@ way there is.
 
 import importlib.util
 import shutil
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,8 +49,7 @@ def test_every_reading_feature_beside_writers(store, tell, journal):
     """Writers and the browser, over and over; the log of the store is the same one from beginning
     to end."""
     if journal == "delete":
-        with closing(sqlite3.connect(store)) as connection:
-            connection.execute("PRAGMA journal_mode=DELETE")
+        run(store, "PRAGMA journal_mode=DELETE")
     minutes = setting("MINUTES", 0, 5)
     # Without a log two of them at full speed keep each other out for seconds, whether we are there
     # or not.
@@ -158,7 +155,6 @@ def test_a_gateway_whose_locks_were_dropped(store, tell, ending):
     with subprocess.Popen(
         [sys.executable, "-c", _HOLDER, str(store)], stdin=pipe, stdout=pipe, text=True
     ) as holder:
-        assert holder.stdin is not None and holder.stdout is not None
         inode = int(holder.stdout.readline())
         browser = Driven(store)
         browser.opened()

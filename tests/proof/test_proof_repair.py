@@ -3,16 +3,15 @@ whichever way it takes."""
 
 import importlib.util
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 
 import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import FEW, LEFT, NO_QUERY, Driven
 from platforms import posix_only
+from trashing import rows, run
 from watching import check_and_count
 
 IDEA = "beside Hermes' repair"
@@ -71,9 +70,7 @@ def _repair(store, way, searching, tell):
     browser.opened()
     if searching:
         browser.send("/ferry", "hits in")
-    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
-        for statement in BREAKS[way]:
-            connection.execute(statement)
+    run(store, *BREAKS[way])
     browser.send(AGAIN)  # it meets the store broken, or cannot tell
     browser.read(0.5)
     with subprocess.Popen(
@@ -104,11 +101,7 @@ def _repair(store, way, searching, tell):
     browser.finish("q")
     assert browser.is_restored
     assert check_and_count(store) == 1
-    with closing(sqlite3.connect(store)) as connection:
-        counts = [
-            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in ("sessions", "messages")
-        ]
-    assert counts == [SIZE[0] + 1, SIZE[1] + 1]
+    counts = "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)"
+    assert rows(store, counts) == [(SIZE[0] + 1, SIZE[1] + 1)]
     tell("repairs by Hermes under an open browser")
     tell(f"of them {way}")

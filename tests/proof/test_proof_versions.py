@@ -4,10 +4,8 @@ reads them."""
 import importlib.util
 import json
 import shutil
-import sqlite3
 import subprocess
 import time
-from contextlib import closing
 
 import pytest
 from builders import make_store
@@ -17,6 +15,7 @@ from paths import DATA
 from releases import Releases, offered, open_and_ask, write_and_ask
 from schemas import MESSAGES, SESSIONS, read_all
 from searching import search
+from trashing import run
 from watching import digest
 
 from hermes_browse.store.connection.connect import Store
@@ -223,9 +222,7 @@ def test_a_store_of_schema_6_upgraded_step_by_step(way, releases, tmp_path, tell
     store = make_store(tmp_path / "state.db", "6", SESSIONS, MESSAGES)
     first = _everything(store, 6)
     for version, statements in BY_HAND.items():
-        with closing(sqlite3.connect(store, isolation_level=None)) as connection:
-            for statement in (*statements, f"UPDATE schema_version SET version = {version}"):
-                connection.execute(statement)
+        run(store, *statements, f"UPDATE schema_version SET version = {version}")
         assert _everything(store, version) == first
         tell("steps from schema 6")
     if way == "all releases":

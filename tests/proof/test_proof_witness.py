@@ -4,11 +4,10 @@ import importlib.util
 import os
 import re
 import shutil
-import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from builders import big_store
 from commandline import PROGRAM, ask, call, copy_store
 from counts import IS_LONG
 from driver import FEW, READING, Driven
+from trashing import run
 from writers import writing
 
 IDEA = "witness, permissions, network"
@@ -117,8 +117,7 @@ def test_the_kernel_sees_no_write_of_the_browser(strace, tmp_path, tell, journal
     folder = tmp_path / "root"
     folder.mkdir()
     store = big_store(folder / "state.db", 120, 4000)
-    with closing(sqlite3.connect(store)) as connection:
-        connection.execute(f"PRAGMA journal_mode={journal}")
+    run(store, f"PRAGMA journal_mode={journal}")
     is_beside = IS_LONG and importlib.util.find_spec("hermes_state") is not None
     with writing(store, 1, journal) if is_beside else nullcontext():
         browser = Driven(store, before=strace)

@@ -1,10 +1,9 @@
 """A plan in two steps: what goes at once, its bytes piece by piece."""
 
-import sqlite3
-
 import pytest
 from builders import DAY, big_store
-from pruning import NOW, aged, chosen, family, interrupt_measuring, opened, said
+from pruning import NOW, chosen, family, interrupt_measuring, opened, said
+from trashing import add_message
 
 from hermes_browse.store.cleanup.plan import PIECE, make_plan
 from hermes_browse.store.cleanup.sizes import measure
@@ -115,14 +114,7 @@ def test_a_session_that_grew_is_measured_again(tmp_path, selection):
     known = {}
     with opened(path) as (reader, catalog):
         before = make_plan(reader, catalog, selection, NOW, known=known)
-        connection = sqlite3.connect(path)
-        with connection:
-            row = aged("old", 100) | said("old", 100, "a lantern" * 100)
-            connection.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', ?, ?)",
-                [row["content"], row["timestamp"]],
-            )
-        connection.close()
+        add_message(path, "old", "a lantern" * 100, said("old", 100)["timestamp"])
         after = make_plan(reader, catalog, selection, NOW, known=known)
     (one,), (other,) = before.selected, after.selected
     assert (one.own.rows, other.own.rows) == (1, 2)

@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 from builders import big_store, hostile_store, make_store, tool_call
 from pruning import aged, family, opened
+from trashing import run
 
 from hermes_browse.store.cleanup import sizes as module
 from hermes_browse.store.cleanup.sizes import (
@@ -144,11 +145,7 @@ def test_only_a_vacuum_returns_what_is_freed(tmp_path):
     path = big_store(tmp_path / "state.db", 50, 2000)
     with opened(path) as (reader, _):
         before = read_file_space(reader, 0)
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("DELETE FROM messages WHERE id % 10")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    run(path, "DELETE FROM messages WHERE id % 10", "PRAGMA wal_checkpoint(TRUNCATE)")
     with opened(path) as (reader, _):
         freed = read_file_space(reader, 0)
     assert (
@@ -156,9 +153,7 @@ def test_only_a_vacuum_returns_what_is_freed(tmp_path):
         and freed.free_bytes > before.free_bytes
         and not freed.shrinks_itself
     )
-    connection = sqlite3.connect(path)
-    connection.execute("VACUUM")
-    connection.close()
+    run(path, "VACUUM")
     with opened(path) as (reader, _):
         after = read_file_space(reader, 0)
     assert after.free_bytes == 0 and after.file_bytes <= freed.file_bytes - freed.free_bytes

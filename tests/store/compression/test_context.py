@@ -2,13 +2,12 @@
 was taken down)."""
 
 import json
-import sqlite3
-from contextlib import closing
 
 import pytest
 from compressed import DATA, case, long_conversation, store_of
 from effort import slow_but
 from playing import said_by
+from trashing import execute
 
 from hermes_browse.store.compression.compactions import CompactionNote, read_history
 from hermes_browse.store.compression.model_context import (
@@ -224,8 +223,7 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
     repeats."""
     path = long_conversation(tmp_path / "state.db", 500, 3)
     last = _contexts(path).history.compactions[-1]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM messages WHERE id >= ?", [last.since[0]])
+    execute(path, "DELETE FROM messages WHERE id >= ?", last.since[0])
     context = _contexts(path).at(None)
     assert (context.at, context.of) == (None, None) and context.is_certain
     assert {row.id for row in context.rows} == {last.summary, *(row.id for row in last.kept)}

@@ -1,10 +1,9 @@
 """A name in the schema that is no UTF-8: SQLite's message is not either, and is an error of SQLite
 all the same."""
 
-import sqlite3
-
 import pytest
 from builders import make_store
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import titles
@@ -16,13 +15,10 @@ from hermes_browse.tui.cli import main
 def path(tmp_path):
     """A store whose table of sessions has such a name."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], journal="delete")
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA writable_schema=ON")
-    connection.execute(
+    name = (
         "UPDATE sqlite_master SET name = CAST(x'73657373696fc173' AS TEXT) WHERE name = 'sessions'"
     )
-    connection.commit()
-    connection.close()
+    run(path, "PRAGMA writable_schema=ON", name)
     return path
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from paths import DATA
 from schemas import MESSAGES, NOW, SESSIONS, read_all
 from searching import search
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import summarize
@@ -120,12 +121,9 @@ def layout(path, name, without, changes=()):
     if name == "31" and {"sessions.source", "sessions.model_config"} & set(missing):
         missing.insert(0, "messages_fts_trigram_src")  # the view that reads them
     make_store(path, name, rows(name, "sessions"), rows(name, "messages"), without=missing)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for each in counters:
-            table, _, column = each.partition(".")
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for change in changes:
-            connection.execute(change)
+    places = [each.partition(".") for each in counters]
+    run(path, *(f"ALTER TABLE {table} DROP COLUMN {column}" for table, _, column in places))
+    run(path, *changes)
     return path
 
 

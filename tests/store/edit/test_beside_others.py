@@ -4,13 +4,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from builders import big_store
 from platforms import posix_only
-from trashing import as_before
+from trashing import as_before, run
 from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
@@ -90,8 +89,7 @@ def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path):
     """A hot journal beside the store holds the older half of a write: a sentence, and both files
     stay as they are."""
     path = big_store(tmp_path / "state.db", 20, 400, shape="22")
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode=DELETE")
+    run(path, "PRAGMA journal_mode=DELETE")
     subprocess.run([sys.executable, "-c", _BROKEN_OFF, str(path)], check=True)
     journal = Path(f"{path}-journal")
     before = (path.read_bytes(), journal.read_bytes())

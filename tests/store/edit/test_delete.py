@@ -1,8 +1,6 @@
 """Delete and restore: a store that went through both is the store it was, value for value, whatever
 made it."""
 
-import sqlite3
-
 import pytest
 import shapes
 from builders import big_store, hostile_store, make_store
@@ -238,13 +236,13 @@ def test_the_bundle_tells_what_it_is_called(tmp_path):
 def test_a_foreign_text_encoding_is_refused(tmp_path):
     """Bytes of UTF-16 text would not come back as such."""
     path = tmp_path / "state.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA encoding = 'UTF-16'")
-        connection.executescript(
-            "CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, started_at REAL);"
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL);"
-            "INSERT INTO sessions VALUES ('a', 'cli', NULL, 1.0);"
-        )
-    connection.close()
+    path.touch()
+    run(
+        path,
+        "PRAGMA encoding = 'UTF-16'",
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, started_at REAL)",
+        "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL)",
+        "INSERT INTO sessions VALUES ('a', 'cli', NULL, 1.0)",
+    )
     with pytest.raises(RefusedError, match="UTF-16"):
         remove(path, "a")

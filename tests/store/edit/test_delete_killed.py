@@ -141,7 +141,6 @@ def test_killed_at_any_moment(tmp_path, shape, journal):
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                 ) as cleaner:
-                    assert cleaner.stdout is not None and cleaner.stderr is not None
                     assert cleaner.stdout.readline() == b"ready\n"
                     time.sleep(chance.uniform(0.0, 0.6))
                     cleaner.send_signal(signal.SIGKILL)

@@ -4,15 +4,13 @@ a name here."""
 import ast
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from builders import T0, make_store
 from effort import slow_but
 from paths import DATA
-from trashing import dump, health
+from trashing import add_message, dump, health, rows, run, session_ids
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
@@ -34,8 +32,7 @@ def pair(request, fixture_store, tmp_path):
 
 def columns(path):
     """Columns of `sessions`."""
-    with closing(sqlite3.connect(path)) as connection:
-        return [row[1] for row in connection.execute("PRAGMA table_info(sessions)")]
+    return [row[1] for row in rows(path, "PRAGMA table_info(sessions)")]
 
 
 def without(path, *names):
@@ -45,17 +42,11 @@ def without(path, *names):
     at = [columns(path).index(name) for name in names if name in columns(path)]
     # A row begins with its rowid; for each column there are its storage class and its value.
     gone = {place for each in at for place in (1 + 2 * each, 2 + 2 * each)}
-    rows = [
+    kept = [
         tuple(None if place in gone else value for place, value in enumerate(row))
         for row in found["sessions"]
     ]
-    return {**found, "sessions": rows}
-
-
-def ids_of(path):
-    """All session ids."""
-    with closing(sqlite3.connect(path)) as connection:
-        return [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
+    return {**found, "sessions": kept}
 
 
 TITLES = (
@@ -71,7 +62,7 @@ def test_renaming(pair):
     ours, theirs = pair
     db = hermes_state.SessionDB(theirs)
     moved = refused = yielded = 0
-    for number, session in enumerate(ids_of(ours)):
+    for number, session in enumerate(sorted(session_ids(ours))):
         for title in TITLES[number % 3 :: 3] + TITLES[2:4]:
             try:
                 assert db.set_session_title(session, title)
@@ -105,14 +96,11 @@ def can_yield(path, holder):
     """Whether 0.22 would take the title of a session."""
     if "auto_archived" not in columns(path):
         return False
-    with closing(sqlite3.connect(path)) as connection:
-        return bool(
-            connection.execute(
-                "SELECT 1 FROM sessions WHERE id = ? AND ended_at IS NOT NULL AND NOT archived AND NOT hidden "
-                "AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)",
-                [holder],
-            ).fetchall()
-        )
+    is_empty = (
+        "SELECT 1 FROM sessions WHERE id = ? AND ended_at IS NOT NULL AND NOT archived AND NOT hidden "
+        "AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
+    )
+    return bool(rows(path, is_empty, holder))
 
 
 MUTATIONS = {
@@ -144,11 +132,8 @@ DIFFERENCES = {
 def marks(path):
     """What the recordings hold of each session: its parent, title and whether it is archived."""
     archived = "archived" if "archived" in columns(path) else "NULL"
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            f"SELECT id, parent_session_id, title, {archived} FROM sessions"
-        ).fetchall()
-    return {row[0]: list(row[1:]) for row in rows}
+    found = rows(path, f"SELECT id, parent_session_id, title, {archived} FROM sessions")
+    return {row[0]: list(row[1:]) for row in found}
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
@@ -280,13 +265,9 @@ def test_an_empty_session_yields_its_title(tmp_path, shape, holder, yields):
     else:
         with pytest.raises(RefusedError, match="empty"):
             titles.rename(Store(path), "mine", "Ferry")
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "INSERT INTO messages (session_id, role, timestamp) VALUES ('empty', 'user', 1)"
-        )
-        connection.execute("UPDATE sessions SET title = NULL")
-        connection.execute("UPDATE sessions SET title = 'Ferry' WHERE id = 'empty'")
-        connection.commit()
+    add_message(path, "empty", "", 1.0)
+    run(path, "UPDATE sessions SET title = NULL")
+    run(path, "UPDATE sessions SET title = 'Ferry' WHERE id = 'empty'")
     with pytest.raises(RefusedError, match="empty"):
         titles.rename(Store(path), "mine", "Ferry")
 

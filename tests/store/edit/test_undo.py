@@ -1,8 +1,5 @@
 """What was done, told and undone: value for value, all of it or nothing."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from effort import slow_but
@@ -69,11 +66,10 @@ def test_the_title_is_the_users(store):
     if not has(store, "title_source"):
         pytest.skip("this shape keeps no source of titles")
     titles.rename(Store(store), "other", "Mine")
-    with closing(sqlite3.connect(store)) as connection:
-        read = "SELECT title, title_source FROM sessions WHERE id = 'other'"
-        assert connection.execute(read).fetchall() == [("Mine", "user")]
-        titles.rename(Store(store), "other", "")
-        assert connection.execute(read).fetchall() == [(None, None)]
+    read = "SELECT title, title_source FROM sessions WHERE id = 'other'"
+    assert rows(store, read) == [("Mine", "user")]
+    titles.rename(Store(store), "other", "")
+    assert rows(store, read) == [(None, None)]
 
 
 def test_what_is_not_there_is_said(store):
@@ -179,10 +175,7 @@ def test_columns_that_are_not_ours_stay(tmp_path):
     done = flags.archive(Store(path), ["a"])
     run(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
     undo(Store(path), done)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute(
-            "SELECT archived, message_count, model FROM sessions"
-        ).fetchall() == [(0, 4, "m")]
+    assert rows(path, "SELECT archived, message_count, model FROM sessions") == [(0, 4, "m")]
 
 
 def test_the_spared_are_not_marked_along(tmp_path):

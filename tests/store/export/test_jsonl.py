@@ -6,14 +6,13 @@ runtime state: row ids, states and counters are given anew. Those are the named 
 """
 
 import json
-import sqlite3
 import tracemalloc
-from contextlib import closing
 
 import pytest
 from builders import hostile_store, make_store, tool_call
 from exports import conversations, document
 from paths import DATA
+from trashing import execute, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -291,11 +290,7 @@ def test_a_hostile_store(tmp_path):
     text."""
     path = hostile_store(tmp_path / "state.db")
     found = sessions(path)
-    with closing(sqlite3.connect(path)) as connection:
-        count = connection.execute("SELECT count(*) FROM sessions WHERE id IS NOT NULL").fetchone()[
-            0
-        ]
-    assert len(found) == count
+    assert len(found) == len(session_ids(path) - {None})
     contents = [row["content"] for row in found["counts"]["messages"]]
     assert contents[0].endswith("\x00blob") and contents[1] == "42" and "\ufffd" in contents[2]
     control = found["control"]["messages"]
@@ -327,10 +322,8 @@ def test_deep_and_endless_numbers(tmp_path):
             },
         ],
     )
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "UPDATE messages SET tool_calls = ? WHERE id = 1", ["[" * 90_000 + "]" * 90_000]
-        )
+    nested = "[" * 90_000 + "]" * 90_000
+    execute(path, "UPDATE messages SET tool_calls = ? WHERE id = 1", nested)
     rows = sessions(path, redactor=Redactor())["s"]["messages"]
     assert rows[0]["tool_calls"] == [] and rows[0]["content"].startswith("\x00json:[[")
     assert rows[1]["tool_calls"] == [{"a": None, "b": None}] and rows[1]["content"] == {"a": None}

@@ -3,7 +3,6 @@
 import os
 import shlex
 import socket
-import sqlite3
 import struct
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import time
 import pytest
 from asking import ASKING, HELLO, asked, failure, remote, until
 from effort import slow_but
+from trashing import add_message, execute, rows, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
@@ -319,51 +319,40 @@ def test_no_ssh_here(links, server, monkeypatch, tmp_path):
 def test_sixty_megabytes_in_one_message(links, server, hermes_home):
     """It is read as any other."""
     text = "ä€" * 12_000_000
-    with sqlite3.connect(hermes_home / "state.db") as database:
-        database.execute("UPDATE messages SET content = ? WHERE id = 1", [text])
-    database.close()
+    execute(hermes_home / "state.db", "UPDATE messages SET content = ? WHERE id = 1", text)
     with open_store(remote(links.of(server.host))) as store:
         (message,) = store.messages([1])
     assert message.text == text
 
 
-def _conversations(home, count):
-    with sqlite3.connect(home / "state.db") as database:
-        rows = database.execute(
-            "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
-            " (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id) ORDER BY started_at LIMIT ?",
-            [count],
-        ).fetchall()
-    database.close()
-    return [str(row[0]) for row in rows]
-
-
-def _exists(home, session):
-    database = sqlite3.connect(home / "state.db")
-    try:
-        return bool(database.execute("SELECT 1 FROM sessions WHERE id = ?", [session]).fetchall())
-    finally:
-        database.close()
+def _conversation(home):
+    """The first that goes alone."""
+    ((session,),) = rows(
+        home / "state.db",
+        "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id) ORDER BY started_at LIMIT 1",
+    )
+    return session
 
 
 def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
     """The store there shows that it is done; it is not sent again, and its bundle can be
     restored."""
-    (session,) = _conversations(hermes_home, 1)
+    session = _conversation(hermes_home)
     store = remote(links.of(server.host))
     server.cut_at = b'"answer": ['
     deleted = open_store(store).delete([session])
-    assert not _exists(hermes_home, session)
+    assert session not in session_ids(hermes_home / "state.db")
     assert session in deleted.bundle.sessions and deleted.bundle.name
     assert server.proxy.connections == 2
     open_store(store).restore(deleted.bundle.name)
-    assert _exists(hermes_home, session)
+    assert session in session_ids(hermes_home / "state.db")
 
 
 @pytest.mark.slow
 def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monkeypatch):
     """It is not done, and not done later; that is what is said."""
-    (session,) = _conversations(hermes_home, 1)
+    session = _conversation(hermes_home)
     store = remote(links.of(server.host))
     ask = Lease.ask
 
@@ -376,13 +365,13 @@ def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monk
     monkeypatch.setattr(Lease, "ask", cut)
     with pytest.raises(WriteInDoubtError, match="nothing is changed"):
         open_store(store).delete([session])
-    assert _exists(hermes_home, session)
+    assert session in session_ids(hermes_home / "state.db")
 
 
 @pytest.mark.slow
 def test_the_machine_is_gone_after_a_delete(links, server, hermes_home):
     """Nobody can say what was done, and that is what is said."""
-    (session,) = _conversations(hermes_home, 1)
+    session = _conversation(hermes_home)
     store = remote(links.of(server.host))
     server.cut_at = b'"answer": ['
     server.refuses = True
@@ -409,21 +398,17 @@ def test_the_disk_there_is_full_while_deleting(
     The smaller one meets the bundle in the trash, the larger one the database at its commit. A
     bundle stays then, because a commit that failed may still appear.
     """
-    (session,) = _conversations(hermes_home, 1)
-    database = sqlite3.connect(hermes_home / "state.db")
-    with database:
-        many = [(session, "user", os.urandom(100_000).hex(), time.time() - 9999)] * 3
-        database.executemany(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", many
-        )
-    database.close()
+    session = _conversation(hermes_home)
+    for _ in range(3):
+        text = os.urandom(100_000).hex()
+        add_message(hermes_home / "state.db", session, text, time.time() - 9999)
     server.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half a file there
     store = remote(
         links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse"))
     )
     with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
         open_store(store).delete([session])
-    assert _exists(hermes_home, session)
+    assert session in session_ids(hermes_home / "state.db")
     trash = server.folder / "home" / ".local/share/hermes-browse/trash"
     assert len(list(trash.glob("*.sha256"))) == bundles
 

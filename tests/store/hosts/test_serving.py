@@ -292,8 +292,7 @@ def program(hermes_home):
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_the_program_holds_no_handle_and_ends_with_its_input(program, hermes_home):
     """A lease that is closed has no handle; one that is left open has none soon after."""
-    assert program.stdin is not None and program.stdout is not None
-    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
+    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"
     assert handles(store, program.pid) == []
     assert caller.is_answered()
     assert handles(store, program.pid) != []
@@ -320,8 +319,7 @@ GREEDY = [
 @pytest.mark.parametrize(("name", "values"), GREEDY, ids=[each[0] for each in GREEDY])
 def test_no_question_takes_memory_without_bound(program, name, values):
     """The next question is answered."""
-    assert program.stdin is not None and program.stdout is not None
-    caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
+    caller = Caller(program.stdin, program.stdout)
     assert caller.ask(name, **values)
     assert caller.is_answered()
     status = Path(f"/proc/{program.pid}/status").read_text()
@@ -333,8 +331,7 @@ def test_the_program_ends_well_in_the_middle_of_everything(
     program,
 ):
     """Python aborts a program that ends while a thread holds one of its streams."""
-    assert program.stdin is not None and program.stdout is not None and program.stderr is not None
-    caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
+    caller = Caller(program.stdin, program.stdout)
     for lease in range(10):
         caller.send(lease=lease, ask="space_map")
         caller.send(lease=lease, ask="list_page", **{"with": {"now": 0.0, "view": "all"}})
@@ -349,8 +346,7 @@ def test_the_program_ends_well_in_the_middle_of_everything(
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_a_lease_that_is_left_open_is_closed_when_idle(program, hermes_home):
     """Hermes counts an open store as a holder (0.22)."""
-    assert program.stdin is not None and program.stdout is not None
-    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
+    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"
     assert caller.is_answered() and handles(store, program.pid)
     deadline = time.monotonic() + 120
     while handles(store, program.pid):

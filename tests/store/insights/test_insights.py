@@ -3,13 +3,13 @@ is."""
 
 import json
 import os
-import sqlite3
 import time
 
 import pytest
 from builders import DAY, big_store, demo_store, hostile_store, make_store, tool_call
 from effort import slow_but
 from pruning import NOW, aged, opened, said
+from trashing import rows as sql
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import read_facts, read_tools
@@ -37,14 +37,6 @@ def tools_of(path):
     """The calls and answers of a store."""
     with opened(path) as (reader, catalog):
         return read_tools(reader, catalog)
-
-
-def sql(path, statement, *values):
-    """The answer of plain SQL."""
-    connection = sqlite3.connect(path)
-    found = connection.execute(statement, values).fetchall()
-    connection.close()
-    return found
 
 
 def rows(facts, by, period="all", now=NOW):

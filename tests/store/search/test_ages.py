@@ -98,7 +98,7 @@ def test_an_age_in_m_is_refused_by_name(text):
 def test_dates(text, start, end):
     """Days are whole, times are moments, in local time."""
     when = parse_when(text, NOW)
-    assert when == (datetime(*start).timestamp(), datetime(*end).timestamp(), None)  # type: ignore[arg-type]
+    assert when == (datetime(*start).timestamp(), datetime(*end).timestamp(), None)
 
 
 def test_a_time_may_name_its_zone():

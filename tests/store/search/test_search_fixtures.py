@@ -2,11 +2,11 @@
 rows."""
 
 import json
-import sqlite3
 
 import pytest
+import trashing
 from paths import DATA
-from search_stores import FIXTURES, containing, copy_fixture, found
+from search_stores import containing, copy_fixture, found
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
@@ -43,7 +43,7 @@ DROPPED = (
 """Queries some Hermes silently answers with nothing, and other odd ones."""
 
 
-@pytest.fixture(params=sorted(FIXTURES), ids=lambda version: f"v{version}")
+@pytest.fixture(params=(11, 14, 22, 31), ids=lambda version: f"v{version}")
 def version(request):
     number = request.param
     assert isinstance(number, int)
@@ -114,10 +114,8 @@ def test_what_hermes_drops_is_found_where_it_stands(query, store):
 
 
 def test_relevance_is_that_of_fts5(store):
-    connection = sqlite3.connect(store)
     sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC"
-    ranked = [row[0] for row in connection.execute(sql, ['"docker"'])]
-    connection.close()
+    ranked = [row[0] for row in trashing.rows(store, sql, '"docker"')]
     ours = found(store, "docker", sort="relevance")
     assert ours == [row for row in ranked if row in ours]
 
@@ -133,15 +131,8 @@ def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path):
 
 def test_hidden_rows_are_no_hits(tmp_path):
     store = copy_fixture(31, tmp_path)
-    connection = sqlite3.connect(store)
-    hidden = {
-        row[0]
-        for row in connection.execute("SELECT id FROM messages WHERE display_kind = 'hidden'")
-    }
-    hidden |= {
-        row[0] for row in connection.execute("SELECT id FROM messages WHERE role = 'session_meta'")
-    }
-    connection.close()
+    sql = "SELECT id FROM messages WHERE display_kind = 'hidden' OR role = 'session_meta'"
+    hidden = {row[0] for row in trashing.rows(store, sql)}
     assert hidden
     assert not hidden & set(
         found(store, "role:user role:assistant role:system role:tool role:session_meta")

@@ -2,11 +2,11 @@
 
 import gc
 import json
-import sqlite3
 import weakref
 from contextlib import contextmanager
 
 import pytest
+import trashing
 from builders import make_store
 from searching import search
 
@@ -83,14 +83,8 @@ def typed(reader, text, limit=PAGE):
 
 def by_index(path, match, limit):
     """What FTS5 itself gives."""
-    connection = sqlite3.connect(path)
-    try:
-        sql = (
-            "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC LIMIT ?"
-        )
-        return [row[0] for row in connection.execute(sql, [match, limit])]
-    finally:
-        connection.close()
+    sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC LIMIT ?"
+    return [row[0] for row in trashing.rows(path, sql, match, limit)]
 
 
 @pytest.mark.parametrize("text", ["docker", "docker ", "plain docker ", "dock", "plain doc", "har"])
@@ -131,18 +125,12 @@ def test_nothing_kept_outlives_a_change(tmp_path):
     with Store(path).reader() as reader:
         before = typed(reader, "dock", 5)[0]
         newest = before.hits[0].message_id
-        connection = sqlite3.connect(path)
-        connection.execute(
-            "UPDATE messages SET content = 'docker said anew' WHERE id = ?", [newest]
+        trashing.run(
+            path,
+            f"UPDATE messages SET content = 'docker said anew' WHERE id = {newest}",
+            f"UPDATE messages SET content = 'nothing here' WHERE id = {newest - 1}",
         )
-        connection.execute(
-            "UPDATE messages SET content = 'nothing here' WHERE id = ?", [newest - 1]
-        )
-        connection.execute(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s','user','dock!',4e9)"
-        )
-        connection.commit()
-        connection.close()
+        trashing.add_message(path, "s", "dock!", 4e9)
         after = typed(reader, "dock", 5)[0]
     assert [hit.message_id for hit in after.hits] == [
         newest + 1,

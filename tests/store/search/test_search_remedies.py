@@ -3,16 +3,15 @@
 import os
 import re
 import shlex
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from search_stores import change, copy_fixture, found
 from searching import search
+from trashing import rows
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import problems_of, search_health, summarize
@@ -71,13 +70,10 @@ def _carry_out(path, advice):
 
 
 def _scan(path):
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            "SELECT id, content, tool_name, tool_calls FROM messages"
-        ).fetchall()
+    found = rows(path, "SELECT id, content, tool_name, tool_calls FROM messages")
     word = re.compile(r"\bdocker\b", re.IGNORECASE)
     return sorted(
-        (key for key, *texts in rows if any(word.search(text) for text in texts if text)),
+        (key for key, *texts in found if any(word.search(text) for text in texts if text)),
         reverse=True,
     )
 

@@ -1,7 +1,5 @@
 """Search over stores whose index is missing, old, broken, stale or behind; and odd rows in them."""
 
-import sqlite3
-
 import pytest
 from effort import slow_but
 from search_stores import ask, change, copy_fixture, found, ids, write_store
@@ -76,23 +74,13 @@ _BREAK = {
 def test_a_broken_index_is_done_without(tmp_path, how, query):
     texts = ["docker up", "大别山项目", "nothing", "桂林 and docker"]
     whole = found(write_store(tmp_path / "whole.db", texts), query)
-    broken = change_schema(write_store(tmp_path / "broken.db", texts), *_BREAK[how])
+    broken = change(write_store(tmp_path / "broken.db", texts), *_BREAK[how])
     answer = ask(broken, query)
     assert whole
     assert ids(answer) == whole
     assert any("cannot be used" in note for note in answer.notes) or answer.engine == "scan"
     with Store(broken).reader() as reader:
         assert count(reader, parse(query)).count == len(whole)
-
-
-def change_schema(path, *statements):
-    """Break a store in ways SQLite guards against."""
-    connection = sqlite3.connect(path)
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
-    return path
 
 
 def test_a_store_that_is_busy_is_not_one_with_a_broken_index(whole, monkeypatch):

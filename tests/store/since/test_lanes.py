@@ -4,12 +4,11 @@ false one."""
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from contextlib import closing
 from typing import Any
 
 import pytest
+from trashing import execute
 
 from hermes_browse.store import open_store
 from hermes_browse.store.hermes.homes import Location
@@ -103,8 +102,7 @@ class Home:
 
     def change(self, sql, *values):
         """What only a statement can make: another time, another state."""
-        with closing(sqlite3.connect(self.folder / "state.db")) as connection, connection:
-            connection.execute(sql, values)
+        execute(self.folder / "state.db", sql, *values)
 
     def since(self, now=None):
         """What this program finds."""

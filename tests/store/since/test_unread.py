@@ -10,6 +10,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder
+from trashing import rows
 
 from hermes_browse.store import open_store
 from hermes_browse.store.api import OpenStore
@@ -52,11 +53,8 @@ class History:
 
     def rows(self, session):
         """The live rows of a session."""
-        with closing(sqlite3.connect(self.store.store.path)) as connection:
-            return connection.execute(
-                "SELECT role, content FROM messages WHERE session_id = ? AND active = 1 ORDER BY id",
-                [session],
-            ).fetchall()
+        live = "SELECT role, content FROM messages WHERE session_id = ? AND active = 1 ORDER BY id"
+        return rows(self.store.store.path, live, session)
 
     def insert(self, session, role, content):
         """Return the statement that writes a message."""
@@ -133,11 +131,10 @@ class History:
         if len(self.chains) == 1 or root == "s0":
             return
         parents = {f"'{session}'" for session in self.chains[root]}
-        with closing(sqlite3.connect(self.store.store.path)) as connection:
-            own = ", ".join(parents)
-            sql = f"SELECT count(*) FROM sessions WHERE parent_session_id IN ({own}) AND id NOT IN ({own})"
-            if connection.execute(sql).fetchone()[0]:
-                return
+        own = ", ".join(parents)
+        sql = f"SELECT 1 FROM sessions WHERE parent_session_id IN ({own}) AND id NOT IN ({own})"
+        if rows(self.store.store.path, sql):
+            return
         for session in self.chains.pop(root):
             self.change(
                 ("DELETE FROM messages WHERE session_id = ?", [session]),

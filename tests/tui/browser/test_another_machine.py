@@ -1,12 +1,11 @@
 """The browser on another machine's store, through the real ssh client: read, change, undo, resume,
 what it refuses."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from browsing import on_demo
+from trashing import add_message, execute, opened, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts.faults import HostError
@@ -96,7 +95,7 @@ async def test_archive_rename_delete_and_their_undo_happen_there(browser, machin
 async def test_a_change_there_that_waits_for_another_writer_says_so(browser, machine):
     """Soon, as it would here; and what was done takes its place."""
     await _go(browser, machine)
-    with closing(sqlite3.connect(machine.home / "state.db", isolation_level=None)) as other:
+    with opened(machine.home / "state.db") as other:
         other.execute("BEGIN IMMEDIATE")
         await browser.send("a")
         await browser.wait_until(lambda: "waiting for the store" in browser.status)
@@ -108,20 +107,12 @@ async def test_a_change_there_that_waits_for_another_writer_says_so(browser, mac
 @pytest.mark.slow
 async def test_a_message_that_is_longer_than_a_line_is_read_in_windows(browser, machine):
     """Whole, and the conversation with it."""
-    with closing(sqlite3.connect(machine.home / "state.db")) as store, store:
-        for (name,) in store.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall():
-            store.execute(f'DROP TRIGGER "{name}"')
-        store.execute(
-            "INSERT INTO sessions (id, source, started_at) VALUES ('long', 'cli', ?)", [NOW]
-        )
-        for number, text in enumerate(("before it", "ä" * 33_000_000, "after it")):
-            values = ["user", text, NOW + number]
-            store.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('long', ?, ?, ?)",
-                values,
-            )
+    path = machine.home / "state.db"
+    for (name,) in rows(path, "SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        run(path, f'DROP TRIGGER "{name}"')
+    execute(path, "INSERT INTO sessions (id, source, started_at) VALUES ('long', 'cli', ?)", NOW)
+    for number, text in enumerate(("before it", "ä" * 33_000_000, "after it")):
+        add_message(path, "long", text, NOW + number)
     await _go(browser, machine)
     await browser.press("4", "home")
     assert _tip(browser) == "long"
@@ -174,11 +165,8 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, mac
     machine.stop()
     await browser.wait_until(lambda: "vps: " in browser.status)
     assert len(screen.rows) == rows
-    with sqlite3.connect(machine.home / "state.db") as connection:
-        connection.execute(
-            "UPDATE sessions SET title = 'while it was away' WHERE id = ?", [_tip(browser)]
-        )
-    connection.close()
+    title = "UPDATE sessions SET title = 'while it was away' WHERE id = ?"
+    execute(machine.home / "state.db", title, _tip(browser))
     machine.start()
     await browser.wait_until(lambda: "while it was away" in browser.text("#list"))
 

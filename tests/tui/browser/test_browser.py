@@ -1,12 +1,10 @@
 """The browser as a person uses it, by keyboard alone, on the demo store and on stores of the real
 Hermes."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
 from effort import slow_but
+from trashing import add_message, execute, opened
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -56,7 +54,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
     """In DELETE mode a writer locks readers out: the conversation is not left unread once the list
     is read again."""
     app = demo_app(tmp_path)
-    with closing(sqlite3.connect(app.store.path, isolation_level=None)) as writer:
+    with opened(app.store.path) as writer:
         writer.execute("PRAGMA journal_mode=DELETE")
         app.store.busy_seconds = 0.05
         async with browsing(app) as browser:
@@ -173,23 +171,15 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
 @pytest.mark.slow
 async def test_new_sessions_appear_by_themselves(tmp_path):
     """What another process writes shows up without moving the cursor."""
-    import sqlite3
 
     async with on_demo(tmp_path) as browser:
         await browser.press("down", "down")
         key = browser.row.key if browser.row else ""
-        writer = sqlite3.connect(tmp_path / "state.db")
-        with writer:
-            writer.execute(
-                "INSERT INTO sessions (id, source, started_at) VALUES ('20260528_202640_fresh1', 'cli', ?)",
-                [NOW],
-            )
-            writer.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) "
-                "VALUES ('20260528_202640_fresh1', 'user', 'a brand new question', ?)",
-                [NOW],
-            )
-        writer.close()
+        path, fresh = tmp_path / "state.db", "20260528_202640_fresh1"
+        execute(
+            path, f"INSERT INTO sessions (id, source, started_at) VALUES ('{fresh}', 'cli', ?)", NOW
+        )
+        add_message(path, fresh, "a brand new question", NOW)
         await browser.wait_until(
             lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None
         )

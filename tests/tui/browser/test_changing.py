@@ -1,13 +1,11 @@
 """What keys of the main screen do to a store: marks, archive, pin, rename, export, and the undo of
 each."""
 
-import sqlite3
-
 import pytest
 from browsing import go_to, listed, on_store
 from builders import make_store
 from pruning import NOW
-from trashing import as_before, column_of, is_sound
+from trashing import as_before, column_of, is_sound, opened
 
 from hermes_browse.tui.browser.edit.change_cards import RenameCard
 from hermes_browse.tui.browser.list.conversation_rows import JobRow
@@ -179,14 +177,12 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path, monkeypatch):
     async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
         await browser.press("a")
-        holder = sqlite3.connect(path, isolation_level=None)
-        holder.execute("BEGIN IMMEDIATE")
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
         monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.1)
-        await browser.press("u")
-        assert "busy" in browser.status and len(browser.screen.edits.journal) == 1
-        holder.execute("ROLLBACK")
-        holder.close()
+        with opened(path) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            await browser.press("u")
+            assert "busy" in browser.status and len(browser.screen.edits.journal) == 1
         await browser.press("u")
         assert not column_of(path, "archived")["old"]
 

@@ -1,13 +1,11 @@
 """Deleting on the main screen: what the card asks and spares, and the undo."""
 
-import sqlite3
-
 import pytest
 from browsing import go_to, listed, on_store
 from builders import make_store
 from effort import slow_but
 from pruning import NOW
-from trashing import as_before, column_of, differences, dump, is_sound
+from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
 
 from hermes_browse.store.edit import portions, titles
 from hermes_browse.store.edit.restore import restore
@@ -83,14 +81,10 @@ async def test_the_card_makes_ids_of_the_store_harmless(path):
     """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
     store."""
     evil = "help\x1b]0;owned\x07er"
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute("UPDATE messages SET session_id = ? WHERE session_id = 'helper'", [evil])
-        connection.execute("UPDATE sessions SET id = ?, pinned = 1 WHERE id = 'helper'", [evil])
-        connection.execute(
-            "UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'", [evil]
-        )
-    connection.close()
+    execute(path, "UPDATE messages SET session_id = ? WHERE session_id = 'helper'", evil)
+    execute(path, "UPDATE sessions SET id = ?, pinned = 1 WHERE id = 'helper'", evil)
+    parents = "UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'"
+    execute(path, parents, evil)
     async with on_store(path, NOW) as browser:
         for root in ("old", "boss"):
             await go_to(browser, root)
@@ -102,13 +96,7 @@ async def test_the_card_makes_ids_of_the_store_harmless(path):
 
 async def test_what_is_live_is_not_deleted(path):
     """The reason stands in the status line."""
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'hi', ?)",
-            [NOW - 5],
-        )
-    connection.close()
+    add_message(path, "old", "hi", NOW - 5)
     with as_before(path):
         async with on_store(path, NOW) as browser:
             await go_to(browser, "old")

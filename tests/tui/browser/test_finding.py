@@ -1,13 +1,12 @@
 """Find in the transcript: slices, folds, results, steps around the ends; and going to an id."""
 
-import sqlite3
 import threading
-from contextlib import closing
 
 import pytest
 from browsing import NOW, PATIENCE, on_store
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
+from trashing import add_message
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
@@ -221,11 +220,7 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path):
         await browser.press("tab", "home")
         await find(browser, "needle")
         await browser.press("enter")
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'a new needle', ?)",
-                [NOW],
-            )
+        add_message(path, "s", "a new needle", NOW)
         browser.screen.loader.changed()
         await browser.settle()
         assert "1 new" in browser.status, "news of the conversation are not talked over"

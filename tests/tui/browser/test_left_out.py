@@ -1,13 +1,11 @@
 """What a reading leaves out is told where it stands, and what Hermes put to a message can be looked
 at."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from browsing import NOW, on_demo, on_store
 from store_builder import T0, StoreBuilder
 from transcripts import lines_of, model_of
+from trashing import add_message, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.block_kinds import injected_context
@@ -129,12 +127,8 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path):
     async with on_store(path) as browser:
         await browser.press("tab", "home", "pagedown", "pagedown")
         top = browser.text("#transcript").split("\n")[0]
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("DELETE FROM messages WHERE id IN (2, 3)")
-            connection.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'new', ?)",
-                [NOW],
-            )
+        run(path, "DELETE FROM messages WHERE id IN (2, 3)")
+        add_message(path, "s", "new", NOW)
         browser.screen.loader.changed()
         await browser.settle()
         assert browser.text("#transcript").split("\n")[0] == top

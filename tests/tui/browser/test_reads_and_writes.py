@@ -2,13 +2,12 @@
 one queue of writes."""
 
 import asyncio
-import sqlite3
 import threading
 import time
-from contextlib import closing
 
 import pytest
 from pruning import family
+from trashing import run
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -143,8 +142,7 @@ async def test_a_replaced_file_is_opened_again(tmp_path):
     reads = Reads(lambda: OpenStore(store))
     assert await reads.run(count)
     other = family(tmp_path / "other.db")
-    with closing(sqlite3.connect(other, isolation_level=None)) as connection:
-        connection.execute("DELETE FROM sessions")
+    run(other, "DELETE FROM sessions")
     other.replace(store.path)
     assert await reads.run(count) == 0
     reads.stop()

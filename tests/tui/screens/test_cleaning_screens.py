@@ -2,13 +2,12 @@
 
 import asyncio
 import shutil
-import sqlite3
 
 import pytest
 from browsing import browsing, on_demo, on_store, open_app
 from pruning import NOW
 from textual.widgets import Input
-from trashing import as_before, session_ids
+from trashing import as_before, run, session_ids
 
 from hermes_browse.store.edit import portions
 from hermes_browse.store.hermes.homes import Location
@@ -295,11 +294,8 @@ async def test_what_hermes_deletes(home):
         await browser.press("b")
         (bundle,) = trash_folder(home).glob("*-*.db")
         assert bundle.stem in browser.status and "old" in session_ids(home.path)
-        connection = sqlite3.connect(home.path)
-        with connection:
-            connection.execute("DELETE FROM messages WHERE session_id = 'old'")
-            connection.execute("DELETE FROM sessions WHERE id = 'old'")
-        connection.close()
+        run(home.path, "DELETE FROM messages WHERE session_id = 'old'")
+        run(home.path, "DELETE FROM sessions WHERE id = 'old'")
         await browser.press("escape", "X", "r")
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 

@@ -1,13 +1,13 @@
 """`doctor` on the screen: the facts of the command, each problem with its remedy, taken off the
 screen's thread."""
 
-import sqlite3
 import sys
 import threading
 
 import pytest
 from browsing import NOW, browsing, demo_app, loose, on_store
 from builders import make_store
+from trashing import run
 from user_config import write_config
 
 from hermes_browse.store.connection.connect import Store
@@ -94,10 +94,8 @@ async def test_the_report_can_be_copied(tmp_path, monkeypatch):
 def test_every_warning_has_a_remedy(tmp_path, statement):
     """Of a store, too: newer, without a number, without an index."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], fts=False)
-    with sqlite3.connect(path) as connection:
-        connection.execute(statement)
-        connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (NULL, 'cli', 1)")
-    connection.close()
+    nameless = "INSERT INTO sessions (id, source, started_at) VALUES (NULL, 'cli', 1)"
+    run(path, statement, nameless)
     found = checkup.examine(Store(path), loose(path)).problems
     assert sum(each.code in ("store", "no-index") for each in found) >= 3
     assert all(each.remedy for each in found)

@@ -1,13 +1,13 @@
 """Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, /
 searches for it."""
 
-import sqlite3
 import time
 
 import pytest
 from browsing import NOW, browsing, demo_app, on_demo, on_store, rows_of
 from builders import DAY, make_store, tool_call
 from effort import slow_but
+from trashing import execute, rows
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
@@ -294,12 +294,9 @@ async def test_the_demo_as_sql_counts_it(tmp_path):
     app = demo_app(tmp_path)
     async with browsing(app, size=(200, 50)) as browser:
         await browser.press("I", *["right_square_bracket"] * 4, "3")
-        connection = sqlite3.connect(app.store.path)
-        counts = connection.execute(
-            "SELECT source, sum(input_tokens), count(*) FROM sessions GROUP BY 1 ORDER BY 1"
-        ).fetchall()
-        messages = connection.execute("SELECT count(*) FROM messages").fetchone()[0]
-        connection.close()
+        sums = "SELECT source, sum(input_tokens), count(*) FROM sessions GROUP BY 1 ORDER BY 1"
+        counts = rows(app.store.path, sums)
+        ((messages,),) = rows(app.store.path, "SELECT count(*) FROM messages")
         found = [
             (row.group.key, row.group.tokens.input, row.group.sessions) for row in lines(browser)
         ]
@@ -312,15 +309,14 @@ async def test_the_demo_as_sql_counts_it(tmp_path):
         assert behind(browser)
 
 
+_BEGIN = "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', ?)"
+
+
 async def test_news_wait_for_f5(path):
     """Sums do not jump while they are looked at; the title says that there is more."""
     async with on_store(path, NOW) as browser:
         await browser.press("I")
-        with sqlite3.connect(path) as connection:
-            connection.execute(
-                "INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', ?)", [NOW - 9]
-            )
-        connection.close()
+        execute(path, _BEGIN, "new", NOW - 9)
         browser.screen.listing.read(whole=False)
         await browser.settle()
         assert lines(browser)[0].group.sessions == 1 and "F5 reads again" in browser.text("#header")
@@ -333,23 +329,14 @@ async def test_late_news_of_what_has_been_read(path):
     another one they are."""
     async with on_store(path, NOW) as browser:
         await browser.press("I")
-
-        def write(name):
-            with sqlite3.connect(path) as connection:
-                values = [name, "cli", NOW - 9]
-                connection.execute(
-                    "INSERT INTO sessions (id, source, started_at) VALUES (?, ?, ?)", values
-                )
-            connection.close()
-
-        write("new")
+        execute(path, _BEGIN, "new", NOW - 9)
         await browser.press("f5")
         assert lines(browser)[0].group.sessions == 2
         screen = browser.app.screen
         assert isinstance(screen, InsightsScreen)
         screen.catalog_changed()
         assert "F5" not in browser.text("#header")
-        write("newer")
+        execute(path, _BEGIN, "newer", NOW - 9)
         screen.catalog_changed()
         await browser.settle()
         assert "F5 reads again" in browser.text("#header")

@@ -1,14 +1,12 @@
 """What happened since the user looked: signs in the list, the screen, and what counts as read."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from browsing import NOW, browsing, open_app
 from builders import make_store
 from planting import planted_app
 from store_builder import T0
 from textual.content import Content
+from trashing import add_message
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.since.since import Since
@@ -145,11 +143,8 @@ async def test_only_what_is_in_sight(tmp_path):
     app = open_app(locate_file(path))
     async with browsing(app, (80, 24)) as browser:
         await browser.wait_until(lambda: not browser.screen.reads.is_busy)
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.executemany(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', ?, ?, ?)",
-                [("user", f"line {number}\n" * 4, T0 + number) for number in range(40)],
-            )
+        for number in range(40):
+            add_message(path, "s", f"line {number}\n" * 4, T0 + number)
         await browser.press("f5")
         await browser.wait_until(lambda: bool(browser.screen.attention.unread))
         await browser.press("A", "enter")
@@ -205,11 +200,7 @@ async def test_reading_among_all_profiles(tmp_path):
         await browser.wait_until(lambda: not browser.screen.reads.is_busy)
         await browser.settle()
         for path in paths:
-            insert = (
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)"
-            )
-            with closing(sqlite3.connect(path)) as connection, connection:
-                connection.execute(insert, ("same", "user", "hello", T0))
+            add_message(path, "same", "hello", T0)
         await browser.press("f5")
         await browser.wait_until(lambda: _new(browser) == 2)
         await browser.press("tab")

@@ -14,6 +14,7 @@ from browsing import NOW, browsing, loose, on_demo, open_app
 from builders import big_store
 from effort import slow_but
 from searching import search
+from trashing import execute
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -131,11 +132,9 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path, monkeypat
         cursor = browser.screen.rows.cursor
         kept = []
         for number in range(3):
-            with closing(sqlite3.connect(browser.app.store.path)) as connection, connection:
-                connection.execute(
-                    "INSERT INTO sessions (id, source, title, started_at) VALUES (?, 'cli', ?, ?)",
-                    [f"new{number}", f"Brand new {number}", browser.app.clock()],
-                )
+            insert = "INSERT INTO sessions (id, source, title, started_at) VALUES (?, 'cli', ?, ?)"
+            values = (f"new{number}", f"Brand new {number}", browser.app.clock())
+            execute(browser.app.store.path, insert, *values)
             browser.screen.listing.read(whole=False)
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")

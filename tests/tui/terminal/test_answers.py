@@ -1,14 +1,12 @@
 """What the screen says at once, and what no longer: waits, plans being made, fields, idle keys."""
 
-import sqlite3
 import threading
-from contextlib import closing
 
 import pytest
 from browsing import on_demo, on_store
 from pruning import NOW
 from textual.widgets import Input
-from trashing import session_ids
+from trashing import opened, session_ids
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
@@ -52,7 +50,7 @@ async def test_a_key_for_a_plan_that_is_being_made(path, monkeypatch, key):
 async def test_a_change_that_waits_for_another_writer_says_so(path):
     """At once, not when it gives up; and what was done takes its place."""
     async with on_store(path, NOW) as browser:
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        with opened(path) as other:
             other.execute("BEGIN IMMEDIATE")
             await browser.send("a")
             await browser.wait_until(lambda: "waiting for the store" in browser.status)

@@ -1,14 +1,13 @@
 """Cleaning up in a real terminal, with the real Hermes where its own command is run."""
 
 import os
-import sqlite3
 import stat
 
 import pytest
 from paths import HERMES
 from platforms import posix_only
 from terminal import Terminal
-from trashing import dump, is_sound
+from trashing import dump, is_sound, rows, run, session_ids
 
 pytestmark = posix_only
 
@@ -29,13 +28,9 @@ def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home):
     terminal.child.kill(15)
     terminal.wait_for_end()
     assert terminal.is_restored and is_sound(store)
-    with sqlite3.connect(store) as connection:
-        left = {row[0] for row in connection.execute("SELECT id FROM sessions")}
-        loose = connection.execute(
-            "SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)"
-        )
-        assert loose.fetchone()[0] == 0
-    connection.close()
+    left = session_ids(store)
+    loose = "SELECT 1 FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)"
+    assert rows(store, loose) == []
     assert len(left) < len(before["sessions"])
 
 
@@ -79,11 +74,8 @@ def test_the_real_hermes_makes_it_smaller(hermes_home):
     """What was deleted leaves room inside; afterwards the file is smaller, and the browser says by
     how much."""
     store = hermes_home / "state.db"
-    with sqlite3.connect(store) as connection:
-        connection.execute("CREATE TABLE filler AS SELECT randomblob(2000000) AS bytes")
-        connection.execute("DROP TABLE filler")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    filler = "CREATE TABLE filler AS SELECT randomblob(2000000) AS bytes"
+    run(store, filler, "DROP TABLE filler", "PRAGMA wal_checkpoint(TRUNCATE)")
     before = store.stat().st_size
     path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)

@@ -2,15 +2,14 @@
 terminal: each begins and ends on the main screen, with the cursor on the first conversation."""
 
 import re
-import sqlite3
 import time
-from contextlib import closing
 
 import pytest
 from key_scripts import ESC, FIRST, ON_LIST, README, SCRIPTS
 from paths import HERMES, ROOT
 from platforms import posix_only
 from terminal import Terminal
+from trashing import run
 
 from hermes_browse.store.demo import build_home
 
@@ -20,20 +19,16 @@ pytestmark = posix_only
 def _home(folder, sessions):
     """The sample home as a user's own, with so many older sessions beside those of the sample."""
     store = build_home(folder, now=time.time())
-    with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
-            "INSERT INTO sessions (id, source, title, started_at, ended_at, end_reason) "
-            "SELECT 'old-' || i, 'cli', 'Old ' || i, 1e9 + i * 60, 1e9 + i * 60 + 30, 'done' "
-            "FROM n WHERE ? > 0",
-            [sessions, sessions],
-        )
-        for text in ("what was asked", "what was said"):
-            connection.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) "
-                "SELECT id, 'user', ?, started_at FROM sessions WHERE id LIKE 'old-%'",
-                [text],
-            )
+    run(
+        store,
+        f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {sessions}) "
+        "INSERT INTO sessions (id, source, title, started_at, ended_at, end_reason) "
+        "SELECT 'old-' || i, 'cli', 'Old ' || i, 1e9 + i * 60, 1e9 + i * 60 + 30, 'done' "
+        f"FROM n WHERE {sessions} > 0",
+        "INSERT INTO messages (session_id, role, content, timestamp) "
+        "SELECT id, 'user', said.column1, started_at FROM sessions, "
+        "(VALUES ('what was asked'), ('what was said')) AS said WHERE id LIKE 'old-%'",
+    )
     return folder
 
 
