@@ -28,8 +28,7 @@ from .plan_screen import PlanScreen
 from .plan_view import PlanView
 from .reclaim import open_reclaim
 from .rules_box import RulesBox
-from .space import SpacePane
-from .tile_map import TileMap
+from .tile_map import SpacePane, TileMap
 from .time_axis import TimeAxis
 from .totals import TotalLines
 
