@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from hermes_browse.store.cleanup.plan import Planned, Spared
 from hermes_browse.store.cleanup.spared import Standing, last_use
@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
+from ...browser.list.row_details import RowDetails
 from ...text import formats
 from ...text.styled import Line, bar, line_text, row_line
 from ...widgets.columns import Column, Columns, head_of
@@ -97,6 +98,13 @@ class CleanUpRow(Generic[Entry]):
             return one_line(formats.name(self.conversation), 300)
         sign = "▾" if self.is_open else "▸"
         return f"{sign} {one_line(self.title or self.job, 200)} · {runs}"
+
+    def completed(self, details: RowDetails) -> Self:
+        """Return it with the name that its conversation or job has by now."""
+        if self.job:
+            return replace(self, title=details.job_title(self.conversation))
+        named = details.complete(self.conversation)[0]
+        return replace(self, runs=[self.runs[0]._replace(conversation=named)])
 
 
 @dataclass(frozen=True)

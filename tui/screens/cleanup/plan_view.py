@@ -6,7 +6,6 @@ Laying out visits every conversation of the plan; making a row visits that row o
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.spared import count_reasons, last_use
@@ -17,7 +16,7 @@ from ...browser.list.list_model import job_key_of
 from ...browser.list.row_details import RowDetails
 from ...text.plan_lines import along_line, spared_line, totals_line
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from .plan_rows import Entry, PlanOrder, PlanRow, SparedRow, sums_of
+from .plan_rows import CleanUpRow, Entry, PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
@@ -118,18 +117,12 @@ class PlanRows(FixedRows):
 
     def row(self, index: int) -> ListRow:
         row = self._rows[index]
-        if not isinstance(row, PlanRow | SparedRow):
-            return row
-        if row.job:
-            return replace(row, title=self._details.job_title(row.conversation))
-        named = self._details.complete(row.conversation)[0]
-        runs: list[Any] = [row.runs[0]._replace(conversation=named)]
-        return replace(row, runs=runs)
+        return row.completed(self._details) if isinstance(row, CleanUpRow) else row
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
         rows = self._rows[first : last + 1]
         return self._details.nameless(
-            row.conversation for row in rows if isinstance(row, PlanRow | SparedRow)
+            row.conversation for row in rows if isinstance(row, CleanUpRow)
         )
 
 
