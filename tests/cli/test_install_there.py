@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from hermes_browse.tui.cli import install_there
-from hermes_browse.tui.cli.install_there import install_line
+from hermes_browse.tui.cli import check_host
+from hermes_browse.tui.cli.check_host import install_line
 
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "tui", "store", "styles")
 
@@ -39,7 +39,7 @@ def _came_from(monkeypatch, origin):
     """Let this program be installed from somewhere (PEP 610)."""
     text = json.dumps(origin) if origin is not None else None
     found = SimpleNamespace(read_text=lambda name: text if name == "direct_url.json" else None)
-    monkeypatch.setattr(install_there, "distribution", lambda name: found)
+    monkeypatch.setattr(check_host, "distribution", lambda name: found)
 
 
 def _checkout(folder):
@@ -116,5 +116,5 @@ def test_nothing_there_and_nothing_here(bare, tmp_path, monkeypatch):
     def fail(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(install_there, "distribution", fail)
+    monkeypatch.setattr(check_host, "distribution", fail)
     assert install_line(bare.host) is None

@@ -1,14 +1,18 @@
 """What is wrong with a host, found out by asking it and the `ssh` here, and the line that mends
-it."""
+it; one that installs this program there goes from where it was installed here."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import subprocess
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, login_command
@@ -17,7 +21,6 @@ from hermes_browse.store.hosts.running import run, run_once
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from .install_there import install_line
 from .on_host import ask_document
 
 _WORD = re.compile(r"[\w.~/+-]+")
@@ -27,6 +30,23 @@ _METHODS = re.compile(r"Permission denied \(([a-z,-]+)\)")
 _SECONDS = 10
 _FIND = "command -v {word} || \"$SHELL\" -lc 'command -v {word}' || true"
 """Looks for a program in the PATH of a login shell: that of sh, then the user's own."""
+
+_PARTS = ("pyproject.toml", "README.md", "LICENSE", "tui", "store", "styles")
+"""What of a checkout is needed to build it."""
+_FOLDER = "~/.local/lib/hermes-browse"
+_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh && ~/.local/bin/uv"
+"""Installs uv without root, which brings a Python
+(https://docs.astral.sh/uv/getting-started/installation/)."""
+_LOOK = (
+    "for tool in uv pipx; do"
+    ' for each in "$(command -v $tool)" ~/.local/bin/$tool ~/.cargo/bin/$tool; do'
+    ' test -x "$each" && echo "$tool $each"; done; done;'
+    " for each in python3 python3.14 python3.13 python3.12 python3.11; do"
+    ' $each -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))" 2>/dev/null'
+    ' && echo "python $each"; done; true'
+)
+"""Says which tools a machine has; on one line, for tcsh. Debian's Python has `ensurepip` in a
+package of its own."""
 
 
 class HostProblem(NamedTuple):
@@ -242,3 +262,72 @@ def _run(command: Sequence[str]) -> tuple[int, str]:
     except (OSError, subprocess.TimeoutExpired) as error:
         return -1, str(error)
     return done.returncode, done.stdout
+
+
+# Installing
+
+
+def install_line(host: Host) -> str | None:
+    """Return the line for the shell here; None if the wheel or checkout this was installed from is
+    not there."""
+    source = _source()
+    if source is None:
+        return None
+    before, feed, what, after = source
+    there = feed + _installed(what, _tools(host))
+    # In double quotes, which every shell keeps as they are: there is no `$` or quote in it.
+    return f'{before}{login_command(host)} "{there}"{after}'
+
+
+def _source() -> tuple[str, str, str, str] | None:
+    """Return what stands before ssh here, what receives it there, what is installed there, and what
+    stands after.
+
+    Installers write down where they took a package from, unless it was an index (PEP 610).
+    """
+    try:
+        origin = json.loads(distribution(PROGRAM).read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        return None
+    address = urlsplit(origin.get("url", ""))
+    if "vcs_info" in origin:
+        vcs = origin["vcs_info"]
+        return "", "", f"{vcs['vcs']}+{origin['url']}@{vcs['commit_id']}", ""
+    if address.scheme != "file":
+        return "", "", origin.get("url") or PROGRAM, ""
+    path = Path(unquote(address.path))
+    if path.is_file():
+        return "", f"cat >~/{path.name} && ", f"~/{path.name}", f" <{shlex.quote(str(path))}"
+    if not all((path / each).exists() for each in _PARTS):
+        return None
+    packed = shlex.join(["tar", "-C", str(path), "--exclude", "__pycache__", "-cf", "-", *_PARTS])
+    folder = f"~/{PROGRAM}-source"
+    return f"{packed} | ", f"mkdir -p {folder} && tar -C {folder} -xf - && ", folder, ""
+
+
+def _tools(host: Host) -> dict[str, str]:
+    """Return the tools of a host that can install a Python program, by name, with what starts
+    them."""
+    try:
+        reply = run_once(host, f"sh -lc {shlex.quote(_LOOK)}")
+    except HostError:
+        return {}
+    found: dict[str, str] = {}
+    for line in reply.out.splitlines():
+        name, _space, program = line.partition(" ")
+        if name in ("uv", "pipx", "python") and program and not set(program) & set("\"'`$\\ "):
+            found.setdefault(name, program)
+    return found
+
+
+def _installed(what: str, tools: dict[str, str]) -> str:
+    """Return the command that installs something with the best of some tools."""
+    if "uv" in tools:
+        return f"{tools['uv']} tool install --force {what}"
+    if "pipx" in tools:
+        return f"{tools['pipx']} install --force {what}"
+    if "python" not in tools:
+        return f"{_UV} tool install --force {what}"
+    made = f"{tools['python']} -m venv {_FOLDER} && {_FOLDER}/bin/pip install {what}"
+    link = f"mkdir -p ~/.local/bin && ln -sf {_FOLDER}/bin/{PROGRAM} ~/.local/bin/{PROGRAM}"
+    return f"{made} && {link}"

@@ -86,18 +86,9 @@ class HostState(NamedTuple):
 
 _FACTS: list[TableColumn[HostState]] = [
     TableColumn("version", "version"),
-    TableColumn(
-        "sessions",
-        lambda state: None if state.sessions is None else f"{state.sessions:,}",
-        right=True,
-    ),
-    TableColumn("last active", lambda state: timestamp(state.last_active), dropped=2),
-    TableColumn(
-        "round trip",
-        lambda state: None if state.milliseconds is None else f"{state.milliseconds:.0f} ms",
-        right=True,
-        dropped=1,
-    ),
+    TableColumn("sessions", "sessions", right=True, form="{:,}".format),
+    TableColumn("last active", "last_active", dropped=2, form=timestamp),
+    TableColumn("round trip", "milliseconds", right=True, dropped=1, form="{:.0f} ms".format),
 ]
 """What is known of a host that was reached."""
 _COLUMNS: list[TableColumn[HostState]] = [

@@ -158,28 +158,27 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
     return " · ".join(phrases)
 
 
-def _state(row: _Row) -> str:
-    conversation = row.conversation
+def _state(conversation: Conversation) -> str:
     unpinned = "archived" if conversation.archived else conversation.status
     return formats.status("pinned" if conversation.pinned else unpinned)
 
 
-def _costs(row: _Row) -> str:
-    own, tree = row.conversation.cost_usd, row.conversation.tree_cost_usd
+def _costs(conversation: Conversation) -> str:
+    own, tree = conversation.cost_usd, conversation.tree_cost_usd
     return formats.own_and_tree(own, tree, formats.dollars)
 
 
-def _title(row: _Row) -> str:
-    title, remark = title_or_preview(row.conversation), row.conversation.note
+def _title(conversation: Conversation) -> str:
+    title, remark = title_or_preview(conversation), conversation.note
     return _("{name} ({note})", name=title, note=remark) if remark else title
 
 
 _COLUMNS: list[TableColumn[_Row]] = [
-    TableColumn("last active", lambda row: formats.timestamp(row[1].last_active), dropped=5),
-    TableColumn("status", _state, dropped=3),
+    TableColumn("last active", "conversation.last_active", dropped=5, form=formats.timestamp),
+    TableColumn("status", "conversation", dropped=3, form=_state),
     TableColumn("source", "conversation.source", dropped=2),
-    TableColumn("msgs", lambda row: formats.long_number(row[1].message_count), True, dropped=4),
-    TableColumn("cost", _costs, True, dropped=1),
-    TableColumn("title", _title, is_flexible=True),
+    TableColumn("msgs", "conversation.message_count", True, dropped=4, form=formats.long_number),
+    TableColumn("cost", "conversation", True, dropped=1, form=_costs),
+    TableColumn("title", "conversation", is_flexible=True, form=_title),
     TableColumn("id", "conversation.id"),
 ]

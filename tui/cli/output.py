@@ -10,7 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
@@ -59,6 +59,8 @@ class TableColumn(NamedTuple, Generic[Row]):
     """It is cut to the remaining width of a terminal; a pipe gets 400 code points of it."""
     context: str = ""
     """The meaning of the head, as of `pgettext`."""
+    form: Callable[[Any], object] = str
+    """Makes a text of the value, unless that is None."""
 
     @property
     def title(self) -> str:
@@ -69,7 +71,7 @@ class TableColumn(NamedTuple, Generic[Row]):
         """Return the printable text of a row; empty for None."""
         path = self.text
         value = value_at(row, path) if isinstance(path, str) else path(row)
-        return "" if value is None else one_line(str(value), _LONGEST_CELL)
+        return "" if value is None else one_line(str(self.form(value)), _LONGEST_CELL)
 
 
 # JSON

@@ -196,6 +196,7 @@ class Argument:
     ) -> None:
         self.name, self.help = name, help
         self.settings = settings | ({"metavar": metavar} if metavar else {})
+        self.dest = name.removeprefix("--").replace("-", "_")
 
 
 Flag = partial(Argument, action="store_true")

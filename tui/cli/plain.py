@@ -8,8 +8,7 @@ escape sequences; messages are those of `show`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -29,8 +28,6 @@ from .output import print_text, title_or_preview
 from .resume import as_configured, run_plan
 from .show import body_of, heading
 
-_PAGE, _MESSAGES = 10, 5
-"""Conversations or hits per page, and messages."""
 _MOST_HITS = 200
 _CUT = 200
 """Letters of tool output and calls that are printed until all of it is asked for."""
@@ -45,90 +42,135 @@ r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
 
-@dataclass
 class _Pages:
-    """Something that is printed page by page."""
-
-    what: str
-    """Its name in the plural, translated."""
-    total: int
-    size: int
-    say: Callable[[int, int], None]
-    """Prints the items from one index to before another."""
-    first: int = 0
-    """Index of the first item of the page printed last."""
-
-
-_Item = tuple[Conversation | None, Hit | None]
-"""A row of the list: a conversation, or a hit in one."""
-
-
-class _Transcript:
-    """The open conversation.
+    """Something that is printed page by page.
 
     Args:
-        store: Its store.
-        conversation: With details.
-        hit: What it is opened at; None for its end.
-        say: Prints a line.
+        what: Its name in the plural, translated.
+        total: The number of its items.
     """
 
+    size = 10
+    """Items of a page."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self.what, self.total = what, total
+        self.first = 0
+        """Index of the first item of the page printed last."""
+
+    def lines(self, first: int, end: int) -> Iterator[str]:
+        """Yield the lines of the items from one index to before another."""
+        raise NotImplementedError
+
+    def page(self, first: int = 0) -> Iterator[str]:
+        """Yield the lines of a page."""
+        if not self.total:
+            yield _("No {what}.", what=self.what)
+            return
+        self.first, last = first, min(first + self.size, self.total)
+        yield from self.lines(first, last)
+        yield _(
+            "{what} {first:,} to {last:,} of {total:,}.",
+            what=self.what.capitalize(),
+            first=first + 1,
+            last=last,
+            total=self.total,
+        )
+
+    def later(self) -> Iterator[str]:
+        """Yield the lines of the next page."""
+        first = self.first + self.size
+        return self.page(first) if first < self.total else iter([_("That was the last page.")])
+
+    def earlier(self) -> Iterator[str]:
+        """Yield the lines of the previous page."""
+        if not self.first:
+            return iter([_("This is the first page.")])
+        return self.page(max(self.first - self.size, 0))
+
+    def end(self) -> Iterator[str]:
+        """Yield the lines of the last whole page."""
+        return self.page(max(self.total - self.size, 0))
+
+
+class _Rows(_Pages):
+    """What can be opened by a number: conversations, or hits in some."""
+
     def __init__(
-        self,
-        store: OpenStore,
-        conversation: Conversation,
-        hit: Hit | None,
-        say: Callable[[str], object],
+        self, what: str, rows: Sequence[tuple[Conversation | None, Hit | None]], dialogue: Dialogue
     ) -> None:
-        self._store, self.conversation, self._say = store, conversation, say
+        super().__init__(what, len(rows))
+        self.rows, self._dialogue = rows, dialogue
+
+    def lines(self, first: int, end: int) -> Iterator[str]:
+        rows = self.rows[first:end]
+        found = [conversation for conversation, hit in rows if conversation and not hit]
+        detailed = iter(self._dialogue.store.with_details(found) if found else ())
+        for number, (conversation, hit) in enumerate(rows, first + 1):
+            if hit is not None:
+                yield f"{number}. {_hit_line(conversation, hit)}"
+            else:
+                yield f"{number}. {self._dialogue.describe(next(detailed))}"
+
+
+class _Transcript(_Pages):
+    """The messages of the open conversation.
+
+    Args:
+        conversation: With details.
+        hit: What it is opened at; None for its end.
+    """
+
+    size = 5
+
+    def __init__(self, store: OpenStore, conversation: Conversation, hit: Hit | None) -> None:
+        self._store, self.conversation = store, conversation
         self.is_full = False
         """Whether tool output and summaries are printed in full."""
-        self._ids, self.at = self._ids_and_place(hit)
-        """`at` is the index of the first message to print."""
-        self.pages = _Pages(_("messages"), len(self._ids), _MESSAGES, self._say_messages)
-
-    def _ids_and_place(self, hit: Hit | None) -> tuple[Sequence[int], int]:
-        """Return the ids of the messages, and the index of the hit, else of the last page."""
-        segments = self.conversation.segments
-        said = self._store.outline(segments)
+        outline, at = store.outline(conversation.segments), None
         if hit is not None:
-            for outline in (said, self._store.outline(segments, Reading.EVERYTHING)):
-                at = outline.index_of(hit.message_id)
-                if at is not None:
-                    return [row.id for row in outline.rows], at
-        return [row.id for row in said.rows], max(len(said.rows) - _MESSAGES, 0)
+            at = outline.index_of(hit.message_id)
+            if at is None:
+                everything = store.outline(conversation.segments, Reading.EVERYTHING)
+                at = everything.index_of(hit.message_id)
+                outline = everything if at is not None else outline
+        self._ids = [row.id for row in outline.rows]
+        super().__init__(_("messages"), len(self._ids))
+        self.first = max(self.total - self.size, 0) if at is None else at
 
-    def say_prompt(self) -> None:
-        """Print the last prompt of the user ahead of the first message to print."""
-        for index in range(self.at - 1, -1, -1):
+    def prompt(self) -> Iterator[str]:
+        """Yield the last prompt of the user ahead of the first message to print."""
+        for index in range(self.first - 1, -1, -1):
             for message in filter(_is_prompt, self._store.messages([self._ids[index]])):
-                self._say_message(message)
-                if between := self.at - index - 1:
-                    self._say(
-                        ngettext(
-                            "{count:,} message in between.",
-                            "{count:,} messages in between.",
-                            between,
-                            count=between,
-                        )
+                yield from self._message(message)
+                if between := self.first - index - 1:
+                    yield ngettext(
+                        "{count:,} message in between.",
+                        "{count:,} messages in between.",
+                        between,
+                        count=between,
                     )
                 return
 
-    def _say_messages(self, first: int, end: int) -> None:
+    def lines(self, first: int, end: int) -> Iterator[str]:
         for message in self._store.messages(self._ids[first:end]):
-            self._say_message(message)
+            yield from self._message(message)
 
-    def _say_message(self, message: ChatMessage) -> None:
-        self._say(_("{words}:", words=heading(message)))
+    def _message(self, message: ChatMessage) -> Iterator[str]:
+        yield _("{words}:", words=heading(message))
         call = _("Calls {tool} with {arguments}")
         body = body_of(message, call=call, with_summary=self.is_full)
         if not self.is_full and message.role == "tool":
             body = one_line(body, _CUT).replace("…", "...")
-        for line in filter(None, map(str.rstrip, body.split("\n"))):
-            self._say(line)
+        yield from filter(None, map(str.rstrip, body.split("\n")))
 
-    def say_facts(self) -> None:
-        """Print what is known of the conversation."""
+    def toggled(self) -> Iterator[str]:
+        """Yield the lines of the page with tool output and summaries in full, or no longer."""
+        self.is_full = not self.is_full
+        return self.page(self.first)
+
+    def facts(self) -> Iterator[str]:
+        """Yield what is known of the conversation."""
         conversation = self.conversation
         facts = {
             _("Title"): title_or_preview(conversation),
@@ -144,11 +186,11 @@ class _Transcript:
         }
         for label, text in facts.items():
             if text:
-                self._say(_("{label}: {text}", label=label, text=one_line(text)))
+                yield _("{label}: {text}", label=label, text=one_line(text))
 
 
 class Dialogue:
-    """One run of the dialogue.
+    """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come.
 
     Args:
         store: The store.
@@ -164,10 +206,9 @@ class Dialogue:
         say: Callable[[str], object],
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._ask, self._say, self._now = store, ask, say, now
-        self._view, self._text = View.CHATS, ""
-        self._items: Sequence[_Item] = ()
-        self._list = _Pages("", 0, _PAGE, self._say_items)
+        self.store, self._ask, self._say, self._now = store, ask, say, now
+        self._view, self._is_search = View.CHATS, False
+        self._list = _Rows("", (), self)
         self._open: _Transcript | None = None
         self._plan: ResumePlan | None = None
 
@@ -178,13 +219,13 @@ class Dialogue:
             StoreError: The store cannot be read; raised before anything is printed.
         """
         self._read()
-        location = self._store.location
+        location = self.store.location
         self._say(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
             self._say(one_line(location.note))
-        self._say_page(self._list)
+        self._say_all(self._list.page())
         while self._plan is None:
-            self._store.close()
+            self.store.close()
             try:
                 line = self._ask("> ").strip()
             except EOFError:
@@ -192,115 +233,76 @@ class Dialogue:
             if line in ("q", "quit", "exit"):
                 return None
             try:
-                self._handle(line)
+                self._say_all(self._answer(line))
             except BrowseError as error:
                 self._say(one_line(with_advice(error)))
         return self._plan
 
-    def _handle(self, line: str) -> None:
+    def _say_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._say(line)
+
+    def _answer(self, line: str) -> Iterable[str]:
         word, _blank, rest = line.partition(" ")
         if line.startswith("/"):
-            self._search(line[1:].strip())
-        elif line.isdecimal():
-            self._open_item(int(line))
-        elif word == "v" and rest.strip() in list(View):
-            self._view, self._text = View(rest.strip()), ""
-            self._show_list()
-        elif action := self._actions().get(line):
-            action()
-        else:
-            numbers, words = _("a number"), _("/words")
-            extra = ["v all"] if self._open is None else ["r", "i"]
-            choices = pgettext("list", ", ").join([numbers, "n", "p", words, *extra, "l", "h"])
-            self._say(_("Unknown command. Type {words} or {last}.", words=choices, last="q"))
+            return self._search(line[1:].strip())
+        if line.isdecimal():
+            return self._open_row(int(line))
+        if word == "v" and rest.strip() in list(View):
+            self._view, self._is_search = View(rest.strip()), False
+            return self._show_list()
+        if action := self._actions().get(line):
+            return action()
+        extra = ["v all"] if self._open is None else ["r", "i"]
+        words = pgettext("list", ", ").join(
+            [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
+        )
+        return [_("Unknown command. Type {words} or {last}.", words=words, last="q")]
 
-    def _actions(self) -> dict[str, Callable[[], object]]:
-        """Return what can be typed now, and does something."""
+    def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
+        """Return what can be typed now, and what answers."""
         opened = self._open
-        pages = self._list if opened is None else opened.pages
-        actions: dict[str, Callable[[], object]] = {
-            **dict.fromkeys(("", "n"), partial(self._turn, pages, pages.size)),
-            "p": partial(self._turn, pages, -pages.size),
-            **dict.fromkeys(("h", "?", "help"), self._help),
+        pages = self._list if opened is None else opened
+        actions: dict[str, Callable[[], Iterable[str]]] = {
+            **dict.fromkeys(("", "n"), pages.later),
+            "p": pages.earlier,
+            **dict.fromkeys(("h", "?", "help"), _(HELP).splitlines),
             "l": self._show_list,
         }
         if opened is None:
             return actions
         return actions | {
-            "b": partial(self._say_page, pages, 0),
-            "e": partial(self._say_page, pages, max(pages.total - pages.size, 0)),
-            "t": partial(self._toggle, opened),
-            "i": opened.say_facts,
+            "b": opened.page,
+            "e": opened.end,
+            "t": opened.toggled,
+            "i": opened.facts,
             "c": partial(self._resume, opened.conversation, should_run=False),
             "r": partial(self._resume, opened.conversation, should_run=True),
         }
 
-    def _help(self) -> None:
-        for line in _(HELP).split("\n"):
-            self._say(line)
-
-    # Pages
-
-    def _say_page(self, pages: _Pages, first: int = 0) -> None:
-        pages.first, end = first, min(first + pages.size, pages.total)
-        if not pages.total:
-            self._say(_("No {what}.", what=pages.what))
-            return
-        pages.say(first, end)
-        what = pages.what.capitalize()
-        self._say(
-            _(
-                "{what} {first:,} to {last:,} of {total:,}.",
-                what=what,
-                first=first + 1,
-                last=end,
-                total=pages.total,
-            )
-        )
-
-    def _turn(self, pages: _Pages, by: int) -> None:
-        if by > 0 and pages.first + by >= pages.total:
-            self._say(_("That was the last page."))
-        elif by < 0 and pages.first == 0:
-            self._say(_("This is the first page."))
-        else:
-            self._say_page(pages, max(pages.first + by, 0))
-
     # The list
 
-    def _show_list(self) -> None:
+    def _show_list(self) -> Iterator[str]:
+        """Return the lines of the page printed last, of a list that is read again."""
         self._open = None
-        if not self._text:
+        if not self._is_search:
             self._read()
-        self._say_page(self._list, self._list.first if self._list.first < self._list.total else 0)
+        return self._list.page(self._list.first if self._list.first < self._list.total else 0)
 
     def _read(self) -> None:
-        catalog = self._store.catalog(self._now())
-        items = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
+        catalog = self.store.catalog(self._now())
         names = {
             View.CHATS: pgettext("view", "chats"),
             View.AUTOMATION: pgettext("view", "automation"),
             View.ARCHIVED: pgettext("view", "archived"),
             View.ALL: pgettext("view", "all"),
         }
-        self._list_items(items, names[self._view])
+        rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
+        before, self._list = self._list, _Rows(names[self._view], rows, self)
+        if before.what == self._list.what:
+            self._list.first = before.first
 
-    def _list_items(self, items: Sequence[_Item], what: str) -> None:
-        first = self._list.first if what == self._list.what else 0
-        self._items, self._open = items, None
-        self._list = _Pages(what, len(items), _PAGE, self._say_items, first)
-
-    def _say_items(self, first: int, end: int) -> None:
-        items = self._items[first:end]
-        if self._text:
-            lines = [_hit_line(conversation, hit) for conversation, hit in items if hit]
-        else:
-            page = [conversation for conversation, _hit in items if conversation]
-            lines = [self._line(conversation) for conversation in self._store.with_details(page)]
-        for number, line in enumerate(lines, first + 1):
-            self._say(f"{number}. {line}")
-
-    def _line(self, conversation: Conversation) -> str:
+    def describe(self, conversation: Conversation) -> str:
         """Describe a conversation in one sentence."""
         parts, subagents = len(conversation.segments), conversation.subagents
         marks = {"pinned": conversation.pinned, "archived": conversation.archived}
@@ -316,69 +318,63 @@ class Dialogue:
         ]
         return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
 
-    def _search(self, text: str) -> None:
-        self._text = text
-        self._list.first = 0
+    def _search(self, text: str) -> Iterator[str]:
+        self._is_search = bool(text)
+        self._open, self._list.first = None, 0
         if not text:
-            self._show_list()
+            yield from self._show_list()
             return
         query = parse(text, now=self._now())
         if query.refusal:
-            self._list_items((), _("hits"))
-            self._say(one_line(query.refusal))
+            self._list = _Rows(_("hits"), (), self)
+            yield one_line(query.refusal)
             return
-        page = self._store.hit_page(query, self._now(), limit=_MOST_HITS)
-        items = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list_items(items, _("hits"))
+        page = self.store.hit_page(query, self._now(), limit=_MOST_HITS)
+        rows = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        self._list = _Rows(_("hits"), rows, self)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
-            self._say(one_line(sentence))
-        hits = counted(len(items), "hit")
+            yield one_line(sentence)
+        hits = counted(len(rows), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
-        self._say(_("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits))
-        self._say_page(self._list)
+        yield _("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits)
+        yield from self._list.page()
 
     # A conversation
 
-    def _open_item(self, number: int) -> None:
-        if not 1 <= number <= len(self._items):
-            self._say(_("There is no number {number}.", number=number))
+    def _open_row(self, number: int) -> Iterator[str]:
+        if not 1 <= number <= self._list.total:
+            yield _("There is no number {number}.", number=number)
             return
-        found, hit = self._items[number - 1]
+        found, hit = self._list.rows[number - 1]
         if found is None:
-            self._say(_("This message belongs to no session of the store."))
+            yield _("This message belongs to no session of the store.")
             return
-        (conversation,) = self._store.with_details([found])
-        self._say(self._line(conversation))
-        transcript = self._open = _Transcript(self._store, conversation, hit, self._say)
-        transcript.say_prompt()
+        (conversation,) = self.store.with_details([found])
+        yield self.describe(conversation)
+        transcript = self._open = _Transcript(self.store, conversation, hit)
+        yield from transcript.prompt()
         if hit is not None:
-            self._say(_("The hit: {text}", text=_snippet(hit)))
-        self._say_page(transcript.pages, transcript.at)
+            yield _("The hit: {text}", text=_snippet(hit))
+        yield from transcript.page(transcript.first)
 
-    def _toggle(self, transcript: _Transcript) -> None:
-        transcript.is_full = not transcript.is_full
-        self._say_page(transcript.pages, transcript.pages.first)
-
-    def _resume(self, conversation: Conversation, *, should_run: bool) -> None:
-        plan = as_configured(self._store.resume_plan(conversation.id, self._now()))
-        self._store.close()
+    def _resume(self, conversation: Conversation, *, should_run: bool) -> Iterator[str]:
+        plan = as_configured(self.store.resume_plan(conversation.id, self._now()))
+        self.store.close()
         for warning in plan.warnings:
-            self._say(one_line(warning.text))
-        self._say(one_line(plan.shell()))
-        if should_run and plan.executable is not None and self._is_wanted(plan):
-            self._plan = plan
-
-    def _is_wanted(self, plan: ResumePlan) -> bool:
-        if not plan.is_risky:
-            return True
+            yield one_line(warning.text)
+        yield one_line(plan.shell())
+        if not should_run or plan.executable is None:
+            return
         try:
-            answer = self._ask(_("Type yes to resume all the same: ")).strip()
+            question = _("Type yes to resume all the same: ")
+            answer = self._ask(question).strip() if plan.is_risky else "yes"
         except EOFError:
-            return False
-        if answer != "yes":
-            self._say(_("Nothing was run."))
-        return answer == "yes"
+            return
+        if answer == "yes":
+            self._plan = plan
+        else:
+            yield _("Nothing was run.")
 
 
 def _hit_line(conversation: Conversation | None, hit: Hit) -> str:

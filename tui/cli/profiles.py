@@ -66,6 +66,6 @@ def _read_profile(location: Location, active: str) -> _Profile:
 _COLUMNS: list[TableColumn[_Profile]] = [
     TableColumn("profile", lambda row: f"{'*' if row.active else ' '} {row.name}"),
     TableColumn("sessions", "sessions", True),
-    TableColumn("size", lambda row: size(row.bytes), True),
+    TableColumn("size", "bytes", True, form=size),
     TableColumn("store", lambda row: row.error or row.path, is_flexible=True),
 ]

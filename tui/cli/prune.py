@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from types import SimpleNamespace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
-from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.bulk import Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
+from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, count_reasons, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _, ngettext
 
 from ..text.formats import counted, dollars, own_and_tree, size, status, timestamp
@@ -32,11 +33,8 @@ from .output import (
     title_or_preview,
 )
 from .parser import Argument, Flag, Parser, Several, Valued, add_all, name_arg, text_arg
-from .prune_line import line_of
 
 Value = TypeVar("Value", int, float, str)
-Done = TypeVar("Done")
-
 _SHOWN = 50
 
 
@@ -72,37 +70,39 @@ _QUERY = Valued(
     "FILTER",
     nargs="*",
 )
-_FILTERS = (
-    Argument(
+_FILTERS = {
+    "older:": Argument(
         "--older-than",
         "idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)",
         "AGE",
         type=_arg_type(_age_or_date),
     ),
-    Several("--source", "of this source; repeatable", "S", type=_filled_arg),
-    Argument("--title", "its title contains this", "T", type=_filled_arg),
-    Argument("--cwd", "its working directory is this or below it", "DIR", type=_filled_arg),
-    Argument("--model", "the name of its model contains this", "M", type=_filled_arg),
-    Flag("--empty", "without a message"),
-    Flag("--automation", "cron jobs, webhooks and the like"),
-    Argument("--min-messages", metavar="N", type=_arg_type(parse_count)),
-    Argument("--max-messages", metavar="N", type=_arg_type(parse_count)),
-    Argument(
+    "source:": Several("--source", "of this source; repeatable", "S", type=_filled_arg),
+    "title:": Argument("--title", "its title contains this", "T", type=_filled_arg),
+    "cwd:": Argument("--cwd", "its working directory is this or below it", "DIR", type=_filled_arg),
+    "model:": Argument("--model", "the name of its model contains this", "M", type=_filled_arg),
+    "is:empty": Flag("--empty", "without a message"),
+    "is:automation": Flag("--automation", "cron jobs, webhooks and the like"),
+    "msgs>=": Argument("--min-messages", metavar="N", type=_arg_type(parse_count)),
+    "msgs<=": Argument("--max-messages", metavar="N", type=_arg_type(parse_count)),
+    "size>=": Argument(
         "--min-size", "search index included: 10M, 1.5G", "BYTES", type=_arg_type(parse_bytes)
     ),
-    Argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes)),
-    Argument(
+    "size<=": Argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes)),
+    "cost<=": Argument(
         "--max-cost",
         "with all subagents; an unknown cost does not count as low",
         "USD",
         type=_arg_type(parse_money),
     ),
-    Flag(
+    "include:stale": Flag(
         "--stale-open",
         "also open ones that have been idle for that long (7 days without --older-than)",
     ),
-    Flag("--include-archived", "also archived ones"),
-)
+    "include:archived": Flag("--include-archived", "also archived ones"),
+}
+"""The options that are spellings of filters: by what stands before their value, or by the filter
+that a flag stands for."""
 _ACTIONS = (
     Flag("--archive", "archive what is chosen"),
     Flag("--delete", "move it to the trash"),
@@ -113,24 +113,59 @@ _SAFETY = (
 )
 
 
+def _line_of(arguments: SimpleNamespace) -> str:
+    """Return the query of a clean-up: what was typed as one, and a filter for each option."""
+    return " ".join([*arguments.query, *_filters(arguments)])
+
+
+def _filters(arguments: SimpleNamespace) -> Iterator[str]:
+    values = {before: getattr(arguments, option.dest) for before, option in _FILTERS.items()}
+    given = {
+        before: value
+        for before, value in values.items()
+        if value is not None and value is not False and value != []  # 0 is a value
+    }
+    for before, value in given.items():
+        if before == "include:stale":
+            # Alone it means stale ones only, and an age beside it is their age.
+            others = given.keys() - {before, "include:archived"} or arguments.query
+            with_others = "include:open" if "older:" in given else before
+            yield with_others if others else "is:stale"
+        elif value is True:
+            yield before
+        else:
+            for each in value if isinstance(value, list) else [value]:
+                text = f"{each:.9f}" if isinstance(each, float) else str(each)
+                folder = _folder(arguments, text) if before == "cwd:" else text
+                yield before + query_word(folder)
+
+
+def _folder(arguments: SimpleNamespace, path: str) -> str:
+    """Return the filter's value for a folder and those below it; `~` is expanded on the machine of
+    the store."""
+    if not path.startswith("~"):
+        path = os.path.normpath(os.path.join("~" if arguments.host else os.getcwd(), path))
+    return path.rstrip("/") + "/"
+
+
 class PruneCommand(Subcommand):
     """Clean up by a query; without `--archive` or `--delete` only the plan is printed."""
 
     def add_arguments(self, parser: Parser) -> None:
         add_all(parser, [_QUERY])
-        add_all(parser.add_argument_group(_("filters")), _FILTERS)
+        add_all(parser.add_argument_group(_("filters")), _FILTERS.values())
         actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
         add_all(actions, _ACTIONS)
         add_all(parser, _SAFETY)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a part of the query that is no filter of a clean-up."""
-        problems = parse_line(line_of(arguments), time.time()).problems
+        problems = parse_line(_line_of(arguments), time.time()).problems
         return problems[0].text if problems else ""
 
     def run(self, context: CommandContext) -> int:
-        arguments = context.arguments
-        selection = Selection(parse_line(line_of(arguments), context.now))
+        arguments, is_archive = context.arguments, context.arguments.archive
+        selection = Selection(parse_line(_line_of(arguments), context.now))
         if selection.nothing:
             note(
                 _(
@@ -139,31 +174,35 @@ class PruneCommand(Subcommand):
             )
         catalog = context.store.catalog(context.now)
         plan = context.store.plan(selection, catalog, context.now)
-        if arguments.archive:  # an archived conversation stays as it is
+        if is_archive:  # an archived conversation stays as it is
             plan = plan.without_archived()
         plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
         context.store.close()  # nothing is open while somebody reads or answers
-        acts = (arguments.archive or arguments.delete) and not arguments.dry_run
+        acts = (is_archive or arguments.delete) and not arguments.dry_run
+        totals = plan.totals(is_archive=is_archive)
         asks = acts and not arguments.yes and bool(plan.selected)
-        totals = plan.totals(is_archive=arguments.archive)
         if asks and not context.can_ask:
-            raise _refusal(totals, is_archive=arguments.archive)
+            raise _refusal(totals, is_archive=is_archive)
         if not context.json:
-            _print(plan, totals, selection, is_archive=arguments.archive)
+            _print(plan, totals, selection, is_archive=is_archive)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
-            what = counted(number, "conversation")
             ask(
                 _(
                     "Type {count} to delete {conversations}, anything else to leave: ",
                     count=number,
-                    conversations=what,
+                    conversations=counted(number, "conversation"),
                 ),
                 str(number),
             )
-        done = _Done(plan)
+        deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected:
-            done = _act(context, plan)
+            if is_archive:
+                archived = context.store.archive_planned(plan)
+                note(archived.sentence(_("archived")))
+                plan = archived.plan
+            else:
+                plan, deletion = carry_out(context, plan)
         elif plan.selected and not context.json:
             note(
                 _(
@@ -171,18 +210,10 @@ class PruneCommand(Subcommand):
                 )
             )
         if context.json:
-            context.print_json(_json(context, done, is_done=acts))
+            rules = context.store.retention(context.now)
+            document = _json(plan, rules, is_archive=is_archive)
+            context.print_json(document | {"done": acts} | deletion)
         return 0
-
-
-class _Done(NamedTuple):
-    """What was done of a plan."""
-
-    plan: Plan
-    """Without what was spared meanwhile."""
-    bundles: tuple[Deleted, ...] = ()
-    freed: int | None = None
-    """Bytes that are free for new rows since then; None if nothing was deleted."""
 
 
 def _refusal(totals: Totals, *, is_archive: bool) -> RefusedError:
@@ -192,20 +223,34 @@ def _refusal(totals: Totals, *, is_archive: bool) -> RefusedError:
     return RefusedError(sentence, remedy=_("Add --yes to do it."))
 
 
-# Carrying it out
+def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
+    """Delete the conversations of a plan; report progress on a terminal, and how many were done if
+    it stops early.
 
+    Returns:
+        The plan without what was spared meanwhile, and what the document says of the deletion.
 
-def _act(context: CommandContext, plan: Plan) -> _Done:
-    """Archive or delete the conversations of a plan."""
-    store = context.store
-    if context.arguments.archive:
-        store.close()
-        archived = store.archive_planned(plan)
-        note(archived.sentence(_("archived")))
-        return _Done(archived.plan)
+    Raises:
+        BrowseError: A portion failed; the number done has been reported.
+        KeyboardInterrupt: Likewise.
+    """
+    store, report, done = context.store, telling(), 0
+
+    def tell(step: Step) -> None:
+        nonlocal done
+        done = step.done
+        report(step)
+
     before = store.file_space().free_bytes
     store.close()
-    outcome = carry_out(plan, partial(store.delete_planned, plan))
+    try:
+        outcome = store.delete_planned(plan, tell=tell)
+    except KeyboardInterrupt:
+        _note_stopped(done, len(plan.selected))
+        raise
+    if outcome.error is not None:
+        _note_stopped(done, len(plan.selected), outcome.doubtful)
+        raise outcome.error
     for deleted in outcome.results:
         for sentence in deleted.notes:
             note(sentence)
@@ -213,32 +258,8 @@ def _act(context: CommandContext, plan: Plan) -> _Done:
     freed = store.file_space().free_bytes - before
     if not context.json:
         note(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
-    return _Done(outcome.plan, tuple(outcome.results), freed)
-
-
-def carry_out(plan: Plan, work: Callable[..., Outcome[Done]]) -> Outcome[Done]:
-    """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
-
-    Raises:
-        BrowseError: A portion failed; the number done has been reported.
-        KeyboardInterrupt: Likewise.
-    """
-    done, report = 0, telling()
-
-    def tell(step: Step) -> None:
-        nonlocal done
-        done = step.done
-        report(step)
-
-    try:
-        outcome = work(tell=tell)
-    except KeyboardInterrupt:
-        _note_stopped(done, len(plan.selected))
-        raise
-    if outcome.error is not None:
-        _note_stopped(done, len(plan.selected), outcome.doubtful)
-        raise outcome.error
-    return outcome
+    bundles = [bundle_json(deleted.bundle) for deleted in outcome.results]
+    return outcome.plan, {"measured_free_bytes": freed, "bundles": bundles}
 
 
 def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
@@ -254,10 +275,7 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
 # The plan as JSON
 
 
-def _json(context: CommandContext, done: _Done, *, is_done: bool) -> Json:
-    plan, is_archive = done.plan, context.arguments.archive
-    rules = context.store.retention(context.now)
-
+def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
     def planned_json(planned: Planned) -> Json:
         conversation = planned.conversation
         return conversation_json(conversation, rules) | {
@@ -272,9 +290,6 @@ def _json(context: CommandContext, done: _Done, *, is_done: bool) -> Json:
         "spared": list(map(_spared_json, plan.spared)),
         "reparented": [] if is_archive else [session.id for session in plan.reparented],
         "counted": _(COUNTED),
-        "done": is_done,
-        "measured_free_bytes": done.freed,
-        "bundles": [bundle_json(deleted.bundle) for deleted in done.bundles],
     }
 
 
@@ -305,13 +320,13 @@ def _columns(*, is_archive: bool) -> list[TableColumn[Planned]]:
         return dollars(own) if is_archive else own_and_tree(own, planned.cost_usd, dollars)
 
     return [
-        TableColumn("last active", lambda row: timestamp(row.conversation.last_active), dropped=4),
-        TableColumn("status", lambda row: status(row.standing)),
+        TableColumn("last active", "conversation.last_active", dropped=4, form=timestamp),
+        TableColumn("status", "standing", form=status),
         TableColumn("source", "conversation.source", dropped=2),
-        TableColumn("msgs", lambda row: f"{row.own.shown:,}", True, dropped=3),
-        TableColumn("size", lambda row: size(row.own.total if is_archive else row.bytes), True),
+        TableColumn("msgs", "own.shown", True, dropped=3, form="{:,}".format),
+        TableColumn("size", "own.total" if is_archive else "bytes", True, form=size),
         TableColumn("cost", costs, True, dropped=1),
-        TableColumn("title", lambda row: title_or_preview(row.conversation), is_flexible=True),
+        TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
         TableColumn("id", "conversation.id"),
     ]
 

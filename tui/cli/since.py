@@ -78,9 +78,9 @@ def _json(row: _PlacedItem) -> Json:
 
 _COLUMNS: list[TableColumn[_PlacedItem]] = [
     TableColumn("lane", lambda row: LANE_NAMES[row.item.lane]()),
-    TableColumn("time", lambda row: formats.timestamp(row.item.at), dropped=3),
+    TableColumn("time", "item.at", dropped=3, form=formats.timestamp),
     TableColumn("title", lambda row: one_line(row.item.title, 60)),
-    TableColumn("why", lambda row: why(row.item), is_flexible=True),
+    TableColumn("why", "item", is_flexible=True, form=why),
     TableColumn("source", "item.source", dropped=1),
     TableColumn("id", "item.session_id", dropped=2),
 ]

@@ -214,13 +214,13 @@ class Answers(NamedTuple, Generic[T]):
     asked."""
     facts: Json
     """What the document says of all places."""
-    summary: str = ""
+    summary: str
     """The same for people."""
-    is_complete: bool = True
+    is_complete: bool
     """Whether all of them answered."""
-    code: int = 0
+    code: int
     """The exit code."""
-    only: T | None = None
+    only: T | None
     """The answer of the only store that was asked; None if several were."""
 
 
@@ -255,14 +255,12 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
     Raises:
         BrowseError: A single store cannot be read, or none of several.
     """
-    if not (arguments.all_profiles or arguments.all_hosts):
-        with opened_store(arguments) as store:
-            host = store.location.host
-            place: Json = {} if host is None else {"host": host.name}
-            answer = ask(store, now_in(arguments, store.location))
-            return Answers([(place, answer)], facts_of(store.location), only=answer)
     if not arguments.all_hosts:
-        return _merged(arguments, list(_ask_here(arguments, ask)))
+        if arguments.all_profiles:
+            return _merged(arguments, list(_ask_here(arguments, ask)))
+        with opened_store(arguments) as store:
+            answer = ask(store, now_in(arguments, store.location))
+            return _merged(arguments, [_Tried(store.location, answer)])
     hosts = configured_hosts()
     with opened_links() as links:
         there = [
@@ -353,16 +351,16 @@ def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
 
 
 def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T]:
-    """Return the answers of several stores, and note which are missing."""
+    """Return the answers of the stores that were asked, and note which are missing."""
     answers = [
         (_place(arguments, each.location), each.answer) for each in tried if each.answer is not None
     ]
     silent = [(each.location, each.error) for each in tried if each.error is not None]
     for location, error in silent:
         note(_sentence(location, error))
-    facts: Json = {}
+    is_several = arguments.all_profiles or arguments.all_hosts
+    facts = {} if is_several else facts_of(tried[0].location)
     summary: list[str] = []
-    code = 0
     if arguments.all_profiles:
         profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
         broken = [
@@ -374,22 +372,32 @@ def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T
         facts |= {"profiles": profiles, "broken": broken}
         summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
     if arguments.all_hosts:
-        hosts = [each for each in tried if each.location.host is not None]
-        shown = [each for each in tried if each.location.host is not None or each.error is not None]
-        code = SOME_SILENT if silent else 0
-        facts["hosts"] = [_answered(each.location, each.error) for each in shown]
+        hosts = [each.error for each in tried if each.location.host is not None]
+        facts["hosts"] = [
+            _answered(each.location, each.error)
+            for each in tried
+            if each.location.host is not None or each.error is not None
+        ]
         if hosts:
-            answered = sum(each.error is None for each in hosts)
-            summary.append(
-                _("{answered} of {count} hosts answered", answered=answered, count=len(hosts))
+            count = len(hosts)
+            words = _(
+                "{answered} of {count} hosts answered", answered=hosts.count(None), count=count
             )
-    return Answers(answers, facts, " · ".join(summary), not silent, code)
+            summary.append(words)
+    return Answers(
+        answers,
+        facts,
+        " · ".join(summary),
+        is_complete=not silent,
+        code=SOME_SILENT if silent and arguments.all_hosts else 0,
+        only=None if is_several else tried[0].answer,
+    )
 
 
 def _place(arguments: SimpleNamespace, location: Location) -> Json:
     """Return what each row says of its store."""
     place: Json = {}
-    if arguments.all_hosts:
+    if arguments.all_hosts or location.host is not None:
         place["host"] = location.host.name if location.host is not None else None
     if arguments.all_profiles:
         place["profile"] = location.profile or DEFAULT_PROFILE
@@ -398,7 +406,6 @@ def _place(arguments: SimpleNamespace, location: Location) -> Json:
 
 def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
     """Return the columns that say where a row is from, of rows that begin with their place."""
-
     names = {name for place, _answer in answers.answers for name in place}
     return [
         column for name, column in _PLACE_COLUMNS.items() if answers.only is None and name in names
@@ -406,6 +413,6 @@ def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
 
 
 _PLACE_COLUMNS: dict[str, TableColumn[Any]] = {
-    "host": TableColumn("host", lambda row: row[0]["host"] or _("(here)")),
-    "profile": TableColumn("profile", lambda row: row[0]["profile"]),
+    "host": TableColumn("host", lambda row: row.place["host"] or _("(here)")),
+    "profile": TableColumn("profile", lambda row: row.place["profile"]),
 }

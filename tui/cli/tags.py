@@ -73,6 +73,6 @@ def _change_one(store: OpenStore, arguments: SimpleNamespace) -> TagChange | Non
 
 
 _COLUMNS: list[TableColumn[TagCount]] = [
-    TableColumn("tag", lambda each: f"#{each.name}", is_flexible=True),
-    TableColumn("conversations", lambda each: f"{each.conversations:,}", True),
+    TableColumn("tag", "name", is_flexible=True, form="#{}".format),
+    TableColumn("conversations", "conversations", True, form="{:,}".format),
 ]

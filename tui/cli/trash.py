@@ -272,10 +272,10 @@ def _drop(context: CommandContext) -> None:
 
 
 _COLUMNS: list[TableColumn[Bundle]] = [
-    TableColumn("deleted", lambda bundle: timestamp(bundle.created_at), context="column"),
-    TableColumn("sessions", lambda bundle: f"{len(bundle.sessions):,}", True, dropped=1),
-    TableColumn("msgs", lambda bundle: f"{bundle.messages:,}", True, dropped=2),
-    TableColumn("size", lambda bundle: size(bundle.bytes), True),
+    TableColumn("deleted", "created_at", context="column", form=timestamp),
+    TableColumn("sessions", "sessions", True, dropped=1, form=len),
+    TableColumn("msgs", "messages", True, dropped=2, form="{:,}".format),
+    TableColumn("size", "bytes", True, form=size),
     TableColumn("title", _bundle_title, is_flexible=True),
     TableColumn("name", "name", context="column"),
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.export.files import (
     EXTENSIONS,
@@ -51,27 +50,14 @@ _WORDS = {
 }
 
 
-class ExportRequest(NamedTuple):
-    """How and where to export."""
-
-    form: Format
-    path: str
-    redact: bool
-    force: bool
-    """Replace existing files."""
-    everything: bool
-    """Include rewound and hidden messages."""
-
-
 class ExportCard(Card[None]):
     """Asks how and where to export, and stays until that is done: what was typed is not lost when
     it fails.
 
     Args:
+        context: The screen that exports.
         conversations: What is exported.
-        store: Their store, whose files are never replaced.
-        wanted: Takes the request; calls `done` or `failed` later.
-        part: Number of the messages if only those are exported that a compaction replaced; Hermes
+        part: The ids of the messages if only those are exported that a compaction replaced; Hermes
             cannot import these.
     """
 
@@ -79,18 +65,12 @@ class ExportCard(Card[None]):
 
     def __init__(
         self,
+        context: Context,
         conversations: Sequence[Conversation],
-        store: Store,
-        wanted: Callable[[ExportRequest], object],
-        part: int | None = None,
+        part: Collection[int] | None = None,
     ) -> None:
         super().__init__()
-        self._conversations, self._store, self._wanted, self._part = (
-            conversations,
-            store,
-            wanted,
-            part,
-        )
+        self._main, self._conversations, self._part = context, conversations, part
         self._forms = [each for each in Format if part is None or each is not Format.JSONL]
         self._is_saving = False
         self._form = Format.MARKDOWN
@@ -155,8 +135,8 @@ class ExportCard(Card[None]):
                 ngettext(
                     "● the message that was replaced",
                     "● the {count:,} messages that were replaced",
-                    self._part,
-                    count=self._part,
+                    len(self._part),
+                    count=len(self._part),
                 )
             )
         if self._form is not Format.JSONL:
@@ -203,50 +183,70 @@ class ExportCard(Card[None]):
     def _save(self, path: str, *, force: bool) -> None:
         if self._is_saving:
             return
-        request = ExportRequest(
-            self._form, path or self._proposal(), self._redact, force, self._everything
-        )
-        if refusal := self._refusal(request):
-            self._refused = refusal
-            if not self._refusal(request._replace(force=True)):
-                self._refused = _(
-                    "{refusal} Another name, or {key} replaces it.",
-                    refusal=refusal,
-                    key=self.key("replace"),
-                )
-            self._show()
-        else:
-            self._is_saving, self._refused = True, ""
-            self._show()
-            self._wanted(request)
-
-    def done(self) -> None:
-        """Close the card: the files are written."""
-        if self.is_current:
-            self.dismiss(None)
-
-    def failed(self, error: BrowseError) -> bool:
-        """Show above what was typed why nothing was written.
-
-        Returns:
-            False if the card has been closed meanwhile, so that nobody would read it there.
-        """
-        if not self.is_current:
-            return False
-        self._is_saving, self._refused = False, str(error)
+        path = path or self._proposal()
+        self._refused = self._refusal(path, force=force)
+        if not self._refused:
+            self._is_saving = True
+            self._main.start_write(self._export, path, force)
+        elif not self._refusal(path, force=True):
+            self._refused = _(
+                "{refusal} Another name, or {key} replaces it.",
+                refusal=self._refused,
+                key=self.key("replace"),
+            )
         self._show()
-        return True
 
-    def _refusal(self, request: ExportRequest) -> str:
-        """Return why the path cannot be written to; empty if it can."""
-        target = Path(request.path).expanduser()
+    def _refusal(self, path: str, *, force: bool) -> str:
+        """Return why a path cannot be written to; empty if it can."""
+        target = Path(path).expanduser()
         if target.is_dir():  # its files are checked when their names are known
             return ""
         try:
-            check_target(target, force=request.force, keep=store_files(self._store.path))
+            check_target(target, force=force, keep=store_files(self._main.store.path))
         except RefusedError as refused:
             return refused.sentence
         return ""
+
+    async def _export(self, path: str, force: bool) -> None:
+        """Write the files on the writing thread, and report where they are."""
+        context, conversations, part = self._main, self._conversations, self._part
+        form, everything, redact = self._form, self._everything, self._redact
+        location, store, now = context.location, context.store, context.clock()
+        notes: list[str] = []
+
+        def work() -> tuple[list[Document], str]:
+            redactor = make_redactor(location, notes.append, active=redact)
+            opened = OpenStore(store, location)
+            detailed = opened.with_details(list(conversations))
+            documents = plan_documents(detailed, form, redactor, path)
+            not_live: Counter[State] = Counter()
+            export = Export(opened, form, redactor, now, everything, part)
+            for saved in export.save(documents, force=force):
+                not_live += saved.tally.not_live
+            left_out = not_live_words(not_live, form, everything=everything)
+            return documents, " · ".join(filter(None, [left_out, redacted_words(redactor)]))
+
+        count = formats.counted(len(conversations), "conversation")
+        context.say(_("saving {conversations} …", conversations=count))
+        try:
+            documents, words = await context.write(work)
+        except BrowseError as error:
+            if not self.is_current:  # nobody would read it there
+                raise
+            context.say("")
+            self._is_saving, self._refused = False, str(error)
+            self._show()
+            return
+        first = documents[0].path.absolute()
+        if len(documents) == 1:
+            saved = _("saved {path}", path=first)
+        else:
+            saved = _(
+                "saved {count:,} files in {folder}", count=len(documents), folder=first.parent
+            )
+        if self.is_current:
+            self.dismiss(None)
+        context.say(" · ".join(filter(None, [saved, words, *notes])))
 
 
 def ask_and_export(
@@ -256,55 +256,4 @@ def ask_and_export(
     part: Collection[int] | None = None,
 ) -> None:
     """Show the card, then export; with `part`, only the messages with these ids."""
-
-    card = ExportCard(
-        conversations,
-        context.store,
-        lambda request: context.start_write(_export, context, conversations, request, card, part),
-        len(part) if part is not None else None,
-    )
-    app.push_screen(card)
-
-
-async def _export(
-    context: Context,
-    conversations: Sequence[Conversation],
-    request: ExportRequest,
-    card: ExportCard,
-    part: Collection[int] | None,
-) -> None:
-    """Write the files on the writing thread, and report where they are."""
-    notes: list[str] = []
-    location, store, now = context.location, context.store, context.clock()
-
-    def work() -> tuple[list[Document], str]:
-        redactor = make_redactor(location, notes.append, active=request.redact)
-        opened, form, everything = OpenStore(store, location), request.form, request.everything
-        detailed = opened.with_details(list(conversations))
-        documents = plan_documents(detailed, form, redactor, request.path)
-        not_live: Counter[State] = Counter()
-        export = Export(opened, form, redactor, now, everything, part)
-        for saved in export.save(documents, force=request.force):
-            not_live += saved.tally.not_live
-        words = [
-            not_live_words(not_live, form, everything=everything),
-            redacted_words(redactor),
-        ]
-        return documents, " · ".join(filter(None, words))
-
-    count = formats.counted(len(conversations), "conversation")
-    context.say(_("saving {conversations} …", conversations=count))
-    try:
-        documents, words = await context.write(work)
-    except BrowseError as error:
-        if not card.failed(error):
-            raise
-        context.say("")
-        return
-    first = documents[0].path.absolute()
-    if len(documents) == 1:
-        saved = _("saved {path}", path=first)
-    else:
-        saved = _("saved {count:,} files in {folder}", count=len(documents), folder=first.parent)
-    card.done()
-    context.say(" · ".join(filter(None, [saved, words, *notes])))
+    app.push_screen(ExportCard(context, conversations, part))

@@ -25,7 +25,7 @@ from ..settings.keys.pane_commands import TRANSCRIPT
 from ..settings.keys.screen_commands import HELP
 from ..text.formats import fit
 from ..text.glyphs import LEGENDS
-from ..text.styled import Line, line_width, wrap_spans
+from ..text.styled import Line, Span, line_width, wrap_spans
 from ..widgets.bindings import working
 from ..widgets.card import Card, keys_line
 from ..widgets.text_box import TextBox
@@ -83,12 +83,15 @@ class Section(NamedTuple):
         for name, meaning in self.rows:
             left = wrap_spans([(name, "bold")], keys)
             right = wrap_spans([(meaning, "")], width - keys - 2)
-            for number in range(max(len(left), len(right))):
-                before = left[number] if number < len(left) else []
-                behind = right[number] if number < len(right) else []
-                line = [*before, (" " * (keys - line_width(before) + 2), ""), *behind]
-                lines.append([*line, (" " * (width - line_width(line)), "")])
-        return [*lines, [(" " * width, "")]]
+            for before, behind in zip_longest(left, right, fillvalue=()):
+                lines.append(_filled([*_filled(before, keys + 2), *behind], width))
+        return [*lines, _filled((), width)]
+
+
+def _filled(line: Iterable[Span], width: int) -> Line:
+    """Fill up a line with blanks."""
+    spans = list(line)
+    return [*spans, (" " * (width - line_width(spans)), "")]
 
 
 def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -138,9 +141,8 @@ def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
         if columns[-1] and is_full and len(columns) < count:
             columns.append([])
         columns[-1] += block
-    blank: Line = [(" " * room, "")]
     gap = (" " * _GAP, "")
-    rows = zip_longest(*columns, fillvalue=blank)
+    rows = zip_longest(*columns, fillvalue=_filled((), room))
     return [[span for line in row for span in (gap, *line)][1:] for row in rows]
 
 
@@ -169,20 +171,17 @@ class HelpCard(Card[None]):
     ) -> None:
         super().__init__()
         self._sections = _by_task(commands, helped.active_bindings, _(title) if title else "")
-        self._elsewhere: list[Section] = []
-        if place == "main":
-            active = {row for section in self._sections for row in section.rows}
-            others = [
-                row
-                for each in _by_task(TRANSCRIPT, None, "")
-                for row in each.rows
-                if row not in active
-            ]
-            self._elsewhere = (
-                [Section(_("In the transcript (Tab)"), tuple(others))] if others else []
-            )
+        active = {row for section in self._sections for row in section.rows}
         words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
-        self._sections += [*words, *_signs(place)] if place != "main" else [*_signs(place), *words]
+        self._elsewhere: list[Section] = []
+        """What works in another pane of the main screen, and is only found by typing."""
+        if place != "main":
+            self._sections += [*words, *_signs(place)]
+            return
+        self._sections += [*_signs(place), *words]
+        others = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows]
+        if rows := tuple(row for row in others if row not in active):
+            self._elsewhere.append(Section(_("In the transcript (Tab)"), rows))
 
     def compose(self) -> ComposeResult:
         with Vertical(id="card"):
@@ -230,26 +229,24 @@ class HelpCard(Card[None]):
     def _show(self) -> None:
         if not self.is_attached:
             return
-        text, every = self._box.value.strip(), [*self._sections, *self._elsewhere]
-        shown = (
-            [each for each in map(lambda each: each.of_key(text), every) if each.rows]
-            if len(text) == 1
-            else []
-        )
-        shown = shown or [each for each in (each.narrowed(text) for each in every) if each.rows]
-        if not text:
-            shown = self._sections
+        text = self._box.value.strip()
         width = max(self._page.scrollable_content_region.width - 1, 20)
-        lines = (
-            side_by_side(shown, width)
-            if shown
-            else wrap_spans(
-                [(_("Nothing here is called “{text}”. Esc shows everything.", text=text), "dim")],
-                width,
-            )
-        )
+        if shown := self._found(text):
+            lines = side_by_side(shown, width)
+        else:
+            nothing = _("Nothing here is called “{text}”. Esc shows everything.", text=text)
+            lines = wrap_spans([(nothing, "dim")], width)
         content = Content("\n").join(Content.assemble(*line) for line in lines)
         self.query_one("#told", Static).update(content)
+
+    def _found(self, text: str) -> list[Section]:
+        """Return what a text is found in; a single letter is a key first of all."""
+        if not text:
+            return self._sections
+        every = [*self._sections, *self._elsewhere]
+        of_key = [each.of_key(text) for each in every] if len(text) == 1 else []
+        narrowed = [each.narrowed(text) for each in every]
+        return [each for each in of_key if each.rows] or [each for each in narrowed if each.rows]
 
     @property
     def _page(self) -> VerticalScroll:

@@ -31,7 +31,7 @@ from ..widgets.columns import Column, Columns
 from ..widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
 from ..work.application import Arrival
 from ..work.reads import Reads
-from .list_screen import ListScreen
+from .sub_screen import ListScreen
 
 Result = TypeVar("Result")
 _SIGNS = {"waiting": "?", "wrong": "✗", "new": "+", "running": "●"}

@@ -1,4 +1,5 @@
-"""Base class of screens over the main one: title, status line, keys, one step back."""
+"""Base classes of screens over the main one: title, status line, keys, one step back; for those that
+tell something in a list, and those that do it of one conversation."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.events import Key, Resize
 
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser import header
@@ -21,10 +23,12 @@ from ..browser.parts import WayBack
 from ..settings.keys.main_commands import APP
 from ..settings.keys.pane_commands import LINES, LIST, MAP
 from ..settings.pane_sizes import NARROW
+from ..text import formats
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
+from ..widgets.list_rows import FixedRows, NoteRow
 from ..work.store_screen import StoreScreen
 
 
@@ -216,3 +220,41 @@ class SubScreen(BoundKeys, StoreScreen[None]):
                 self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples
             )
         )
+
+
+class ListScreen(SubScreen):
+    """A list that is read when the screen opens, and again with the list of the main screen."""
+
+    TITLE: ClassVar[str]
+    about = ""
+    """Stands behind the title; printable."""
+
+    def on_mount(self) -> None:
+        self.show_title(_(self.TITLE), self.about)
+        self.set_focus(self.rows)
+        self.rows.clock = self.main.clock
+        self.rows.show(FixedRows([NoteRow(_("looking …"))]))
+        self.catalog_changed()
+
+    @property
+    def rows(self) -> ConversationList:
+        """The first list."""
+        return self.query(ConversationList).first()
+
+    def catalog_changed(self) -> None:
+        """Read it again."""
+        self.start("rows", self.read_rows)
+
+    async def read_rows(self) -> None:
+        """Read and show what there is to tell."""
+        raise NotImplementedError
+
+
+class ConversationScreen(ListScreen):
+    """Something about the current conversation of the main screen."""
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        assert main.current is not None
+        self.conversation = main.current
+        self.about = one_line(formats.name(main.current), 200)

@@ -4,6 +4,7 @@ applied."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ _ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def _bare(name: str) -> str:
-    return name.replace('"', "").replace("'", "").replace(" ", "")
+    return re.sub(r"""["'\s]""", "", name)
 
 
 def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
@@ -35,19 +36,18 @@ def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
         name: The key, or a table of that name.
         index: Which of several tables of that name (`[[hosts]]`), counted from 0.
     """
-    current, target, owner, seen = "", f"{table}.{name}" if table else name, table or name, -1
+    lines: dict[tuple[str, int], int] = {}
+    tables = Counter[str]()
+    current = ""
     for number, line in enumerate(text.splitlines(), 1):
-        header = _TABLE.match(line)
-        if header:
-            current = _bare(header[1])
-            seen += current == owner
-        elif current == owner and seen != index:
-            continue
-        key, equals, _rest = line.partition("=")
-        full = f"{current}.{_bare(key.strip())}" if current else _bare(key.strip())
-        if (current == target and max(seen, 0) == index) if header else (equals and full == target):
-            return number
-    return None
+        if header := _TABLE.match(line):
+            path = current = _bare(header[1])
+            tables[path] += 1
+        else:
+            key = _bare(line.partition("=")[0])
+            path = f"{current}.{key}" if current else key
+        lines.setdefault((path, max(tables[current] - 1, 0)), number)
+    return lines.get((f"{table}.{name}" if table else name, index))
 
 
 def split_error(message: str, text: str) -> tuple[str, int]:

@@ -190,8 +190,13 @@ def test_broken_off_on_the_command_line(path, capsys, monkeypatch, error):
     monkeypatch.setattr(portions, "BUSY_TRIES_LATER", 2)
     fail_at_the_third(monkeypatch, error)
     plan = plan_of(path)
+    store = SimpleNamespace(
+        file_space=lambda: SimpleNamespace(free_bytes=0),
+        close=lambda: None,
+        delete_planned=lambda plan, tell: delete(path, plan, tell=tell),
+    )
     with pytest.raises(type(error)) as caught:
-        prune.carry_out(plan, partial(delete, path, plan))
+        prune.carry_out(SimpleNamespace(store=store, json=False), plan)
     said = capsys.readouterr().err
     assert "Stopped after 2 of 5 conversations; the others are as they were." in said
     assert "Nothing was changed" not in str(caught.value)

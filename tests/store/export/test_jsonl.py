@@ -335,8 +335,7 @@ def test_a_session_deleted_meanwhile(tmp_path):
     """It is said, not left out in silence."""
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
     (chosen,) = conversations(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM sessions")
+    execute(path, "DELETE FROM sessions")
     store = open_store(Store(path))
     source = Source(store, chosen, Redactor(), ExportCounts(), Reading.SAID)
     with pytest.raises(NotFoundError, match="deleted while"):

@@ -75,7 +75,7 @@ CASES = {
     ),
     "details": _Case(lambda _: DetailsCard("title", []), "c copy · F changes · B run · Esc back"),
     "export": _Case(
-        lambda it: ExportCard(it.screen.catalog.select()[:1], it.screen.store, lambda wish: None),
+        lambda it: ExportCard(it.screen, it.screen.catalog.select()[:1]),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(

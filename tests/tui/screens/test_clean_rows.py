@@ -50,16 +50,15 @@ def test_widths(plan, title, width):
     )
     spared = Spared(conversation, SpareReason("open", title))
     rows = [
-        PlanRow([each._replace(conversation=conversation)], ["a"], sums_of([each]), 1),
+        PlanRow([each._replace(conversation=conversation)], sums_of([each]), 1),
         PlanRow(
             [each, each],
-            ["a", "b"],
             sums_of([each])._replace(is_measured=False),
             1,
-            "job",
+            job="job",
             title=title,
         ),
-        SparedRow([spared], title, title or "x"),
+        SparedRow([spared], title, job=title or "x"),
         SparedRow([spared], title),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
@@ -155,7 +154,11 @@ def test_spared_runs_of_a_job_are_one_line(plan):
     rows = PlanRows(found._replace(spared=spared), RowDetails(), frozenset(), "nothing")
     every = map(rows.row, range(len(rows)))
     (line,) = (row for row in every if isinstance(row, SparedRow) and row.job)
-    assert line[1:3] == ("pinned", "cron job1") and len(line.runs) == 2 and not line.is_open
+    assert (
+        (line.reason, line.job) == ("pinned", "cron job1")
+        and len(line.runs) == 2
+        and not line.is_open
+    )
     index = rows.index_of("zcron job1")
     assert index is not None and rows.row(index) == line
     mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))

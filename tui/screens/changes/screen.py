@@ -27,7 +27,7 @@ from ...text.change_words import author, notes, summary
 from ...text.styled import line_text, row_line
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..conversation_screen import ConversationScreen
+from ..sub_screen import ConversationScreen
 from .rows import COLUMNS, DIFF_LOOKS, FileRow, Place, PlaceRow, command_row
 
 _LONGEST_PROMPT = 300

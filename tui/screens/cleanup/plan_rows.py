@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from hermes_browse.store.cleanup.plan import Planned, Spared
 from hermes_browse.store.cleanup.selection import Standing, last_use
@@ -13,10 +14,12 @@ from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
+from ...browser.list.list_model import RowDetails
 from ...text import formats
 from ...text.styled import Line, bar, line_text, row_line
 from ...widgets.columns import Column, Columns, head_of
 
+Entry = TypeVar("Entry", Planned, Spared)
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
 _STANDINGS = {
@@ -71,50 +74,70 @@ def idle_age(conversation: Conversation, now: float) -> str:
     return formats.age(0.0, idle) if idle is not None else "?"
 
 
-class PlanRow(NamedTuple):
-    """A conversation that would go, or all runs of a cron job that would."""
+@dataclass(frozen=True)
+class CleanUpRow(Generic[Entry]):
+    """A conversation of a plan, or all runs of a cron job."""
 
-    runs: Sequence[Planned]
+    runs: Sequence[Entry]
     """One for a conversation."""
-    roots: Sequence[str]
-    """Of the runs."""
-    sums: Sums
-    goes: int
-    """How many the user did not leave out."""
-    job: str = ""
+    job: str = field(default="", kw_only=True)
     """Empty for a conversation."""
-    is_open: bool = False
+    is_open: bool = field(default=False, kw_only=True)
     """Whether the runs of the job are shown below."""
-    title: str = ""
+    title: str = field(default="", kw_only=True)
     """What the job is called, printable."""
-    biggest: int = 0
-    """Bytes of the biggest row of the plan, for the bar."""
-
-    @property
-    def key(self) -> str:
-        return f"j{self.job}" if self.job else f"p{self.roots[0]}"
 
     @property
     def conversation(self) -> Conversation:
         """The conversation, or the first run of the job."""
         return self.runs[0].conversation
 
-    def _name(self) -> str:
+    def name(self, runs: str) -> str:
+        """Return what it is called; a job with how many runs it has."""
         if not self.job:
-            subagents = len(self.runs[0].subagents)
-            along = f"  ⊕{subagents}" if subagents else ""
-            return one_line(formats.name(self.conversation), 300) + along
-        count = formats.counted(len(self.runs), "run")
-        if 0 < self.goes < len(self.runs):
-            count = _("{count:,} of {runs}", count=self.goes, runs=count)
-        return _job_name(self.title or self.job, count, is_open=self.is_open)
+            return one_line(formats.name(self.conversation), 300)
+        sign = "▾" if self.is_open else "▸"
+        return f"{sign} {one_line(self.title or self.job, 200)} · {runs}"
+
+    def completed(self, details: RowDetails) -> Self:
+        """Return it with the name that its conversation or job has by now."""
+        if self.job:
+            return replace(self, title=details.job_title(self.conversation))
+        named = details.complete(self.conversation)[0]
+        return replace(self, runs=[self.runs[0]._replace(conversation=named)])
+
+
+@dataclass(frozen=True)
+class PlanRow(CleanUpRow[Planned]):
+    """What would go."""
+
+    sums: Sums
+    goes: int
+    """How many the user did not leave out."""
+    biggest: int = 0
+    """Bytes of the biggest row of the plan, for the bar."""
+
+    @property
+    def key(self) -> str:
+        return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
+
+    @property
+    def roots(self) -> list[str]:
+        """Of the runs."""
+        return [run.conversation.root_id for run in self.runs]
 
     def spans(self, width: int, now: float) -> Line:
         room = _without_bar(width)
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
         lead = (f" {mark} ", "mark" if self.goes else "dim")
-        name = (self._name(), "title" if self.goes else "dim")
-        line = row_line(lead, name, _COLUMNS.text(self, room, now), room)
+        runs = formats.counted(len(self.runs), "run")
+        if 0 < self.goes < len(self.runs):
+            runs = _("{count:,} of {runs}", count=self.goes, runs=runs)
+        name = self.name(runs)
+        if not self.job and self.runs[0].subagents:
+            name += f"  ⊕{len(self.runs[0].subagents)}"
+        title = (name, "title" if self.goes else "dim")
+        line = row_line(lead, title, _COLUMNS.text(self, room, now), room)
         if room < width:
             share = self.sums.bytes / self.biggest if self.biggest else 0.0
             line.append((bar(share, _BAR_WIDTH), "accent" if self.goes else "dim"))
@@ -204,34 +227,19 @@ def plan_head(width: int, order: PlanOrder) -> str:
     return line_text(line) + " " * (width - room)
 
 
-class SparedRow(NamedTuple):
-    """A conversation that matches the rules and stays, or all runs of a cron job that do."""
+@dataclass(frozen=True)
+class SparedRow(CleanUpRow[Spared]):
+    """What matches the rules and stays."""
 
-    runs: Sequence[Spared]
-    """One for a conversation."""
     reason: str
     """The reason, or how many runs there are of each."""
-    job: str = ""
-    """Empty for a conversation."""
-    title: str = ""
-    """What the job is called, printable."""
-    is_open: bool = False
-    """Whether the runs of the job are shown below."""
 
     @property
     def key(self) -> str:
         return f"z{self.job}" if self.job else f"s{self.conversation.root_id}"
 
-    @property
-    def conversation(self) -> Conversation:
-        """The conversation, or the first run of the job."""
-        return self.runs[0].conversation
-
     def spans(self, width: int, now: float) -> Line:
-        name = one_line(formats.name(self.conversation), 300)
-        if self.job:
-            count = formats.counted(len(self.runs), "run")
-            name = _job_name(self.title or self.job, count, is_open=self.is_open)
+        name = self.name(formats.counted(len(self.runs), "run"))
         reason = formats.clip(one_line(self.reason), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 
@@ -246,7 +254,3 @@ class SparedRow(NamedTuple):
         if not self.job and code == "open":
             parts.append(_("6 includes stale open ones"))
         return " · ".join(parts)
-
-
-def _job_name(name: str, count: str, *, is_open: bool) -> str:
-    return f"{'▾' if is_open else '▸'} {one_line(name, 200)} · {count}"

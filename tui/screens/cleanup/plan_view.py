@@ -5,8 +5,8 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence, Set
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.selection import count_reasons, last_use
 from hermes_browse.store.sessions.models import Conversation
@@ -15,13 +15,12 @@ from hermes_browse.store.wording import _, ngettext
 from ...browser.list.list_model import RowDetails, job_key_of
 from ...text.plan_lines import along_line, spared_line, totals_line
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
+from .plan_rows import CleanUpRow, Entry, PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
     from hermes_browse.store.sessions.catalog import Catalog, SpareReason
 
-    Entry = TypeVar("Entry", Planned, Spared)
 Row = TypeVar("Row", PlanRow, SparedRow)
 
 
@@ -42,16 +41,12 @@ def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     return lines
 
 
-def _unfolded(rows: Sequence[Row], opened: Container[str], make: Callable[..., Row]) -> list[Row]:
-    """Return rows with those of the runs of opened jobs below theirs; `make` makes a row of runs."""
-    unfolded = []
+def _with_runs(rows: Iterable[Row], make: Callable[[Any], Row]) -> Iterator[Row]:
+    """Yield rows, and those of the runs of opened jobs below theirs; `make` makes a row of runs."""
     for row in rows:
-        if row.key in opened:
-            unfolded.append(row._replace(is_open=True))
-            unfolded += (make([run]) for run in row.runs)
-        else:
-            unfolded.append(row)
-    return unfolded
+        yield row
+        if row.is_open:
+            yield from (make([run]) for run in row.runs)
 
 
 def _reasons(runs: Sequence[Spared]) -> str:
@@ -99,41 +94,33 @@ class PlanRows(FixedRows):
     ) -> None:
         self._details, self.order = details, order
 
+        jobs = _by_job(plan.selected)
+        biggest = max((sum(run.bytes for run in runs) for _job, runs in jobs), default=0)
+
         def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
-            roots = [run.conversation.root_id for run in runs]
-            goes = sum(root not in left_out for root in roots)
-            return PlanRow(runs, roots, sums_of(runs), goes, job)
+            goes = sum(run.conversation.root_id not in left_out for run in runs)
+            is_open = f"j{job}" in opened
+            return PlanRow(runs, sums_of(runs), goes, biggest, job=job, is_open=is_open)
 
         def staying(runs: Sequence[Spared], job: str = "") -> SparedRow:
-            return SparedRow(runs, _reasons(runs), job)
+            return SparedRow(runs, _reasons(runs), job=job, is_open=f"z{job}" in opened)
 
-        goes = [going(runs, job) for job, runs in _by_job(plan.selected)]
-        goes.sort(key=_sort_key(order, details))
-        self._biggest = max((row.sums.bytes for row in goes), default=0)
-        stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
-        rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
-        if stays:
+        goes = sorted((going(runs, job) for job, runs in jobs), key=_sort_key(order, details))
+        rows: list[ListRow] = [*_with_runs(goes, going)] or [NoteRow(empty)]
+        if plan.spared:
+            stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
             kept = _("matched but kept ({count:,}):", count=len(plan.spared))
-            rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
+            rows += [NoteRow(kept), *_with_runs(stays, staying)]
         super().__init__(rows)
 
     def row(self, index: int) -> ListRow:
         row = self._rows[index]
-        if not isinstance(row, PlanRow | SparedRow):
-            return row
-        if isinstance(row, PlanRow):
-            row = row._replace(biggest=self._biggest)
-        if row.job:
-            return row._replace(title=self._details.job_title(row.conversation))
-        named = self._details.complete(row.conversation)[0]
-        if isinstance(row, PlanRow):
-            return row._replace(runs=[row.runs[0]._replace(conversation=named)])
-        return row._replace(runs=[row.runs[0]._replace(conversation=named)])
+        return row.completed(self._details) if isinstance(row, CleanUpRow) else row
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
         rows = self._rows[first : last + 1]
         return self._details.nameless(
-            row.conversation for row in rows if isinstance(row, PlanRow | SparedRow)
+            row.conversation for row in rows if isinstance(row, CleanUpRow)
         )
 
 

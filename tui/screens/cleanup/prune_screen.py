@@ -23,13 +23,12 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from .axis import Axis, Measure, axis_of
-from .plan_rows import PlanRow, SparedRow, plan_head
+from .plan_rows import CleanUpRow, PlanRow, SparedRow, plan_head
 from .plan_screen import PlanScreen
 from .plan_view import PlanView
 from .reclaim import open_reclaim
 from .rules_box import RulesBox
-from .space import SpacePane
-from .tile_map import TileMap
+from .tile_map import SpacePane, TileMap
 from .time_axis import TimeAxis
 from .totals import TotalLines
 
@@ -214,9 +213,9 @@ class PruneScreen(PlanScreen):
     def selected(self, event: ConversationList.Selected) -> None:
         """Read a conversation, or show the runs of a job."""
         row = event.row
-        if isinstance(row, PlanRow | SparedRow):
+        if isinstance(row, CleanUpRow):
             if row.job:
-                self.open_job(row.key)
+                self.open_job(event.row.key)
             else:
                 self.read_conversation(row.conversation)
 

@@ -31,7 +31,7 @@ from ...text.styled import Line, line_text, row_line
 from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
-from ..list_screen import ListScreen
+from ..sub_screen import ListScreen
 from .axis import coming
 from .plan_rows import idle_age
 from .time_axis import TimeAxis

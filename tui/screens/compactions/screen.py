@@ -26,7 +26,7 @@ from ...text import formats
 from ...text.read_family import count_lost
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
-from ..conversation_screen import ConversationScreen
+from ..sub_screen import ConversationScreen
 from .inspection import (
     WAYS,
     CompactionRow,

@@ -22,7 +22,7 @@ from ...text.styled import Line, row_line
 from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows
-from ..conversation_screen import ConversationScreen
+from ..sub_screen import ConversationScreen
 from .axis import RunAxis
 
 
