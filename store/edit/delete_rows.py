@@ -23,7 +23,6 @@ from ..trash.tables import (
     PARENT,
     Layout,
     Part,
-    differs,
     equal,
     prompt_columns,
 )
@@ -85,13 +84,9 @@ def check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
 def check_unchanged(tx: Writer, layout: Layout) -> None:
     """Refuse if the rows of the chosen sessions are not those of the bundle."""
     for part in layout.taken:
-        table, columns = part.table, part.table.columns
-        same = equal(columns)
-        if table.name == "sessions" and layout.has_parents:
-            # The delete of a parent in an earlier portion has set it to NULL.
-            cut = f"m.{PARENT} IS NULL AND b.{PARENT} IN (SELECT id FROM bundle.sessions)"
-            others = equal(column for column in columns if column != PARENT)
-            same = f"{others} AND (NOT {differs(PARENT)} OR ({cut}))"
+        table = part.table
+        # The delete of a parent in an earlier portion has cut its links.
+        same = equal(column for column in table.columns if column != PARENT)
         if tx.rows(f"{table.unlike(part.where('b'), same)} LIMIT 1") or (
             _count(tx, f"{table.main} WHERE {part.where('m')}") != _count_in_bundle(tx, part)
         ):

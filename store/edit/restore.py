@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,13 +140,12 @@ def restore(
         ]
         if not restored:
             raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
-        links, deleted = read_links(trash, facts.origin)
+        links = read_links(trash, facts.origin)
         links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
         choose(writer, sorted(restored), "wanted")
         _insert(writer, facts, rows, comparison, links, progress)
-        bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
         try:
-            notes += [*rows.notes, *unlinked(writer, rows, bundles)]
+            notes += [*rows.notes, *unlinked(writer, rows)]
         except BrowseError as error:
             raise unverified(error) from error
     with opened(path) as bundle:
@@ -294,31 +293,16 @@ def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
     )
 
 
-def unlinked(tx: Writer, rows: RestoredRows, bundles: Mapping[object, str]) -> Iterator[str]:
-    """Yield a sentence for each link of the wanted sessions in the bundle that could not be set.
-
-    `bundles` has the bundle of each session that is in the trash.
-    """
+def unlinked(tx: Writer, rows: RestoredRows) -> Iterator[str]:
+    """Yield a sentence for each link of the wanted sessions in the bundle that could not be set."""
     if not rows.has_parents:
         return
-    for child, parent, is_child, has_moved in tx.rows(
-        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AS is_child, "
-        f"m.id IS NOT NULL AND (l.child NOT IN ({WANTED}) OR m.{PARENT} IS NOT NULL) "
+    for child, parent, is_missing in tx.rows(
+        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AND m.{PARENT} IS NULL "
         "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
         f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
     ):
-        bundle = bundles.get(parent if is_child else child)
-        if has_moved or not (is_child or bundle):
-            note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        elif not is_child:
-            note = _(
-                "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
-            )
-        elif bundle:
-            note = _(
-                "{child} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
-                "again."
-            )
-        else:
+        note = _("{child} was a child of {parent}; it is gone or has another parent now.")
+        if is_missing:
             note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
-        yield note.format(child=as_text(child), parent=as_text(parent), bundle=bundle)
+        yield note.format(child=as_text(child), parent=as_text(parent))

@@ -277,30 +277,25 @@ def _choose_titles(tx: Writer) -> None:
 def _renumber_titles(tx: Writer) -> Iterator[str]:
     """Number the titles that other sessions have, now that all titles are in the store; yield a
     sentence for each."""
-    for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
+    for session, stored in tx.rows("SELECT id, title FROM temp.untitled"):
+        title = as_text(stored) or ""
         numbered = _next_title(tx, title)
         tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
-        note = _(
-            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now."
+        yield _(
+            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now.",
+            session=session,
+            title=title,
+            other=numbered,
         )
-        if numbered is None:
-            note = _(
-                "The title of {session}, “{title}”, is another session's by now: it has none now."
-            )
-            if "title_source" in tx.schema.session_columns:
-                # Not a person's choice: Hermes may choose a title.
-                tx.execute("UPDATE main.sessions SET title_source = NULL WHERE id = ?", [session])
-        yield note.format(session=session, title=as_text(title), other=numbered)
 
 
-def _next_title(tx: Writer, title: object) -> str | None:
-    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22); None if it would be too
+def _next_title(tx: Writer, title: str) -> str:
+    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
     long."""
-    if not isinstance(title, str):
-        return None
     numbered = _NUMBERED.match(title)
-    start = f"{numbered[1] if numbered else title} #"
+    base = numbered[1] if numbered else title
+    start = f"{base} #"
     rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
     numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
-    following = f"{start}{max(numbers, default=1) + 1}"
-    return following if len(following) <= LONGEST_TITLE else None
+    number = f" #{max(numbers, default=1) + 1}"
+    return base[: LONGEST_TITLE - len(number)] + number

@@ -128,14 +128,14 @@ def test_a_title_that_is_anothers_by_now(tmp_path):
 
 
 def test_a_long_title_that_is_anothers_by_now(path):
-    """It has none then; and nobody set it, so that Hermes may find one."""
+    """It is cut, so that the number has room."""
     long = "x" * 99
-    run(path, f"UPDATE sessions SET title = '{long}', title_source = 'user' WHERE id = 'tip'")
+    run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'tip'")
     name = remove(path, "tip").bundle.name
     run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'other'")
     back = put_back(path, name)
-    assert rows(path, "SELECT title, title_source FROM sessions WHERE id = 'tip'") == [(None, None)]
-    assert len(back.notes) == 1 and "it has none now" in back.notes[0] and back.verified
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [(f"{'x' * 97} #2",)]
+    assert len(back.notes) == 1 and back.verified
 
 
 def test_a_parent_that_was_never_there(path, monkeypatch):
