@@ -173,19 +173,6 @@ def test_what_only_mentions_a_session_stays(path):
     assert goals == [("goal:other",)]
 
 
-def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path):
-    """A branch deleted after its parent, or before it."""
-    for number, order in enumerate(
-        (("tip", "branch"), ("branch", "tip"), ("branch", "other", "tip"))
-    ):
-        (tmp_path / str(number)).mkdir()
-        path = family(tmp_path / str(number) / "state.db")
-        with as_before(path):
-            names = [remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(order)]
-            for name in reversed(names):
-                assert put_back(path, name).notes == ()
-
-
 def test_values_of_any_kind_in_any_column(tmp_path):
     """Blobs, invalid text, infinities and numbers where text belongs, in every column that takes
     them."""

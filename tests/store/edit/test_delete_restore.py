@@ -24,7 +24,7 @@ from hermes_browse.store.errors import (
     RefusedError,
     WriteUnverifiedError,
 )
-from hermes_browse.store.trash.bundle import BundleNotFoundError, verify
+from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import describe
 
 
@@ -233,13 +233,6 @@ def test_an_index_that_was_broken_before(tmp_path):
     assert not back.verified
     assert any("does not agree with the messages" in each for each in back.notes)
     assert len(rows(path, "SELECT 1 FROM messages")) == 32
-
-
-def test_a_name_is_no_path(tmp_path):
-    """Nor what begins with one."""
-    path, name = deleted(tmp_path)
-    with pytest.raises(BundleNotFoundError):
-        put_back(path, "../" + name)
 
 
 def test_a_store_that_takes_nothing(tmp_path, monkeypatch):
