@@ -194,7 +194,7 @@ def _delete_portion(
         delete_rows(tx, layout, progress)
 
     try:
-        writer.run(work, lambda reader, _none: check_gone(reader, bundle.path, layout, sessions))
+        writer.run(work, lambda reader, _none: check_gone(reader, bundle.facts.name, sessions))
     except WriteInDoubtError as error:
         error.remedy = _(
             "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",

@@ -166,17 +166,16 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
         raise StoreRefusedError(sentence, remedy=remedy)
 
 
-def check_gone(reader: Reader, path: Path, layout: Layout, sessions: Sequence[str]) -> None:
-    """Raise WriteUnverifiedError if a deleted row is still in the store; `path` is the bundle's."""
-    attach(reader, path)
-    chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
-    for part in layout.taken:
-        left = f"{chosen} SELECT 1 FROM {part.table.main} WHERE {part.where('m')} LIMIT 1"
+def check_gone(reader: Reader, name: str, sessions: Sequence[str]) -> None:
+    """Raise WriteUnverifiedError if a deleted session or message is still in the store; `name` is
+    the bundle's.
+
+    Whatever else went, went in the same transaction.
+    """
+    for table, column in (("messages", "session_id"), ("sessions", "id")):
+        left = f"SELECT 1 FROM {table} WHERE {column} IN ({{keys}}) LIMIT 1"
         if reader.rows_in(left, sessions):
             raise WriteUnverifiedError(
-                _(
-                    "Rows of {table} are still there, though they were deleted.",
-                    table=part.table.name,
-                ),
-                remedy=_("The deletion {name} in the trash holds all of them.", name=path.stem),
+                _("Rows of {table} are still there, though they were deleted.", table=table),
+                remedy=_("The deletion {name} in the trash holds all of them.", name=name),
             )
