@@ -9,8 +9,8 @@ from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
+from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import flags
-from hermes_browse.store.edit.delete import Deleting
 from hermes_browse.tui.cli import command_context
 
 BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
@@ -213,14 +213,14 @@ def units(monkeypatch):
         done.extend(f"archive {session_id}" for session_id in ids)
         return archive_here(store, ids, **named)
 
-    def delete(self, some):
-        done.extend(f"delete {each.conversation.id}" for each in some)
-        delete_here(self, some)
+    def delete(writer, bundle, version, plans, progress):
+        done.extend(f"delete {each.conversation.id}" for each in plans)
+        delete_here(writer, bundle, version, plans, progress)
 
     archive_here = flags.archive
-    delete_here = Deleting.delete
+    delete_here = deleting._delete_portion
     monkeypatch.setattr(flags, "archive", archive)
-    monkeypatch.setattr(Deleting, "delete", delete)
+    monkeypatch.setattr(deleting, "_delete_portion", delete)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return done
 
