@@ -92,7 +92,7 @@ def check_unchanged(tx: Writer, layout: Layout) -> None:
         ):
             sentence = _("The conversation is being written to: it has changed meanwhile.")
             raise RefusedError(sentence, is_unchanged=True)
-    if layout.has_parents and tx.rows(
+    if tx.rows(
         f"SELECT 1 FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
@@ -123,9 +123,8 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     """
     tx.execute(f"UPDATE {_CHANGES} SET gone = 0, new = 0")
     expected: dict[object, int] = {}
-    if layout.has_parents:
-        # Also links within the family: then the order of sessions is free, even in a cycle.
-        tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
+    # Also links within the family: then the order of sessions is free, even in a cycle.
+    tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22).
     for part in reversed(layout.taken):

@@ -31,12 +31,11 @@ from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .delete_rows import choose
-from .guards import Needs, check_search_triggers, check_triggers
+from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .portions import Portions
 from .restore_rows import WANTED, Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
-NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
 _CHECKED = 256 * 1024 * 1024
 """Size in bytes of the largest store whose index is compared as a whole; a larger one would keep
 Hermes waiting."""
@@ -126,7 +125,7 @@ def restore(
         raise RefusedError(
             _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
         )
-    with writing(store, NEEDS, foreign_keys=False) as writer:
+    with writing(store, CONVERSATIONS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         _check_room(store, path, len(requested) / len(facts.sessions))
@@ -145,7 +144,7 @@ def restore(
         choose(writer, sorted(restored), "wanted")
         _insert(writer, facts, rows, comparison, links, progress)
         try:
-            notes += [*rows.notes, *unlinked(writer, rows)]
+            notes += [*rows.notes, *unlinked(writer)]
         except BrowseError as error:
             raise unverified(error) from error
     with opened(path) as bundle:
@@ -192,7 +191,7 @@ def _insert(
             choose(tx, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
-                link(tx, rows, links)
+                link(tx, links)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
@@ -235,7 +234,7 @@ def check_index(store: Store) -> tuple[str, ...]:
     Hermes can rebuild the index.
     """
     try:
-        return write(store, _compare_index, lambda _reader, _notes: None, needs=NEEDS)
+        return write(store, _compare_index, lambda _reader, _notes: None, needs=CONVERSATIONS)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (
@@ -267,13 +266,11 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
+def link(tx: Writer, recorded: Iterable[Row]) -> None:
     """Set empty parents of the wanted sessions, and of their children.
 
     `recorded` has pairs of child and parent, of any of the store's sessions, as in `links.db`.
     """
-    if not rows.has_parents:
-        return
     tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
     tx.execute(
         f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
@@ -293,10 +290,8 @@ def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
     )
 
 
-def unlinked(tx: Writer, rows: RestoredRows) -> Iterator[str]:
+def unlinked(tx: Writer) -> Iterator[str]:
     """Yield a sentence for each link of the wanted sessions in the bundle that could not be set."""
-    if not rows.has_parents:
-        return
     for child, parent, is_missing in tx.rows(
         f"SELECT l.child, l.parent, l.child IN ({WANTED}) AND m.{PARENT} IS NULL "
         "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "

@@ -63,20 +63,15 @@ class RestoredRows:
         """A sentence for each difference from the bundle."""
         self.written = {part.table.name for part in self._layout.parts}
         """Tables that are written to."""
-        self.has_parents = self._layout.has_parents
-        """Whether both have a column for parents."""
 
     def _same(self, table: Table) -> str:
         """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that
         another session has by now."""
         if table.name != "sessions":
             return equal(table.columns)
-        titles = [column for column in ("title", "title_source") if column in table.columns]
-        same = equal(column for column in table.columns if column not in (*titles, PARENT))
+        same = equal(column for column in table.columns if column not in ("title", PARENT))
         taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title AND o.id IS NOT b.id"
-        for column in titles:
-            same += f" AND (NOT {differs(column)} OR EXISTS ({taken}))"
-        return same
+        return f"{same} AND (NOT {differs('title')} OR EXISTS ({taken}))"
 
     # Comparing
 
@@ -160,8 +155,7 @@ class RestoredRows:
                 if part.table.name == "messages":
                     _empty_filled(tx, part.table, rows)
                     self._progress.add(count)
-        if self.has_parents:
-            self._cut_missing_parents(tx)
+        self._cut_missing_parents(tx)
         self._check_references(tx)
         self.notes += _renumber_titles(tx)
 

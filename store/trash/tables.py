@@ -137,11 +137,6 @@ class Layout(NamedTuple):
         """Return the foreign keys of a table."""
         return [reference for reference in self.references if reference.table == table]
 
-    @property
-    def has_parents(self) -> bool:
-        """Whether sessions have a column for their parent."""
-        return PARENT in self.tables["sessions"].columns
-
 
 def _read_tables(query: Query) -> Iterator[Table]:
     """Yield the tables of a store that hold rows of its own, not a search index."""
@@ -191,7 +186,7 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         if key.target in stored and key.table in tables and key.column in tables[key.table].columns
     ]
     has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
-    if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
+    if not has_key:  # in salvaged stores
         references.append(ForeignKey("sessions", PARENT, "sessions", "id"))
     parts = (*_shared(tables), *_taken(tables, references))
     return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), parts)

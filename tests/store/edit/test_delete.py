@@ -228,9 +228,9 @@ def test_a_foreign_text_encoding_is_refused(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA encoding = 'UTF-16'")
         connection.executescript(
-            "CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, started_at REAL);"
+            "CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, title TEXT, started_at REAL);"
             "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL);"
-            "INSERT INTO sessions VALUES ('a', 'cli', NULL, 1.0);"
+            "INSERT INTO sessions VALUES ('a', 'cli', NULL, 'A', 1.0);"
         )
     connection.close()
     with pytest.raises(RefusedError, match="UTF-16"):
