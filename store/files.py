@@ -16,6 +16,8 @@ from typing import Any
 
 from .wording import _
 
+PARTIAL = ".hermes-browse-*.partial"
+"""Names of files that are being written."""
 _LARGEST_LIST = 4_000_000
 """Bytes of a JSON file of Hermes, at most."""
 
@@ -52,7 +54,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
         FileExistsError: It is there, without `replace`.
         WriteError: An operation of the system failed.
     """
-    temporary = path.with_name(f".hermes-browse-{os.urandom(6).hex()}.partial")
+    temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:

@@ -7,7 +7,7 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -22,11 +22,7 @@ from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
 from .selection import Selection, Standing, last_use, standing, why_spared
-from .sizes import KnownSizes, Sizes, added, batches, forget_changed, measure, read_file_space
-
-PIECE = 20_000
-"""Messages that a screen measures at a time: some 30 ms, a delay acceptable for a rule typed
-meanwhile."""
+from .sizes import KnownSizes, Sizes, added, forget_changed, measure, read_file_space
 
 
 class Expected(NamedTuple):
@@ -209,7 +205,6 @@ class Plan(NamedTuple):
         nothing."""
         going = [planned.alone() if is_archive else planned for planned in self.selected]
         sizes = added(planned.sizes for planned in going)
-        is_freeing = not is_archive and sizes.total > 0
         return Totals(
             conversations=len(self.selected),
             sessions=sum(len(planned.sessions) for planned in going),
@@ -217,8 +212,8 @@ class Plan(NamedTuple):
             bytes=sizes.total,
             cost_usd=known_sum(planned.cost_usd for planned in going),
             messages_shown=sizes.shown,
-            free_bytes=sizes.free_bytes if is_freeing else 0,
-            given_back_bytes=sizes.given_back_bytes if is_freeing else 0,
+            free_bytes=0 if is_archive else sizes.free_bytes,
+            given_back_bytes=0 if is_archive else sizes.given_back_bytes,
         )
 
 
@@ -271,7 +266,7 @@ def make_plan(
         now: Unix seconds.
         known: Cache of sizes by session id, added to. A session with another number of rows by now
             is measured again.
-        measure_sizes: False skips measuring, unless a filter on bytes needs it.
+        measure_sizes: False skips measuring, unless a filter needs it.
     """
     if selection.nothing:
         return Plan()
@@ -297,15 +292,14 @@ def make_plan(
     deletes = [delete for root, delete in going.items() if root not in along]
     sessions = [catalog.sessions[id] for delete in deletes for id in delete.sessions]
     counts = forget_changed(reader, sessions, sizes)
-    if measure_sizes:
+    if measure_sizes or selection.has_goal:
         measure(reader, sessions, known=sizes)
-
     selected = [_planned(delete, now, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: last_use(each.conversation))
     if selection.has_goal:
         file = read_file_space(reader, 0)
         goal = selection.goal(file.file_bytes - file.free_bytes)
-        selected = _until_freed(reader, selected, goal, marked, sizes)
+        selected = list(_until_freed(selected, goal, marked))
     spared.sort(key=lambda each: last_use(each.conversation))
     return Plan(tuple(selected), tuple(spared))
 
@@ -347,22 +341,12 @@ def why_changed(reader: Reader, expected: Expected) -> str | None:
 
 
 def _until_freed(
-    reader: Reader,
-    selected: Iterable[Planned],
-    goal: int,
-    marked: Container[str],
-    sizes: KnownSizes,
-) -> list[Planned]:
-    """Return the marked conversations, and the first ones until so many bytes would be given
+    selected: Iterable[Planned], goal: int, marked: Container[str]
+) -> Iterator[Planned]:
+    """Yield the marked conversations, and the first ones until so many bytes would be given
     back."""
-    taken: list[Planned] = []
     freed = 0
-    for batch in batches(selected, lambda each: each.rows, PIECE):
-        if freed < goal:
-            measure(reader, [session for each in batch for session in each.sessions], known=sizes)
-        for each in batch:
-            measured = each.measured(sizes)
-            if freed < goal or measured.conversation.root_id in marked:
-                taken.append(measured)
-                freed += measured.sizes.given_back_bytes
-    return taken
+    for each in selected:
+        if freed < goal or each.conversation.root_id in marked:
+            yield each
+            freed += each.sizes.given_back_bytes

@@ -38,11 +38,10 @@ from .delete_rows import (
     count_changes,
     delete_rows,
 )
-from .guards import Needs, check_search_triggers, check_triggers
+from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .portions import Portions
 from .transaction import Writer, writing
 
-NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"parent_session_id"}))
 T = TypeVar("T")
 
 OTHER_CHILD = N_("The conversation has changed meanwhile: it has another child.")
@@ -145,7 +144,7 @@ def delete_portions(
 
     planned = plans(portions.items)
     try:
-        with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
+        with contextlib.ExitStack() as after, writing(store, CONVERSATIONS) as writer:
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
@@ -194,7 +193,7 @@ def _delete_portion(
         delete_rows(tx, layout, progress)
 
     try:
-        writer.run(work, lambda reader, _none: check_gone(reader, bundle.path, layout, sessions))
+        writer.run(work, lambda reader, _none: check_gone(reader, bundle.facts.name, sessions))
     except WriteInDoubtError as error:
         error.remedy = _(
             "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",

@@ -23,7 +23,6 @@ from ..trash.tables import (
     PARENT,
     Layout,
     Part,
-    differs,
     equal,
     prompt_columns,
 )
@@ -85,19 +84,15 @@ def check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
 def check_unchanged(tx: Writer, layout: Layout) -> None:
     """Refuse if the rows of the chosen sessions are not those of the bundle."""
     for part in layout.taken:
-        table, columns = part.table, part.table.columns
-        same = equal(columns)
-        if table.name == "sessions" and layout.has_parents:
-            # The delete of a parent in an earlier portion has set it to NULL.
-            cut = f"m.{PARENT} IS NULL AND b.{PARENT} IN (SELECT id FROM bundle.sessions)"
-            others = equal(column for column in columns if column != PARENT)
-            same = f"{others} AND (NOT {differs(PARENT)} OR ({cut}))"
+        table = part.table
+        # The delete of a parent in an earlier portion has cut its links.
+        same = equal(column for column in table.columns if column != PARENT)
         if tx.rows(f"{table.unlike(part.where('b'), same)} LIMIT 1") or (
             _count(tx, f"{table.main} WHERE {part.where('m')}") != _count_in_bundle(tx, part)
         ):
             sentence = _("The conversation is being written to: it has changed meanwhile.")
             raise RefusedError(sentence, is_unchanged=True)
-    if layout.has_parents and tx.rows(
+    if tx.rows(
         f"SELECT 1 FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
@@ -128,9 +123,8 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     """
     tx.execute(f"UPDATE {_CHANGES} SET gone = 0, new = 0")
     expected: dict[object, int] = {}
-    if layout.has_parents:
-        # Also links within the family: then the order of sessions is free, even in a cycle.
-        tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
+    # Also links within the family: then the order of sessions is free, even in a cycle.
+    tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22).
     for part in reversed(layout.taken):
@@ -171,17 +165,16 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
         raise StoreRefusedError(sentence, remedy=remedy)
 
 
-def check_gone(reader: Reader, path: Path, layout: Layout, sessions: Sequence[str]) -> None:
-    """Raise WriteUnverifiedError if a deleted row is still in the store; `path` is the bundle's."""
-    attach(reader, path)
-    chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
-    for part in layout.taken:
-        left = f"{chosen} SELECT 1 FROM {part.table.main} WHERE {part.where('m')} LIMIT 1"
+def check_gone(reader: Reader, name: str, sessions: Sequence[str]) -> None:
+    """Raise WriteUnverifiedError if a deleted session or message is still in the store; `name` is
+    the bundle's.
+
+    Whatever else went, went in the same transaction.
+    """
+    for table, column in (("messages", "session_id"), ("sessions", "id")):
+        left = f"SELECT 1 FROM {table} WHERE {column} IN ({{keys}}) LIMIT 1"
         if reader.rows_in(left, sessions):
             raise WriteUnverifiedError(
-                _(
-                    "Rows of {table} are still there, though they were deleted.",
-                    table=part.table.name,
-                ),
-                remedy=_("The deletion {name} in the trash holds all of them.", name=path.stem),
+                _("Rows of {table} are still there, though they were deleted.", table=table),
+                remedy=_("The deletion {name} in the trash holds all of them.", name=name),
             )

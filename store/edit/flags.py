@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
+from ..connection.stored_values import first_texts
 from ..errors import RefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
@@ -164,7 +165,8 @@ def undo(store: Store, change: Change) -> Change:
                     else _("{session} has been changed since, so it is left as it is.")
                 )
                 raise RefusedError(sentence.format(session=row.session_id), is_unchanged=True)
-            _check_title_is_free(tx, row)
+            for holder in title_holders(tx, row.session_id, row.before.get("title")):
+                raise title_taken(row.before["title"], holder)
             yield set_columns(tx, row.session_id, row.before)
 
     if not change.rows:
@@ -174,22 +176,24 @@ def undo(store: Store, change: Change) -> Change:
     return Change(_("undone: {done}", done=change.sentence), rows)
 
 
-def _check_title_is_free(tx: Writer, row: RowChange) -> None:
-    """Refuse to restore a title that another session has by now; not every store has a unique index
-    on titles."""
-    title = row.before.get("title")
+def title_holders(tx: Writer, session_id: str, title: Value) -> list[str]:
+    """Return the other sessions that have a title; not every store has a unique index on them."""
     mark, value = _bound(title)
     others = f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?"
-    for (other,) in tx.rows(others, [value, row.session_id]):
-        raise RefusedError(
-            _(
-                "The title {title} of {session} has been given to {other} since.",
-                title=_shown(title),
-                session=row.session_id,
-                other=other,
-            ),
-            is_unchanged=True,
-        )
+    return first_texts(tx.rows(others, [value, session_id]))
+
+
+def title_taken(title: Value, holder: str) -> RefusedError:
+    """Return the error for a title that another session keeps."""
+    return RefusedError(
+        _(
+            "Another session has the title “{title}” already: {session}.",
+            title=as_text(_bound(title)[1]),
+            session=holder,
+        ),
+        remedy=_("Titles are unique in a store, archived and hidden sessions included."),
+        is_unchanged=True,
+    )
 
 
 def lineage(tx: Writer, session_id: str) -> list[str]:

@@ -48,6 +48,12 @@ class Needs(NamedTuple):
     """Columns of `sessions`."""
 
 
+CONVERSATIONS = Needs(
+    frozenset({"sessions", "messages"}), frozenset({"parent_session_id", "title"})
+)
+"""To delete conversations, or to restore them."""
+
+
 def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """Refuse to write to a store if that is not safe.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,12 +31,11 @@ from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .delete_rows import choose
-from .guards import Needs, check_search_triggers, check_triggers
+from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .portions import Portions
 from .restore_rows import WANTED, Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
-NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
 _CHECKED = 256 * 1024 * 1024
 """Size in bytes of the largest store whose index is compared as a whole; a larger one would keep
 Hermes waiting."""
@@ -126,7 +125,7 @@ def restore(
         raise RefusedError(
             _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
         )
-    with writing(store, NEEDS, foreign_keys=False) as writer:
+    with writing(store, CONVERSATIONS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         _check_room(store, path, len(requested) / len(facts.sessions))
@@ -140,13 +139,12 @@ def restore(
         ]
         if not restored:
             raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
-        links, deleted = read_links(trash, facts.origin)
+        links = read_links(trash, facts.origin)
         links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
         choose(writer, sorted(restored), "wanted")
         _insert(writer, facts, rows, comparison, links, progress)
-        bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
         try:
-            notes += [*rows.notes, *unlinked(writer, rows, bundles)]
+            notes += [*rows.notes, *unlinked(writer)]
         except BrowseError as error:
             raise unverified(error) from error
     with opened(path) as bundle:
@@ -193,7 +191,7 @@ def _insert(
             choose(tx, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
-                link(tx, rows, links)
+                link(tx, links)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
@@ -236,7 +234,7 @@ def check_index(store: Store) -> tuple[str, ...]:
     Hermes can rebuild the index.
     """
     try:
-        return write(store, _compare_index, lambda _reader, _notes: None, needs=NEEDS)
+        return write(store, _compare_index, lambda _reader, _notes: None, needs=CONVERSATIONS)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (
@@ -268,13 +266,11 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
+def link(tx: Writer, recorded: Iterable[Row]) -> None:
     """Set empty parents of the wanted sessions, and of their children.
 
     `recorded` has pairs of child and parent, of any of the store's sessions, as in `links.db`.
     """
-    if not rows.has_parents:
-        return
     tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
     tx.execute(
         f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
@@ -294,31 +290,14 @@ def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
     )
 
 
-def unlinked(tx: Writer, rows: RestoredRows, bundles: Mapping[object, str]) -> Iterator[str]:
-    """Yield a sentence for each link of the wanted sessions in the bundle that could not be set.
-
-    `bundles` has the bundle of each session that is in the trash.
-    """
-    if not rows.has_parents:
-        return
-    for child, parent, is_child, has_moved in tx.rows(
-        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AS is_child, "
-        f"m.id IS NOT NULL AND (l.child NOT IN ({WANTED}) OR m.{PARENT} IS NOT NULL) "
+def unlinked(tx: Writer) -> Iterator[str]:
+    """Yield a sentence for each link of the wanted sessions in the bundle that could not be set."""
+    for child, parent, is_missing in tx.rows(
+        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AND m.{PARENT} IS NULL "
         "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
         f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
     ):
-        bundle = bundles.get(parent if is_child else child)
-        if has_moved or not (is_child or bundle):
-            note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        elif not is_child:
-            note = _(
-                "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
-            )
-        elif bundle:
-            note = _(
-                "{child} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
-                "again."
-            )
-        else:
+        note = _("{child} was a child of {parent}; it is gone or has another parent now.")
+        if is_missing:
             note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
-        yield note.format(child=as_text(child), parent=as_text(parent), bundle=bundle)
+        yield note.format(child=as_text(child), parent=as_text(parent))

@@ -63,20 +63,15 @@ class RestoredRows:
         """A sentence for each difference from the bundle."""
         self.written = {part.table.name for part in self._layout.parts}
         """Tables that are written to."""
-        self.has_parents = self._layout.has_parents
-        """Whether both have a column for parents."""
 
     def _same(self, table: Table) -> str:
         """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that
         another session has by now."""
         if table.name != "sessions":
             return equal(table.columns)
-        titles = [column for column in ("title", "title_source") if column in table.columns]
-        same = equal(column for column in table.columns if column not in (*titles, PARENT))
+        same = equal(column for column in table.columns if column not in ("title", PARENT))
         taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title AND o.id IS NOT b.id"
-        for column in titles:
-            same += f" AND (NOT {differs(column)} OR EXISTS ({taken}))"
-        return same
+        return f"{same} AND (NOT {differs('title')} OR EXISTS ({taken}))"
 
     # Comparing
 
@@ -160,8 +155,7 @@ class RestoredRows:
                 if part.table.name == "messages":
                     _empty_filled(tx, part.table, rows)
                     self._progress.add(count)
-        if self.has_parents:
-            self._cut_missing_parents(tx)
+        self._cut_missing_parents(tx)
         self._check_references(tx)
         self.notes += _renumber_titles(tx)
 
@@ -277,30 +271,25 @@ def _choose_titles(tx: Writer) -> None:
 def _renumber_titles(tx: Writer) -> Iterator[str]:
     """Number the titles that other sessions have, now that all titles are in the store; yield a
     sentence for each."""
-    for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
+    for session, stored in tx.rows("SELECT id, title FROM temp.untitled"):
+        title = as_text(stored) or ""
         numbered = _next_title(tx, title)
         tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
-        note = _(
-            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now."
+        yield _(
+            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now.",
+            session=session,
+            title=title,
+            other=numbered,
         )
-        if numbered is None:
-            note = _(
-                "The title of {session}, “{title}”, is another session's by now: it has none now."
-            )
-            if "title_source" in tx.schema.session_columns:
-                # Not a person's choice: Hermes may choose a title.
-                tx.execute("UPDATE main.sessions SET title_source = NULL WHERE id = ?", [session])
-        yield note.format(session=session, title=as_text(title), other=numbered)
 
 
-def _next_title(tx: Writer, title: object) -> str | None:
-    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22); None if it would be too
+def _next_title(tx: Writer, title: str) -> str:
+    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
     long."""
-    if not isinstance(title, str):
-        return None
     numbered = _NUMBERED.match(title)
-    start = f"{numbered[1] if numbered else title} #"
+    base = numbered[1] if numbered else title
+    start = f"{base} #"
     rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
     numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
-    following = f"{start}{max(numbers, default=1) + 1}"
-    return following if len(following) <= LONGEST_TITLE else None
+    number = f" #{max(numbers, default=1) + 1}"
+    return base[: LONGEST_TITLE - len(number)] + number

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..errors import BrowseError, RefusedError, no_session
-from ..text import as_text, one_line
+from ..text import one_line
 from ..wording import _
 from .flags import (
     COMPRESSED_ANCESTORS,
@@ -18,6 +18,8 @@ from .flags import (
     Value,
     change_rows,
     set_columns,
+    title_holders,
+    title_taken,
 )
 from .transaction import Writer
 
@@ -135,19 +137,10 @@ def _holders(tx: Writer, title: str, session_id: str) -> list[str]:
     """
     rows = tx.rows(f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up", [session_id])
     ancestors = {str(row[0]) for row in rows}  # a session may take their titles (0.17)
-    held = tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
-    holders = [as_text(row[0]) or "" for row in held]
+    holders = title_holders(tx, session_id, title)
     for holder in holders:
         if holder not in ancestors and not _gives_up_title(tx, holder):
-            raise RefusedError(
-                _(
-                    "Another session has the title “{title}” already: {session}.",
-                    title=title,
-                    session=holder,
-                ),
-                remedy=_("Titles are unique in a store, archived and hidden sessions included."),
-                is_unchanged=True,
-            )
+            raise title_taken(title, holder)
     return holders
 
 

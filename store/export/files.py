@@ -175,8 +175,7 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         return
     except OSError as error:
         raise _failure(path, error) from error
-    resolved = os.path.realpath(path)
-    if any(os.path.realpath(each) == resolved or _is_same_file(status, each) for each in keep):
+    if any(_is_same_file(path, each) for each in keep):
         raise RefusedError(
             _("{path} belongs to the session store: nothing is written there.", path=path)
         )
@@ -193,10 +192,10 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         )
 
 
-def _is_same_file(status: os.stat_result, path: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     try:
-        return os.path.samestat(status, os.stat(path))
-    except OSError:
+        return path.samefile(other)
+    except OSError:  # one of them is missing
         return False
 
 

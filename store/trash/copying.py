@@ -129,7 +129,7 @@ def write_bundle(
             count = as_int(copy.query("SELECT count(*) FROM bundle.messages")[0][0])
             facts = BundleFacts(name, now, origin, count, tuple(conversations))
             copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
-            record_links(copy.connection, trash, facts, has_parents=layout.has_parents)
+            record_links(copy.connection, trash, origin)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
             file.write(f"{_seal(partial)}  {path.name}\n")
         os.rename(partial, path)
@@ -289,8 +289,6 @@ class _Copy:
 
     def copy_children(self) -> tuple[str, ...]:
         """Copy the links of sessions that stay and lose their parent; return their ids."""
-        if not self._layout.has_parents:
-            return ()
         self._execute(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
         self._execute(
             f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "

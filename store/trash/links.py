@@ -19,14 +19,12 @@ from ..connection.origin import OWN, Origin
 from ..connection.reader import Row
 from ..files import open_regular
 from ..wording import _
-from .bundle import SUFFIX, BundleFacts, TrashError
+from .bundle import TrashError
 from .tables import CHOSEN, PARENT
 
 LINKS = "links.db"
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS links (store, instance, child, parent, PRIMARY KEY (store, child))",
-    "CREATE TABLE IF NOT EXISTS deleted "
-    "(store, instance, session, bundle, PRIMARY KEY (store, session))",
     "CREATE INDEX IF NOT EXISTS links_parent ON links (parent)",
 )
 
@@ -50,42 +48,34 @@ def _uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
-def record_links(
-    connection: sqlite3.Connection, trash: Path, facts: BundleFacts, *, has_parents: bool
-) -> None:
+def record_links(connection: sqlite3.Connection, trash: Path, origin: Origin) -> None:
     """Record the links of the sessions of a bundle that is about to be deleted from a store.
 
     Args:
         connection: Has the store as `main`, and the sessions in `temp.chosen`.
         trash: The folder of the bundles.
-        facts: Of the bundle.
-        has_parents: Whether sessions have a column for their parent.
+        origin: The store.
 
     Raises:
         TrashError: They cannot be written.
     """
-    store = facts.origin.values()
+    store = origin.values()
     own = f"(child IN ({CHOSEN}) OR parent IN ({CHOSEN}))"
     in_store = "(SELECT id FROM main.sessions)"
     try:
         with _opened(trash):
             connection.execute("ATTACH ? AS family", [_uri(trash / LINKS)])
-        if has_parents:
-            # Of two sessions that are both there, the store knows better.
-            connection.execute(
-                f"DELETE FROM family.links WHERE {OWN} AND {own} "
-                f"AND child IN {in_store} AND parent IN {in_store}",
-                store,
-            )
-            connection.execute(
-                f"INSERT OR REPLACE INTO family.links SELECT ?1, ?2, id, {PARENT} "
-                f"FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
-                f"OR (id IN ({CHOSEN}) AND {PARENT} IS NOT NULL)",
-                store,
-            )
+        # Of two sessions that are both there, the store knows better.
         connection.execute(
-            f"INSERT OR REPLACE INTO family.deleted SELECT ?1, ?2, id, ?3 FROM ({CHOSEN})",
-            [*store, facts.name],
+            f"DELETE FROM family.links WHERE {OWN} AND {own} "
+            f"AND child IN {in_store} AND parent IN {in_store}",
+            store,
+        )
+        connection.execute(
+            f"INSERT OR REPLACE INTO family.links SELECT ?1, ?2, id, {PARENT} "
+            f"FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
+            f"OR (id IN ({CHOSEN}) AND {PARENT} IS NOT NULL)",
+            store,
         )
     except (OSError, *SQLITE_ERRORS) as error:
         raise TrashError(
@@ -99,24 +89,19 @@ def record_links(
         ) from error
 
 
-def read_links(trash: Path, origin: Origin) -> tuple[list[Row], dict[object, str]]:
-    """Return all recorded pairs of child and parent of a store, and which bundle holds which
-    session, of those that are in the trash.
+def read_links(trash: Path, origin: Origin) -> list[Row]:
+    """Return all recorded pairs of child and parent of a store.
 
     Raises:
         TrashError: The file cannot be read.
     """
     try:
         with _opened(trash) as connection:
-            links, deleted = (
-                connection.execute(f"SELECT {columns} WHERE {OWN}", origin.values()).fetchall()
-                for columns in ("child, parent FROM links", "session, bundle FROM deleted")
-            )
+            own = f"SELECT child, parent FROM links WHERE {OWN}"
+            return connection.execute(own, origin.values()).fetchall()
     except (OSError, *SQLITE_ERRORS) as error:
         raise TrashError(
             _("{file} in the trash cannot be read ({reason}).", file=LINKS, reason=error),
             remedy=_("If it is damaged, move it away: then families are not linked again."),
             is_unchanged=True,
         ) from error
-    there = {path.stem for path in trash.glob(f"*{SUFFIX}")}
-    return links, {session: name for session, name in deleted if name in there}

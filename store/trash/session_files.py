@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS
-from ..files import open_regular, sync_folder
+from ..files import PARTIAL, open_regular, write_whole
 from ..wording import _
 
 _PLAIN = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]+")
@@ -139,6 +139,9 @@ def put_back(
             count=len(own),
         )
         return 0, [left]
+    with contextlib.suppress(OSError):
+        for unfinished in folder.glob(PARTIAL):  # left by a killed process
+            unfinished.unlink()
     count, notes = 0, []
     for row, session, name, mode, mtime_ns in own:
         target = folder / str(name)
@@ -151,10 +154,11 @@ def put_back(
             one = bundle.execute("SELECT content FROM bundle_files WHERE rowid = ?", [row])
             content = bytes(one.fetchone()[0])
             if not os.path.lexists(target):
-                _write_back(content, target, int(mode), int(mtime_ns))
+                write_whole(target, [content], replace=False)
             elif not _has(target, content):
                 notes.append(_("{path} is there again and was left as it is.", path=target))
                 continue
+            _as_it_was(target, int(mode), int(mtime_ns))
             count += 1
         except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
             notes.append(_("{path} could not be written: {reason}", path=target, reason=error))
@@ -170,25 +174,11 @@ def _has(path: Path, content: bytes) -> bool:
         return file.read() == content
 
 
-def _write_back(content: bytes, target: Path, mode: int, mtime_ns: int) -> None:
-    """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the
-    folder's owner."""
-    temporary = target.with_name(f".{target.name}.restoring")
-    temporary.unlink(missing_ok=True)  # left by a killed process
-    try:
-        with open(temporary, "xb", opener=private) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(OSError):  # a file system without owners or permissions
-            os.chmod(temporary, mode & _MODE & ~0o022)
-            if hasattr(os, "geteuid") and os.geteuid() == 0:
-                owner = target.parent.stat()
-                os.chown(temporary, owner.st_uid, owner.st_gid)
-        os.utime(temporary, ns=(mtime_ns, mtime_ns))
-        os.replace(temporary, target)
-        sync_folder(target.parent)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+def _as_it_was(path: Path, mode: int, mtime_ns: int) -> None:
+    """Give a file its permissions and time back; root gives it to the folder's owner."""
+    with contextlib.suppress(OSError):  # a file system without owners or permissions
+        os.chmod(path, mode & _MODE & ~0o022)
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            owner = path.parent.stat()
+            os.chown(path, owner.st_uid, owner.st_gid)
+    os.utime(path, ns=(mtime_ns, mtime_ns))

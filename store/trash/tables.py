@@ -77,14 +77,18 @@ class Table(NamedTuple):
         return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
 
 
+_SEVERAL = "SET OF COLUMNS"
+
+
 class ForeignKey(NamedTuple):
-    """A foreign key of one column."""
+    """A foreign key of one column; of several, one of them."""
 
     table: str
     column: str
     target: str
     to: str
-    action: str
+    action: str = ""
+    """What a delete of the row it refers to does; `_SEVERAL` for a key of several columns."""
 
     def dangling(self, row: str) -> str:
         """Return the condition for a row whose reference leads nowhere in the store."""
@@ -133,11 +137,6 @@ class Layout(NamedTuple):
         """Return the foreign keys of a table."""
         return [reference for reference in self.references if reference.table == table]
 
-    @property
-    def has_parents(self) -> bool:
-        """Whether sessions have a column for their parent."""
-        return PARENT in self.tables["sessions"].columns
-
 
 def _read_tables(query: Query) -> Iterator[Table]:
     """Yield the tables of a store that hold rows of its own, not a search index."""
@@ -160,28 +159,12 @@ def _read_tables(query: Query) -> Iterator[Table]:
 
 def _read_references(query: Query) -> list[ForeignKey]:
     rows = query(
-        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete), '
-        "count(*) FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), '
+        f"CASE count(*) WHEN 1 THEN upper(f.on_delete) ELSE '{_SEVERAL}' END "
+        "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
         "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
     )
-    references = []
-    for *key, columns in rows:
-        reference = ForeignKey(*map(str, key))
-        if columns == 1:
-            references.append(reference)
-        elif reference.target in ("sessions", "messages"):
-            raise _refusal(
-                _(
-                    "Table {table} refers to {other} by several columns at once, which we cannot keep.",
-                    table=reference.table,
-                    other=reference.target,
-                )
-            )
-    return references
-
-
-def _refusal(sentence: str) -> RefusedError:
-    return RefusedError(sentence, remedy=_("Delete it in Hermes itself."))
+    return [ForeignKey(*map(str, row)) for row in rows]
 
 
 def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
@@ -203,18 +186,10 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         if key.target in stored and key.table in tables and key.column in tables[key.table].columns
     ]
     has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
-    if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
-        references.append(ForeignKey("sessions", PARENT, "sessions", "id", ""))
-    parts = [*_shared(tables), *_taken(tables, references)]
-    for part in parts:
-        if not part.table.has_rowid:
-            raise RefusedError(
-                _(
-                    "Rows of {table} cannot be told apart, so that a delete could not be undone.",
-                    table=part.table.name,
-                )
-            )
-    return Layout(tables, tuple(references), tuple(parts))
+    if not has_key:  # in salvaged stores
+        references.append(ForeignKey("sessions", PARENT, "sessions", "id"))
+    parts = (*_shared(tables), *_taken(tables, references))
+    return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), parts)
 
 
 def _common(
@@ -243,13 +218,14 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
     for key in references:
         if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
             continue
-        if key.action.startswith("SET") or key.table == key.target or key.to != "id":
-            raise _refusal(
-                _(
-                    "{column} changes when a session goes, which we do not know how to undo.",
-                    column=f"{key.table}.{key.column}",
-                )
+        is_plain = key.to == "id" and key.table != key.target
+        if not is_plain or key.action.startswith("SET") or not tables[key.table].has_rowid:
+            sentence = _(
+                "{column} refers to {table} in a way that we do not know how to bring back.",
+                column=f"{key.table}.{key.column}",
+                table=key.target,
             )
+            raise RefusedError(sentence, remedy=_("Delete it in Hermes itself."))
         if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
             conditions.setdefault(key.table, []).append(condition)

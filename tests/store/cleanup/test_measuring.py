@@ -5,7 +5,7 @@ from builders import DAY, big_store
 from pruning import NOW, chosen, family, interrupt_measuring, opened, said
 from trashing import add_message
 
-from hermes_browse.store.cleanup.plan import PIECE, make_plan
+from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.sizes import measure
 from hermes_browse.store.errors import QueryInterruptedError
 
@@ -70,7 +70,7 @@ def test_a_piece_can_be_cancelled(tmp_path, monkeypatch):
         plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
         with monkeypatch.context() as patched, pytest.raises(QueryInterruptedError):
             interrupt_measuring(patched, after=1)
-            measure(reader, plan.unmeasured(), known=known, most=PIECE)
+            measure(reader, plan.unmeasured(), known=known, most=20_000)
         more = plan.measured(known)
         assert 0 < sum(each.is_measured for each in more.selected) < len(plan.selected)
         whole = measure(reader, catalog.sessions.values())

@@ -153,7 +153,7 @@ def test_an_undo_of_nothing_is_nothing(tmp_path):
         ("DELETE FROM sessions WHERE id = 'a'", "a is not there any more"),
         (
             "UPDATE sessions SET title = 'Ferry' WHERE id = 'b'",
-            "“Ferry” of a has been given to b since",
+            "Another session has the title “Ferry” already: b",
         ),
     ],
 )

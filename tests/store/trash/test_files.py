@@ -107,7 +107,7 @@ def test_a_restore_that_was_cut_after_its_rows(store):
     files, rows = state(folder), dump(store)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)  # as far as a kill after the commit lets it come
-    (folder / ".tip.json.restoring").write_text("half of")
+    (folder / ".hermes-browse-0123.partial").write_text("half of")
     back = put_back(store, name, sessions_folder=folder)
     assert back.verified and back.files == len(MINE) and "tip" in back.sessions
     assert state(folder) == files and dump(store) == rows
@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(store, monkeypatch
     real = os.fsync
 
     def fail(descriptor):
-        if os.readlink(f"/proc/self/fd/{descriptor}").endswith("restoring"):
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".partial"):
             raise OSError(5, "Input/output error")
         real(descriptor)
 
