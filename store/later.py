@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from .sessions import first_page as first_page
     from .sessions import lineage as lineage
     from .sessions import list_page as list_page
-    from .sessions import resolve as resolve
     from .sessions import session_rows as session_rows
     from .since import cron_runs as cron_runs
     from .since import since as since
@@ -157,7 +156,6 @@ _PACKAGES = {
             "first_page",
             "lineage",
             "list_page",
-            "resolve",
             "session_rows",
         ),
         "sessions",
