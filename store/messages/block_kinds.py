@@ -1,5 +1,6 @@
-"""The kinds of blocks in a chat message, defined once for everything that draws a transcript; and what
-of a text is a summary, or context added by Hermes.
+"""The kinds of blocks in a chat message, defined once for everything that draws a transcript.
+
+What of a text is a summary, or context added by Hermes, is told here too.
 
 The screen, finding, `--plain`, `show`, Markdown and HTML draw the blocks from `blocks_of` by their
 kind. A new kind needs only an entry in `KINDS`: the screen shows it folded under its label, finding

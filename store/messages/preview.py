@@ -13,7 +13,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
-from ..connection.reader import Reader, Row, chunks
+from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_flag
 from ..sessions.models import Conversation
 from ..sessions.session import Session
@@ -30,7 +30,6 @@ PREVIEW_LIMIT = 200
 _HEAD = 4000  # code points read of a row, which may hold megabytes
 _OPENING, _FIRST_ROWS = 3, 40
 """Rows of a session among which a text is looked for: first in few of them, then in more."""
-_TOGETHER = 100  # sessions whose first rows are read in one statement
 _PREAMBLES = ("[IMPORTANT", "[SYSTEM")
 
 
@@ -96,10 +95,9 @@ def _candidates(reader: Reader, session_ids: Iterable[str], among: int) -> dict[
         ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL ORDER BY m.id"
     )
     best: dict[str, _Candidate] = {}
-    for ids in chunks(list(session_ids), _TOGETHER):
-        for session_id, *row in reader.rows_in(statement, ids):
-            key, candidate = text_of(session_id), _decode(tuple(row))
-            best[key] = min(best.get(key, _NONE), candidate, key=itemgetter(0))
+    for session_id, *row in reader.rows_in(statement, list(session_ids)):
+        key, candidate = text_of(session_id), _decode(tuple(row))
+        best[key] = min(best.get(key, _NONE), candidate, key=itemgetter(0))
     return best
 
 
@@ -131,7 +129,7 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
 
 
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
-    """Add a preview to the conversations without a title; a statement or two per hundred of
+    """Add a preview to the conversations without a title; a statement or two for all of
     them."""
     untitled = {each.root_id: each.segments for each in conversations if not each.title}
     previews = read_previews(reader, untitled)

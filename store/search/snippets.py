@@ -71,15 +71,13 @@ def _cut(text: str, first: int, matchers: Group, lead: str) -> tuple[str, tuple[
     end = WIDTH
     while end < len(window) and _splits_character(window, end):
         end += 1
-    body = window[:end].rstrip()
-    inner = len(body) - len(body.lstrip())
-    body = body.lstrip()
+    body = window[:end].strip()
+    before = len(outside) + window.startswith(" ")
     head = lead + ("…" if start else "")
     tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
-    shift = len(head) - len(outside) - inner
     ranges = find_ranges(lead, matchers)
-    for first, last in find_ranges(outside + window, matchers):
-        first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
+    for match in find_ranges(outside + window, matchers):
+        first, last = (len(head) + min(max(at - before, 0), len(body)) for at in match)
         if first < last:
             ranges.append((first, last))
     return head + body + tail, tuple(ranges)

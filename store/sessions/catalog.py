@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from heapq import merge
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from ..connection.reader import Reader, chunks
@@ -51,25 +52,30 @@ def rank(conversation: Conversation) -> tuple[float, str]:
     return FAR_PAST if active is None else active, conversation.id
 
 
+_SORTED_BY = {
+    Sort.ACTIVITY: "last_active",
+    Sort.STARTED: "root.started_at",
+    Sort.MESSAGES: "message_count",
+    Sort.TOKENS: "tokens.total",
+    Sort.COST: "tree_cost_usd",
+    Sort.SIZE: "size",
+}
+"""Fields of a `Conversation`."""
+
+
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation], float | str]:
     """Return the sort key function of conversations.
 
-    `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0),
-    chat messages for `Sort.MESSAGES` (default: the stored counters).
+    `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE`, chat messages
+    for `Sort.MESSAGES` (default: the stored counters).
     """
-    keys: dict[Sort, Callable[[Conversation], float | str | None]] = {
-        Sort.ACTIVITY: lambda each: each.last_active,
-        Sort.STARTED: lambda each: each.root.started_at,
-        Sort.MESSAGES: lambda each: amounts.get(each.root_id, each.message_count),
-        Sort.TOKENS: lambda each: each.tokens.total,
-        Sort.COST: lambda each: each.tree_cost_usd,
-        Sort.SIZE: lambda each: amounts.get(each.root_id, 0),
-        # Untitled conversations come last.
-        Sort.TITLE: lambda each: f"0{each.title.casefold()}" if each.title else "1",
-    }
+    if sort is Sort.TITLE:  # untitled conversations come last
+        return lambda each: f"0{each.title.casefold()}" if each.title else "1"
+    measured = amounts if sort in (Sort.MESSAGES, Sort.SIZE) else {}
+    stored = attrgetter(_SORTED_BY[sort])
 
-    def key(conversation: Conversation) -> float | str:
-        value = keys[sort](conversation)
+    def key(conversation: Conversation) -> float:
+        value: float | None = measured.get(conversation.root_id, stored(conversation))
         return FAR_PAST if value is None else value
 
     return key

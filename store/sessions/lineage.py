@@ -20,7 +20,7 @@ from .models import (
     known_sum,
     start_key,
 )
-from .relations import ORPHANED, continuation_rank, is_reset, status
+from .relations import continuation_rank, is_reset, status
 from .session import Session
 
 _BOUNDS = {False: 32, True: 1001}
@@ -166,8 +166,6 @@ def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float)
         conversation = stack.pop()
         root = conversation.root
         relation, note = catalog.relation(root)
-        if root.delegate_from == ORPHANED:
-            note = _("possibly a subagent")
         above = None if conversation is top else root.parent_id
         for session in conversation.segments:
             yield Node(

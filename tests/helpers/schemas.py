@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import read_lineage
 from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
+from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
 NOW = T0 + 86_400.0
 

@@ -27,7 +27,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
-from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
+from hermes_browse.store.sessions.session_rows import resolve_session, resolve_title
 
 hermes_state = pytest.importorskip("hermes_state")
 

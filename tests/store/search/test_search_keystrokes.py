@@ -81,12 +81,6 @@ def typed(reader, text, limit=PAGE):
         return search(reader, parse(text), limit=limit, prefix_last=True), found
 
 
-def by_index(path, match, limit):
-    """What FTS5 itself gives."""
-    sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC LIMIT ?"
-    return [row[0] for row in trashing.rows(path, sql, match, limit)]
-
-
 @pytest.mark.parametrize("text", ["docker", "docker ", "plain docker ", "dock", "plain doc", "har"])
 def test_no_more_rows_are_read_than_the_page_needs(store, text):
     with Store(store).reader() as reader:

@@ -16,8 +16,8 @@ from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
 VERSIONS = (11, 14, 22, 31)
 OLD, NEW, ALL = (11, 14), (22, 31), VERSIONS
