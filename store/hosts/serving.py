@@ -36,7 +36,6 @@ from ..api import OpenStore
 from ..call import CALLS
 from ..cleanup.sizes import Sizes
 from ..connection.connect import Fingerprint, Store
-from ..connection.reader import allow_readers, interrupt_readers
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError, RefusedError, ValueTooLongError
 from ..hermes.homes import Location
@@ -137,7 +136,6 @@ class _LeaseThread:
         self._lock = threading.Lock()
         self._running: _Asked | None = None
         """What is being answered."""
-        self._ident = 0
         self.thread = threading.Thread(target=self._run, name=f"lease {number}", daemon=True)
         self.thread.start()
 
@@ -146,7 +144,7 @@ class _LeaseThread:
         with self._lock:
             running = self._running
             if running is not None and running.is_cancelled and not running.changes:
-                interrupt_readers(self._ident)
+                self._store.interrupt()
 
     def end(self) -> None:
         """Interrupt whatever statement is running, but no change, and close the lease."""
@@ -163,14 +161,13 @@ class _LeaseThread:
             running.until, running.is_stopped = math.inf, True
             if running.changes:
                 return  # it polls `stopped`, and says itself what it has done
-            interrupt_readers(self._ident)
+            self._store.interrupt()
         text = _(
             "This took longer than {seconds:.0f} seconds and was stopped.", seconds=running.seconds
         )
         self._server.send(running, _failed(running.id, RefusedError(text)))
 
     def _run(self) -> None:
-        self._ident = threading.get_ident()
         with contextlib.closing(self._store):
             while True:
                 try:
@@ -196,7 +193,6 @@ class _LeaseThread:
 
     def _begin(self, asked: _Asked) -> None:
         """Note that a question runs. QueryInterruptedError if it was cancelled before that."""
-        allow_readers()
         self._store.begin()
         with self._lock:
             asked.until = time.monotonic() + asked.seconds

@@ -92,30 +92,28 @@ class Keys(NamedTuple):
 
 def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
     """Return a value with its ids changed; `is_id` says whether texts and numbers in it are."""
-    if isinstance(value, str | int):
-        return change(value) if is_id and type(value) in (str, int) else value
-    if isinstance(value, Session):
+    if type(value) in (str, int):
+        return change(value) if is_id else value
+    if isinstance(value, Session):  # there are many
         own = {name: getattr(value, name) for name in _OF_SESSION}
         return value._replace(
             **{name: change(each) for name, each in own.items() if each is not None}
         )
     if isinstance(value, ToolCall):  # its id is not that of a session
         return value
-    names: tuple[str, ...] | None = getattr(value, "_fields", None)
-    if names is not None:  # a named tuple
-        return value._make(map(partial(_field, change), names, value))
     if isinstance(value, Mapping):
         return {
             _changed(key, change, is_id=is_id): _changed(each, change, is_id=is_id)
             for key, each in value.items()
         }
+    if hasattr(value, "_fields"):  # a named tuple
+        return value._make(map(partial(_field, change), value._fields, value))
     if isinstance(value, list | tuple | set | frozenset):
         return type(value)(_changed(each, change, is_id=is_id) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
-        names = tuple(each.name for each in fields(value) if each.init)
-        return replace(
-            value, **{each: _field(change, each, getattr(value, each)) for each in names}
-        )
+        names = [each.name for each in fields(value) if each.init]
+        own = {each: _field(change, each, getattr(value, each)) for each in names}
+        return replace(value, **own)
     return value
 
 
