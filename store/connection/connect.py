@@ -108,19 +108,16 @@ class Store:
         return _facts(self.path) + _facts(self.wal_path)
 
     def sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database and of its log; 0 for a file that is missing."""
-        return _size(self.path), _size(self.wal_path)
+        """Return the bytes of the database and of its log; 0 for what is missing, or not known."""
+        mark = self.fingerprint()
+        return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
 
-    def check(self) -> None:
-        """Check, without opening it, that the store can be opened.
+    def check(self) -> _FileKey:
+        """Check, without opening it, that the store can be opened; return device and inode.
 
         Raises:
             StoreError: The file is missing, unreachable, a folder, a pipe, a device, or empty.
         """
-        self._file_key()
-
-    def _file_key(self) -> _FileKey:
-        """Return device and inode of the file, checked as `check` does."""
         try:
             stat = self.path.stat()
         except FileNotFoundError:
@@ -152,7 +149,7 @@ class Store:
         Raises:
             StoreError: The store cannot be read.
         """
-        of_file = self._cache_of(self._file_key())
+        of_file = self._cache_of(self.check())
         try:
             return self._open("mode=ro", of_file)
         except StoreUnreadableError:

@@ -42,7 +42,7 @@ from ..sessions.session import Session
 from ..text import one_line
 from ..trash.shelf import Bundle
 from ..wording import _
-from .faults import advised, fault, refused
+from .faults import fault, raised, refused
 from .host import Host
 
 Arguments = Mapping[str, object]
@@ -322,8 +322,6 @@ def raised_there(host: Host, line: bytes) -> BrowseError:
     text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
     if kind in _OF_THE_HOST:
         error: BrowseError = refused(host, text)
-    else:
-        sentence, remedy = advised(host, text)
-        error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=said.advice)
-    error.exit_code = said.exit_code
-    return error
+        error.exit_code = said.exit_code
+        return error
+    return raised(host, kind, text, said.exit_code, said.advice)

@@ -8,7 +8,7 @@ import shlex
 from typing import NamedTuple
 
 from ..connection.schema import NO_CHAT, NO_STORE
-from ..errors import RefusedError, StoreError
+from ..errors import Advice, BrowseError, RefusedError, StoreError
 from ..text import one_line
 from ..wording import N_, _
 from .host import Host
@@ -233,6 +233,16 @@ def refused(host: Host, said: str) -> HostError:
     """Return the error of the program there, given its sentence."""
     sentence, remedy = advised(host, said)
     return fault(host, "host-refused", said=sentence, remedy=remedy)
+
+
+def raised(
+    host: Host, kind: type[BrowseError], said: str, exit_code: int, advice: Advice = Advice.NONE
+) -> BrowseError:
+    """Return the error of the program there as one of the same kind."""
+    sentence, remedy = advised(host, said)
+    error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=advice)
+    error.exit_code = exit_code
+    return error
 
 
 def advised(host: Host, said: str) -> tuple[str, str]:

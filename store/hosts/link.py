@@ -25,7 +25,7 @@ import msgspec
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
-from .faults import HostError, fault
+from .faults import HostError, explain, fault
 from .host import Host
 from .ssh import SshProcess
 
@@ -229,7 +229,8 @@ class Connection:
     def _listen(self, ssh: SshProcess) -> None:
         try:
             self._read(ssh)
-            error = ssh.why(self.greeted.done(), self._noise)
+            code, greeted = ssh.wait(), self.greeted.done()
+            error = explain(self._host, code, ssh.said, greeted, self._noise)
         except HostError as noise:
             error = noise
         self.end(error)

@@ -278,16 +278,6 @@ class RemoteStore(Store):
         self.link.try_again()
         return ()
 
-    def sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database and its log, as of the last change; zeros before the
-        first answer."""
-        mark = self.link.fingerprint
-        return (mark[3], mark[7]) if mark else (0, 0)
-
-    def check(self) -> None:
-        """Connect. HostError if the host cannot be reached."""
-        self.link.open()
-
     def open(self) -> Reader:
         """Refused: no statement is sent to another machine."""
         raise fault(

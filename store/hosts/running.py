@@ -16,7 +16,7 @@ from ..connection.stored_values import Json
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreError
 from ..text import one_line
 from ..wording import _
-from .faults import SSH_FAILED, advised, explain, fault, is_no_program
+from .faults import SSH_FAILED, explain, fault, is_no_program, raised
 from .host import Host
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES
 from .ssh import SshProcess
@@ -129,10 +129,7 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
     if not sentence:
         sentence = _("its hermes-browse ended with exit code {code}.", code=reply.code)
-    sentence, remedy = advised(host, sentence)
-    error = _ERRORS.get(reply.code, BrowseError)(f"{host.name}: {sentence}", remedy=remedy)
-    error.exit_code = reply.code
-    return error
+    return raised(host, _ERRORS.get(reply.code, BrowseError), sentence, reply.code)
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:

@@ -8,7 +8,7 @@ import selectors
 import subprocess
 import threading
 
-from .faults import HostError, cannot_start, explain
+from .faults import cannot_start
 from .host import Host, ssh_command
 
 _CHUNK = 65_536
@@ -31,7 +31,6 @@ class SshProcess:
     """
 
     def __init__(self, host: Host, line: str, *, takes_input: bool = False) -> None:
-        self._host = host
         self._said = bytearray()
         self._writing = threading.Lock()
         try:
@@ -98,10 +97,6 @@ class SshProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(_END_SECONDS)
         return None
-
-    def why(self, has_greeted: bool, noise: str = "") -> HostError:
-        """Return why it has ended, given what is printed before a greeting."""
-        return explain(self._host, self.wait(), self.said, has_greeted, noise)
 
     def terminate(self) -> None:
         """Ask it to end, and end its input, for an `ssh` that is a script."""

@@ -77,13 +77,6 @@ class MergedStore(Store):
         """Return what changes when one of them has something new to show."""
         return 0, 0, hash(tuple(place.fingerprint() for place in self.places))
 
-    def sizes(self) -> tuple[int, int]:
-        """Return zeros: there is no such file."""
-        return 0, 0
-
-    def check(self) -> None:
-        """Nothing to check: a place that cannot be read says so in its line."""
-
     def open(self) -> Reader:
         """Refused: no statement is about several stores."""
         raise _refused()
