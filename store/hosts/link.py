@@ -27,24 +27,16 @@ from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
 from .faults import HostError, explain, fault
 from .host import Host
-from .ssh import SshProcess
+from .running import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess
 
-CONNECT_SECONDS = 20.0
-"""How long a host may take until its program says hello."""
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
-ANSWER_SECONDS = 90.0
-"""How long an answer may take; more than the limit of a question there."""
 CHANGE_SECONDS = 660.0
 """How long a change may take; more than its limit there."""
 RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
-ANSWER_BYTES = 64_000_000
-"""A longer answer is refused."""
-NOISE_BYTES = 100_000
-"""Bytes that a login shell may print before the program says hello."""
 _POLL = 0.1
 """Seconds between two looks whether a call is to be stopped."""
 _ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')

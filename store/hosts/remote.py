@@ -26,7 +26,8 @@ from ..wording import N_, _
 from . import codec
 from .faults import HostError, fault
 from .host import Host, ssh_command
-from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
+from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
+from .running import ANSWER_SECONDS
 
 _LEASES = itertools.count(1)
 _PLAIN_BYTES = 16_000_000

@@ -42,7 +42,7 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .link import ANSWER_BYTES
+from .running import ANSWER_BYTES
 
 resource: ModuleType | None
 try:
