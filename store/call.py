@@ -6,6 +6,7 @@ store is elsewhere, the name of the call and the other arguments are sent (`host
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
@@ -60,7 +61,9 @@ class Call(Generic[P, T]):
         if store.far is None:
             return self.function(self._first(store), *args, **named)
         store.check()
-        return cast("T", store.far.call(self._name, args, named))
+        given = inspect.signature(self.function).bind(None, *args, **named).arguments
+        _first, *values = given.items()
+        return cast("T", store.far.call(self._name, dict(values)))
 
 
 def read(function: Callable[Concatenate[Reader, P], T]) -> Call[P, T]:

@@ -179,7 +179,7 @@ def delete_elsewhere(
     results: list[Deleted] = []
 
     def work(conversations: list[Planned]) -> None:
-        if (why := far.call("why_changed", (conversations,), {})) is not None:
+        if (why := far.call("why_changed", {"conversations": conversations})) is not None:
             raise RefusedError(str(why))
         results.append(delete([planned.conversation.id for planned in conversations]))
 

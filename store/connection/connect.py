@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -52,8 +52,8 @@ def _size(path: Path) -> int:
 class Far(Protocol):
     """The connection to a store on another machine."""
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
-        """Return the answer of the call of that name there."""
+    def call(self, name: str, values: Mapping[str, object]) -> object:
+        """Return the answer of the call of that name there, given its arguments by name."""
 
     def begin(self) -> None:
         """As of a `Reader`, likewise the others."""

@@ -7,7 +7,7 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -248,13 +248,6 @@ def _is_sound(value: object) -> bool:
         return all(0 <= row.segment < len(value.session_ids) for row in value.rows)
     parts = value.values() if isinstance(value, dict) else value
     return not isinstance(parts, Iterable) or all(map(_is_sound, parts))
-
-
-def bound(name: str, args: Sequence[object], named: Arguments) -> dict[str, object]:
-    """Return the arguments of a call by name."""
-    parameters = inspect.signature(CALLS[name].function)
-    _first, *arguments = parameters.bind(None, *args, **named).arguments.items()
-    return dict(arguments)
 
 
 def sent(name: str, values: Arguments) -> bytes:

@@ -57,7 +57,7 @@ class Lease:
         self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
 
-    def call(self, name: str, args: Sequence[object], named: codec.Arguments) -> object:
+    def call(self, name: str, values: codec.Arguments) -> object:
         """Return the answer of a call; whole texts that are longer than a line come in windows.
 
         Raises:
@@ -67,7 +67,6 @@ class Lease:
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
             raise fault(self.link.host, "host-version", version=hello.version)
-        values = codec.bound(name, args, named)
         if not codec.signature(name).changes:
             return self._ask(name, values)
         if "change" not in hello.rights:  # what fails here has sent nothing

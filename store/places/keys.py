@@ -27,7 +27,14 @@ _OF_SESSION = ("id", "parent_id", "branched_from", "delegate_from", "reset_from"
 _ID_FIELDS = frozenset(
     {
         *_OF_SESSION,
-        *("session_id", "session_ids", "into_session_id", "empty_sessions", "parent_root_id"),
+        *(
+            "ids",
+            "session_id",
+            "session_ids",
+            "into_session_id",
+            "empty_sessions",
+            "parent_root_id",
+        ),
         *("focus", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
         *("first", "last", "known", "forgotten", "at", "of", "messages"),
@@ -78,6 +85,10 @@ class Keys(NamedTuple):
     def there(self, value: T) -> T:
         """Return what a store is asked with its own ids in place of keys."""
         return cast("T", _changed(value, self._id, is_id=True))
+
+    def argument(self, name: str, value: object) -> object:
+        """Return an argument of a call with own ids in place of keys, by its name."""
+        return _field(self._id, name, value)
 
     def _key(self, own: str | int) -> str | int:
         if isinstance(own, str):

@@ -41,7 +41,16 @@ from .place import Place
 T = TypeVar("T")
 OF_ONE = frozenset(
     {
-        *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
+        *(
+            "outline",
+            "messages",
+            "system_prompt",
+            "raw_message",
+            "image",
+            "recap",
+            "details",
+            "lineage",
+        ),
         *("is_compressed", "compactions", "seen_at", "memory", "losses"),
         *("stored_session", "stored_messages", "neighbourhood"),
         *("file_changes", "prompt_before", "run", "mark_read"),
@@ -102,7 +111,7 @@ class MergedLease:
         self._open: dict[int, OpenStore] = {}
         self._is_interrupted = False
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+    def call(self, name: str, values: Mapping[str, Any]) -> object:
         """Carry a call out in the place that it is about, or in all of them.
 
         Raises:
@@ -110,13 +119,13 @@ class MergedLease:
             BrowseError: What happened in its place.
         """
         if name in OF_ONE:
-            return self._ask_one(name, args, named)
+            return self._ask_one(name, values)
         if name in MERGED:
-            return self._ask_everywhere(name, args, named)
+            return self._ask_everywhere(name, values)
         method: Callable[..., object] | None = getattr(self, f"_{name}", None)
         if method is None:
             raise _refused()
-        return method(*args, **named)
+        return method(**values)
 
     def begin(self) -> None:
         self._is_interrupted = False
@@ -146,10 +155,10 @@ class MergedLease:
 
     # About one conversation, or some
 
-    def _ask_one(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
-        place = self._place([*args, *named.values()])
-        own = {key: place.keys.there(value) for key, value in named.items()}
-        answer = getattr(self._store(place), name)(*map(place.keys.there, args), **own)
+    def _ask_one(self, name: str, values: Mapping[str, object]) -> object:
+        place = self._place(list(values.values()))
+        own = {each: place.keys.argument(each, value) for each, value in values.items()}
+        answer = getattr(self._store(place), name)(**own)
         if isinstance(answer, Catalog):
             sessions = map(place.keys.here, answer.sessions.values())
             return Catalog(sessions, answer.now, exact=False)
@@ -161,10 +170,6 @@ class MergedLease:
         if not 0 <= number < len(self._places):
             raise RefusedError(_("There is no such profile or host any more."))
         return self._places[number]
-
-    def _image(self, message_id: int, number: int) -> bytes | None:
-        place = self._place(message_id)
-        return self._store(place).image(place.keys.there(message_id), number)
 
     def _plan_resume(self, session_id: str, now: float) -> ResumePlan:
         place = self._place(session_id)
@@ -192,11 +197,14 @@ class MergedLease:
     _with_names = partialmethod(_completed, "with_names")
     _with_details = partialmethod(_completed, "with_details")
 
-    def _numbers(self, name: str, items: Sequence[Any], *how: object) -> dict[str, object]:
-        """Return what places know of sessions, or of their ids, by key."""
+    def _numbers(self, name: str, **values: Any) -> dict[str, object]:
+        """Return what places know of sessions, or of their ids, by key; these are the first
+        argument."""
         found: dict[str, object] = {}
-        for place, own in self._by_place(items):
-            found |= place.keys.here(getattr(self._store(place), name)(own, *how))
+        first = next(iter(values))
+        for place, own in self._by_place(values[first]):
+            answer = getattr(self._store(place), name)(**{**values, first: own})
+            found |= place.keys.here(answer)
         return found
 
     _count_rows = partialmethod(_numbers, "count_rows")
@@ -249,17 +257,17 @@ class MergedLease:
             if place.host is None and place.away is None and place.catalog is not None:
                 self._store(place).prepare_search()
 
-    def _ask_everywhere(
-        self, name: str, args: Sequence[object], named: Mapping[str, Any]
-    ) -> object:
+    def _ask_everywhere(self, name: str, values: Mapping[str, Any]) -> object:
         def ask(place: Place, store: OpenStore) -> Any:
-            own = place.catalog or Catalog((), exact=False)
-            return getattr(store, name)(
-                *(own if isinstance(value, Catalog) else value for value in args), **named
-            )
+            catalog = place.catalog or Catalog((), exact=False)
+            own = {
+                each: catalog if isinstance(value, Catalog) else value
+                for each, value in values.items()
+            }
+            return getattr(store, name)(**own)
 
         notes: list[str] = []
-        answers = list(self._answers(ask, notes, named.get("stopped", never)))
+        answers = list(self._answers(ask, notes, values.get("stopped", never)))
         return MERGED[name](answers, notes)
 
     def _answers(
