@@ -26,7 +26,7 @@ from ..errors import (
     StoreUnreadableError,
 )
 from ..wording import _
-from .failures import decode, translated
+from .failures import opened, translated
 from .reader import Reader
 from .schema import NO_CHAT, NO_STORE, Schema, read_schema
 from .store_cache import FileCache
@@ -151,27 +151,19 @@ class Store:
         """
         of_file = self._cache_of(self.check())
         try:
-            return self._open("mode=ro", of_file)
+            return self._open("ro", of_file)
         except StoreUnreadableError:
             # SQLite wants to create -wal and -shm in a folder we may not write to. The file itself
             # is readable unless a log holds newer rows (https://sqlite.org/wal.html, 5) or a
             # journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
             if _size(self.journal_path) or _size(self.wal_path):
                 raise
-            return self._open("mode=ro&immutable=1", of_file, snapshot=True)
+            return self._open("ro&immutable=1", of_file, snapshot=True)
 
     def _open(self, mode: str, of_file: FileCache, *, snapshot: bool = False) -> Reader:
-        uri = f"{self.path.absolute().as_uri()}?{mode}"
         with translated(self.path):
-            connection = sqlite3.connect(
-                uri,
-                uri=True,
-                isolation_level=None,
-                timeout=self.busy_seconds,
-                check_same_thread=False,
-            )
+            connection = opened(self.path, mode, self.busy_seconds)
             try:
-                connection.text_factory = decode
                 connection.execute("PRAGMA query_only=1")
                 schema = self._schema(connection, of_file)
             except BaseException:
