@@ -15,15 +15,17 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from typing import NamedTuple
 
 import msgspec
 
+from ..connection.reader import Stopped
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
+from ..trash.progress import never
 from ..wording import _
 from .faults import HostError, explain, fault
 from .host import Host
@@ -103,24 +105,22 @@ class AskedQuestion:
         self.fail(QueryInterruptedError(_("The query was interrupted.")))
         self._connection.tell({"cancel": self._number})
 
-    def stop(self) -> None:
-        """Ask for an answer with what is done so far."""
-        self._connection.tell({"stop": self._number})
-
     def lines(
-        self, seconds: float = ANSWER_SECONDS, poll: Callable[[], object] = lambda: None
+        self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never
     ) -> Iterator[AnswerLine]:
-        """Yield the lines about it; the last one is its answer. `poll` is called several times a
-        second.
+        """Yield the lines about it; the last one is its answer. `stopped` is polled; True asks for
+        an answer with what is done so far.
 
         Raises:
             HostError: The answer does not come.
             QueryInterruptedError: `cancel` was called.
         """
-        until = time.monotonic() + seconds
+        until, is_asked = time.monotonic() + seconds, False
         try:
             while time.monotonic() <= until:
-                poll()
+                if not is_asked and stopped():
+                    is_asked = True
+                    self._connection.tell({"stop": self._number})
                 try:
                     line = self._lines.get(timeout=_POLL)
                 except queue.Empty:

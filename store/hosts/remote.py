@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
 from ..sessions.session import Session
 from ..text import one_line
+from ..trash.progress import never
 from ..wording import N_, _
 from . import codec
 from .faults import HostError, fault
@@ -68,12 +69,12 @@ class Lease:
         if hello.protocol != codec.PROTOCOL:
             raise fault(self.link.host, "host-version", version=hello.version)
         if not codec.signature(name).changes:
-            return self._ask(name, values)
+            return self.ask(name, values)
         if "change" not in hello.rights:  # what fails here has sent nothing
             raise fault(self.link.host, "host-rights")
         return self._change(name, values)
 
-    def _ask(self, name: str, values: codec.Arguments) -> Any:
+    def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
         answer = codec.signature(name).answer
         try:
@@ -97,7 +98,7 @@ class Lease:
     def _asked(
         self,
         name: str,
-        values: codec.Arguments,
+        values: Mapping[str, Any],
         answer: object,
         start: int | None = None,
     ) -> object:
@@ -106,19 +107,11 @@ class Lease:
         types = codec.signature(name)
         head: Json = {"lease": self._number, "ask": name, "from": start}
         question = self._running = self.link.send(head, codec.sent(name, values))
-        stopped = values.get("stopped")
-
-        def poll() -> None:
-            nonlocal stopped
-            if callable(stopped) and stopped():
-                stopped = None
-                question.stop()
-
         seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
-        for line in question.lines(seconds, poll):
+        for line in question.lines(seconds, values.get("stopped", never)):
             if line.kind in types.reports:
-                if callable(report := values.get(line.kind)):
-                    report(self._decoded(name, line.value, types.reports[line.kind]))
+                if line.kind in values:
+                    values[line.kind](self._decoded(name, line.value, types.reports[line.kind]))
             elif line.kind == "answer":
                 return self._decoded(name, line.value, answer)
             elif line.kind == "error":
@@ -146,7 +139,7 @@ class Lease:
         waiting.daemon = True
         waiting.start()
         try:
-            answer = self._ask(name, values)
+            answer = self.ask(name, values)
         except HostError as lost:
             if lost.code not in ("host-lost", "host-silent"):
                 raise
@@ -202,20 +195,20 @@ class Lease:
             done = _(sentence, conversation=one_line(", ".join(found), 60))
             return Change(done, tuple(rows))
         if name == "restore":
-            named = [each for each in self._ask("deletions", {}) if each.name == values["name"]]
+            named = [each for each in self.ask("deletions", {}) if each.name == values["name"]]
             sessions = values.get("only") or [id for each in named for id in each.sessions]
             is_done = sessions and len(self._sessions(sessions)) == len(sessions)
             return Restored(values["name"], tuple(sessions), 0, 0, False, ()) if is_done else None
         if name == "delete":
             ids = set(values["session_ids"])
-            bundles = [each for each in self._ask("deletions", {}) if ids <= set(each.sessions)]
+            bundles = [each for each in self.ask("deletions", {}) if ids <= set(each.sessions)]
             is_done = bundles and not self._sessions(list(ids))
             return Deleted(bundles[0], (), (), ()) if is_done else None
         raise lost
 
     def _sessions(self, ids: Sequence[str]) -> dict[str, Session]:
         """Return sessions by id; those that are gone are missing."""
-        sessions = self._ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
+        sessions = self.ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
         return {each: sessions[each] for each in ids if each in sessions}
 
     def _title(self, values: Any) -> str | None:
