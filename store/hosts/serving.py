@@ -282,8 +282,8 @@ class Server:
 
     def _prepare(self) -> None:
         """While the hello travels, load the modules of the first list, and read its pages."""
-        with contextlib.suppress(BrowseError), OpenStore(self.store, self.location) as store:
-            store.first_page(time.time())
+        with contextlib.suppress(Exception), OpenStore(self.store, self.location) as store:
+            store.first_page(time.time())  # the first question tells what is wrong
 
     @property
     def has_ended(self) -> bool:

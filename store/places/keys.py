@@ -7,7 +7,7 @@ and answers, by the names of their fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
@@ -46,8 +46,8 @@ _KEYED_FIELDS = frozenset({"gaps", "unread"})
 """Fields with a mapping whose keys alone are ids."""
 
 
-def numbers_in(value: object, numbers: Mapping[str, int]) -> Iterator[int]:
-    """Yield the numbers of the places that the keys in a value name.
+def number_in(value: object, numbers: Mapping[str, int]) -> int:
+    """Return the number of the place that the first key in a value names; 0 without a key.
 
     Args:
         numbers: By the name of the place.
@@ -55,14 +55,14 @@ def numbers_in(value: object, numbers: Mapping[str, int]) -> Iterator[int]:
     found: list[int] = []
 
     def note(key: str | int) -> str | int:
-        if isinstance(key, str):
-            found.extend(numbers[name] for name in [place_of(key)] if name in numbers)
-        elif key != END:
-            found.append((key + _HALF) >> _BITS)
+        if isinstance(key, int):
+            found.extend([(key + _HALF) >> _BITS] if key != END else [])
+        elif (name := place_of(key)) in numbers:
+            found.append(numbers[name])
         return key
 
     _changed(value, note, is_id=True)
-    yield from found
+    return found[0] if found else 0
 
 
 class Keys(NamedTuple):

@@ -34,7 +34,7 @@ from ..sessions.session_rows import SessionsPortion
 from ..trash.progress import never
 from ..wording import _
 from .answers import MERGED, merged_hits
-from .keys import numbers_in
+from .keys import number_in
 from .names import id_of, place_of
 from .place import Place
 
@@ -166,7 +166,7 @@ class MergedLease:
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""
-        number = next(numbers_in(asked, self._number_of), 0)
+        number = number_in(asked, self._number_of)
         if not 0 <= number < len(self._places):
             raise RefusedError(_("There is no such profile or host any more."))
         return self._places[number]
