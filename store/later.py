@@ -63,22 +63,30 @@ if TYPE_CHECKING:
     from .trash import shelf as shelf
 
 _FOLDERS = {
-    "changes": "blame changes",
-    "cleanup": "bulk plan retention sizes space_map",
-    "compression": "compactions losses model_context",
-    "edit": "delete delete_plan flags restore titles",
-    "export": "files jsonl redact source",
-    "hermes": "health index_health resume_command",
-    "hosts": "link remote running",
-    "insights": "facts sums",
-    "legacy": "old_transcripts transcript_files",
-    "messages": "decode details preview recap transcript",
-    "notes": "read_marks tagging",
-    "run": "marks run",
-    "search": "coverage filters found query scope",
-    "sessions": "catalog first_page increment lineage list_page resolve session_rows",
-    "since": "cron_runs since",
-    "trash": "shelf",
+    "changes": ("blame", "changes"),
+    "cleanup": ("bulk", "plan", "retention", "sizes", "space_map"),
+    "compression": ("compactions", "losses", "model_context"),
+    "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
+    "export": ("files", "jsonl", "redact", "source"),
+    "hermes": ("health", "index_health", "resume_command"),
+    "hosts": ("link", "remote", "running"),
+    "insights": ("facts", "sums"),
+    "legacy": ("old_transcripts", "transcript_files"),
+    "messages": ("decode", "details", "preview", "recap", "transcript"),
+    "notes": ("read_marks", "tagging"),
+    "run": ("marks", "run"),
+    "search": ("coverage", "filters", "found", "query", "scope"),
+    "sessions": (
+        "catalog",
+        "first_page",
+        "increment",
+        "lineage",
+        "list_page",
+        "resolve",
+        "session_rows",
+    ),
+    "since": ("cron_runs", "since"),
+    "trash": ("shelf",),
 }
 """The folder of each module."""
 
@@ -112,6 +120,6 @@ class Function:
 
 def __getattr__(name: str) -> Module:
     for folder, modules in _FOLDERS.items():
-        if name in modules.split():
+        if name in modules:
             return Module(f"{folder}.{name}")
     raise AttributeError(name)
