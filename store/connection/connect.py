@@ -73,7 +73,7 @@ class Store:
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
-        self._file: tuple[_FileKey, FileCache] = ((0, 0), FileCache())
+        self._file = FileCache((0, 0))
         self._lock = threading.Lock()
 
     @property
@@ -183,9 +183,9 @@ class Store:
     def _cache_of(self, key: _FileKey) -> FileCache:
         """Return what readers share of the file; a file that replaced it starts with nothing."""
         with self._lock:
-            if self._file[0] != key:
-                self._file = (key, FileCache())
-            return self._file[1]
+            if self._file.key != key:
+                self._file = FileCache(key)
+            return self._file
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:

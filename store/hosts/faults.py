@@ -206,12 +206,12 @@ def explain(
         default = "host-ssh" if is_early else "host-lost"
         kind = next((kind for text, kind in _SAID if text in said), default)
         return fault(host, "host-closed" if is_early and kind == "host-lost" else kind, said=last)
-    if not has_greeted and is_no_program(host, exit_code, said):
-        is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
-        return fault(host, "host-broken" if is_broken else "host-program", said=last)
-    if not has_greeted and exit_code == _USAGE:
-        return fault(host, "host-old", said=last)
     if not has_greeted:
+        if is_no_program(host, exit_code, said):
+            is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
+            return fault(host, "host-broken" if is_broken else "host-program", said=last)
+        if exit_code == _USAGE:
+            return fault(host, "host-old", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
         return refused(host, last.removeprefix("hermes-browse: "))
