@@ -6,7 +6,6 @@ and their hits join a search when they come.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
@@ -25,7 +24,7 @@ from ..hosts.link import Links
 from ..hosts.running import in_thread
 from ..notes.read_marks import AllRead
 from ..search.found import Found
-from ..search.query import Query, parse
+from ..search.query import Query
 from ..sessions.catalog import Catalog
 from ..sessions.increment import StoreState
 from ..sessions.models import Conversation, View
@@ -314,29 +313,39 @@ class MergedLease:
 
     def _search(
         self,
-        query: Query | str,
-        catalog: Catalog | None = None,
-        view: View = View.ALL,
+        query: Query,
+        catalog: Catalog,
+        view: View,
         *,
-        now: float | None = None,
-        after: object = None,
+        now: float,
+        limit: int,
+        titles: int = 0,
+        is_typed: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] = lambda found: None,
-        **how: Any,
+        **_others: object,
     ) -> Found:
-        """Search all places; the hits of each join the others when they come."""
-        moment = time.time() if now is None else now
-        asked = parse(query, now=moment) if isinstance(query, str) else query
-        shown = {name: how[name] for name in ("sort", "limit", "titles") if name in how}
+        """Search all places; the hits of each join the others when they come. They have one order,
+        by time, and are read from the first on each time."""
 
         def ask(place: Place, store: OpenStore) -> Found:
-            return store.search(asked, place.catalog, view, now=moment, stopped=stopped, **how)
+            return store.search(
+                query,
+                place.catalog,
+                view,
+                now=now,
+                limit=limit,
+                titles=titles,
+                is_typed=is_typed,
+                stopped=stopped,
+            )
 
         found: list[tuple[Place, Found]] = []
         notes: list[str] = []
+        merged = partial(merged_hits, query, found, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):
             found.append(answer)
             tell(len(found) / len(self._places))
-            portion(merged_hits(asked, found, is_partial=True, **shown))
-        return merged_hits(asked, found, notes, is_stopped=stopped(), **shown)
+            portion(merged(is_part=True))
+        return merged(is_part=stopped())
