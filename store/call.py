@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 
 from .connection.connect import Far, Store
@@ -145,10 +144,5 @@ class Leased:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         self.close()
