@@ -24,11 +24,16 @@ def parse_count(text: str) -> int:
     Raises:
         ValueError: It is not a count; the message is a sentence for the user.
     """
-    match = _COUNT.fullmatch(text.strip().lower())
-    count = float(match[1].replace(",", "")) * _THOUSANDS[match[2]] if match is not None else -1.0
+    count = _number(_COUNT, text)
     if not 0 <= count < _MAX_COUNT or count != int(count):
         raise ValueError(_("wants a whole number such as 5, 1,000 or 20k, not {text!r}", text=text))
     return int(count)
+
+
+def _number(pattern: re.Pattern[str], text: str) -> float:
+    """Return the number that a text is; -1 if it is none."""
+    match = pattern.fullmatch(text.strip().lower())
+    return -1.0 if match is None else float(match[1].replace(",", "")) * _THOUSANDS[match[2]]
 
 
 def parse_bytes(text: str) -> int:
@@ -53,8 +58,7 @@ def parse_money(text: str) -> float:
     Raises:
         ValueError: It is not an amount; the message is a sentence for the user.
     """
-    match = _MONEY.fullmatch(text.strip().lower())
-    amount = float(match[1]) * _THOUSANDS[match[2]] if match is not None else -1.0
+    amount = _number(_MONEY, text)
     if not 0 <= amount <= _MAX_MONEY:
         raise ValueError(_("wants an amount in dollars, not {text!r}", text=text))
     return amount

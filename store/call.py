@@ -6,10 +6,10 @@ store is elsewhere, the name of the call and the other arguments are sent (`host
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 
 from .connection.connect import Far, Store
@@ -60,7 +60,9 @@ class Call(Generic[P, T]):
         if store.far is None:
             return self.function(self._first(store), *args, **named)
         store.check()
-        return cast("T", store.far.call(self._name, args, named))
+        given = inspect.signature(self.function).bind(None, *args, **named).arguments
+        _first, *values = given.items()
+        return cast("T", store.far.call(self._name, dict(values)))
 
 
 def read(function: Callable[Concatenate[Reader, P], T]) -> Call[P, T]:
@@ -142,10 +144,5 @@ class Leased:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         self.close()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -26,7 +26,7 @@ from ..errors import (
     StoreUnreadableError,
 )
 from ..wording import _
-from .failures import decode, translated
+from .failures import opened, translated
 from .reader import Reader
 from .schema import NO_CHAT, NO_STORE, Schema, read_schema
 from .store_cache import FileCache
@@ -52,8 +52,8 @@ def _size(path: Path) -> int:
 class Far(Protocol):
     """The connection to a store on another machine."""
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
-        """Return the answer of the call of that name there."""
+    def call(self, name: str, values: Mapping[str, object]) -> object:
+        """Return the answer of the call of that name there, given its arguments by name."""
 
     def begin(self) -> None:
         """As of a `Reader`, likewise the others."""
@@ -73,7 +73,7 @@ class Store:
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
-        self._file: tuple[_FileKey, FileCache] = ((0, 0), FileCache())
+        self._file = FileCache((0, 0))
         self._lock = threading.Lock()
 
     @property
@@ -108,19 +108,16 @@ class Store:
         return _facts(self.path) + _facts(self.wal_path)
 
     def sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database and of its log; 0 for a file that is missing."""
-        return _size(self.path), _size(self.wal_path)
+        """Return the bytes of the database and of its log; 0 for what is missing, or not known."""
+        mark = self.fingerprint()
+        return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
 
-    def check(self) -> None:
-        """Check, without opening it, that the store can be opened.
+    def check(self) -> _FileKey:
+        """Check, without opening it, that the store can be opened; return device and inode.
 
         Raises:
             StoreError: The file is missing, unreachable, a folder, a pipe, a device, or empty.
         """
-        self._file_key()
-
-    def _file_key(self) -> _FileKey:
-        """Return device and inode of the file, checked as `check` does."""
         try:
             stat = self.path.stat()
         except FileNotFoundError:
@@ -152,29 +149,21 @@ class Store:
         Raises:
             StoreError: The store cannot be read.
         """
-        of_file = self._cache_of(self._file_key())
+        of_file = self._cache_of(self.check())
         try:
-            return self._open("mode=ro", of_file)
+            return self._open("ro", of_file)
         except StoreUnreadableError:
             # SQLite wants to create -wal and -shm in a folder we may not write to. The file itself
             # is readable unless a log holds newer rows (https://sqlite.org/wal.html, 5) or a
             # journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
             if _size(self.journal_path) or _size(self.wal_path):
                 raise
-            return self._open("mode=ro&immutable=1", of_file, snapshot=True)
+            return self._open("ro&immutable=1", of_file, snapshot=True)
 
     def _open(self, mode: str, of_file: FileCache, *, snapshot: bool = False) -> Reader:
-        uri = f"{self.path.absolute().as_uri()}?{mode}"
         with translated(self.path):
-            connection = sqlite3.connect(
-                uri,
-                uri=True,
-                isolation_level=None,
-                timeout=self.busy_seconds,
-                check_same_thread=False,
-            )
+            connection = opened(self.path, mode, self.busy_seconds)
             try:
-                connection.text_factory = decode
                 connection.execute("PRAGMA query_only=1")
                 schema = self._schema(connection, of_file)
             except BaseException:
@@ -194,9 +183,9 @@ class Store:
     def _cache_of(self, key: _FileKey) -> FileCache:
         """Return what readers share of the file; a file that replaced it starts with nothing."""
         with self._lock:
-            if self._file[0] != key:
-                self._file = (key, FileCache())
-            return self._file[1]
+            if self._file.key != key:
+                self._file = FileCache(key)
+            return self._file
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:

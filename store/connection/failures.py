@@ -1,4 +1,4 @@
-"""What SQLite says about a file that it cannot read, as our errors."""
+"""Opening an SQLite file, and what SQLite says about one that it cannot read, as our errors."""
 
 from __future__ import annotations
 
@@ -101,6 +101,22 @@ _FAILURES: Mapping[int, _Failure] = {
 def decode(raw: bytes) -> str:
     """Decode a text of a file that may be damaged: invalid bytes become U+FFFD."""
     return raw.decode("utf-8", "replace")
+
+
+def opened(path: Path, mode: str, patience: float) -> sqlite3.Connection:
+    """Open a file that is there; no statement begins a transaction by itself.
+
+    Args:
+        path: The file.
+        mode: `ro` or `rw`, and perhaps more parameters (https://sqlite.org/uri.html).
+        patience: Seconds that a statement waits for other processes.
+    """
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
+    )
+    connection.text_factory = decode
+    return connection
 
 
 def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:

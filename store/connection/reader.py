@@ -48,7 +48,6 @@ observe: Callable[[str, float, int | None], None] | None = None
 
 _lock = threading.Lock()
 _open: weakref.WeakSet[Reader] = weakref.WeakSet()
-_stopped_threads: set[int] = set()
 _watchdog: threading.Thread | None = None
 
 
@@ -75,22 +74,6 @@ def _interrupt_late() -> None:
                 return
         for reader in readers:
             reader.interrupt_late()
-
-
-def interrupt_readers(thread: int) -> None:
-    """Interrupt the connections that a thread has made, by its identifier, and those it makes until
-    `allow_readers`."""
-    with _lock:
-        _stopped_threads.add(thread)
-        readers = [reader for reader in _open if reader.thread == thread]
-    for reader in readers:
-        reader.interrupt()
-
-
-def allow_readers() -> None:
-    """End what `interrupt_readers` has begun for this thread."""
-    with _lock:
-        _stopped_threads.discard(threading.get_ident())
 
 
 def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
@@ -121,9 +104,9 @@ class Reader:
         path: Path,
         schema: Schema,
         *,
-        snapshot: bool = False,
-        of_file: FileCache | None = None,
-        notes: Path | None = None,
+        snapshot: bool,
+        of_file: FileCache,
+        notes: Path | None,
     ) -> None:
         self._connection = connection
         self.path = path
@@ -135,15 +118,13 @@ class Reader:
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written
         meanwhile."""
-        self.of_file = FileCache() if of_file is None else of_file
+        self.of_file = of_file
         """What all readers of the file share."""
         self.index_remedy = ""
         """How to repair the search index, once a search could not use it."""
         self.statements = 0
         """How many statements ran."""
-        self.thread = threading.get_ident()
-        """The thread that made it."""
-        self.is_stopped = self.thread in _stopped_threads
+        self.is_stopped = False
         """Whether it was interrupted, and `begin` was not called since."""
         self._is_late = False
         self._began: float | None = None

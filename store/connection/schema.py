@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import defaultdict
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -139,9 +138,9 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
     )
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     rows = connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
-    return {str(row[1]) for row in rows}
+    return frozenset(str(row[1]) for row in rows)
 
 
 def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:
@@ -169,45 +168,38 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         NotAStoreError: It has tables, but not those of Hermes.
         sqlite3.Error: As SQLite says it; the caller translates it.
     """
-    names: dict[str, set[str]] = defaultdict(set)
-    definitions: dict[str, str] = {}
     objects = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-    for kind, name, sql in objects:
-        names[str(kind)].add(str(name))
-        if kind in ("table", "view"):
-            definitions[str(name)] = str(sql)
-    tables = names["table"]
+
+    def names(kind: str) -> frozenset[str]:
+        return frozenset(str(name) for of_kind, name, _sql in objects if of_kind == kind)
+
+    tables = names("table")
     if not tables:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.", path=path),
             remedy=_(NO_CHAT),
             advice=Advice.START_CHAT,
         )
-    if not {"sessions", "messages"} <= tables:
-        raise NotAStoreError(
-            _(
-                "{path} is an SQLite database, but not a Hermes session store: it has no "
-                "sessions and messages tables.",
-                path=path,
-            ),
-            advice=Advice.NAME_STORE,
-        )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
-        raise NotAStoreError(
-            _(
-                "{path} has tables named sessions and messages, but they are not those of Hermes.",
-                path=path,
-            ),
-            advice=Advice.NAME_STORE,
+        are_there = {"sessions", "messages"} <= tables
+        sentence = (
+            _("{path} has tables named sessions and messages, but they are not those of Hermes.")
+            if are_there
+            else _(
+                "{path} is an SQLite database, but not a Hermes session store: it has no "
+                "sessions and messages tables."
+            )
         )
+        raise NotAStoreError(sentence.format(path=path), advice=Advice.NAME_STORE)
+    definitions = {str(name): str(sql) for kind, name, sql in objects if kind in ("table", "view")}
     schema = Schema(
         version=None,
-        tables=frozenset(tables),
-        indexes=frozenset(names["index"]),
-        triggers=frozenset(names["trigger"]),
-        session_columns=frozenset(sessions),
-        message_columns=frozenset(messages),
+        tables=tables,
+        indexes=names("index"),
+        triggers=names("trigger"),
+        session_columns=sessions,
+        message_columns=messages,
         fts=_describe_fts("messages_fts", definitions),
         trigram=_describe_fts("messages_fts_trigram", definitions),
         leases=tuple(

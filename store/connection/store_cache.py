@@ -42,7 +42,9 @@ class FileCache:
     All readers of the file share them, on any thread: values are replaced, never changed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key: tuple[int, int]) -> None:
+        self.key = key
+        """Device and inode of the file."""
         self.schema: tuple[int, Schema] | None = None
         """The schema, and `PRAGMA schema_version` when it was read."""
         self.index_gaps: Mapping[str, IndexGaps] = {}

@@ -7,7 +7,7 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -41,7 +41,7 @@ from ..sessions.session import Session
 from ..text import one_line
 from ..trash.shelf import Bundle
 from ..wording import _
-from .faults import advised, fault, refused
+from .faults import fault, raised, refused
 from .host import Host
 
 Arguments = Mapping[str, object]
@@ -187,8 +187,12 @@ def _decode_hook(kind: type, value: object) -> object:
         tables = msgspec.convert(value, dict[str, list[list[str | int | float | None]]])
         return Facts.load(tables, Catalog(()))
     if kind is BrowseError:
-        failure = msgspec.convert(value, Failure)
-        return _raised(failure, failure.sentence, failure.remedy)
+        said = msgspec.convert(value, Failure)
+        error = _KINDS.get(said.kind, BrowseError)(
+            said.sentence, remedy=said.remedy, advice=said.advice, is_unchanged=False
+        )
+        error.exit_code = said.exit_code
+        return error
     if kind is Path:
         return Path(str(value))
     if kind is object:  # a value as it is stored
@@ -254,13 +258,6 @@ def _is_sound(value: object) -> bool:
     return not isinstance(parts, Iterable) or all(map(_is_sound, parts))
 
 
-def bound(name: str, args: Sequence[object], named: Arguments) -> dict[str, object]:
-    """Return the arguments of a call by name."""
-    parameters = inspect.signature(CALLS[name].function)
-    _first, *arguments = parameters.bind(None, *args, **named).arguments.items()
-    return dict(arguments)
-
-
 def sent(name: str, values: Arguments) -> bytes:
     """Return the arguments of a call that travel, as JSON."""
     types = signature(name)
@@ -314,14 +311,6 @@ def failure_of(error: BrowseError) -> Failure:
     return Failure(kind.__name__, error.sentence, error.remedy, error.advice, code)
 
 
-def _raised(said: Failure, sentence: str, remedy: str) -> BrowseError:
-    """Return an error of the program there; its sentence says by itself what was changed."""
-    kind = _KINDS.get(said.kind, BrowseError)
-    error = kind(sentence, remedy=remedy, advice=said.advice, is_unchanged=False)
-    error.exit_code = said.exit_code
-    return error
-
-
 def raised_there(host: Host, line: bytes) -> BrowseError:
     """Return the error of the program there, with its sentence as of here."""
     try:
@@ -341,5 +330,4 @@ def error_there(host: Host, said: Failure) -> BrowseError:
         error: BrowseError = refused(host, text)
         error.exit_code = said.exit_code
         return error
-    sentence, remedy = advised(host, text)
-    return _raised(said, f"{host.name}: {sentence}", remedy)
+    return raised(host, kind, text, said.exit_code, said.advice)

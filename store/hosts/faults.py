@@ -8,7 +8,7 @@ import shlex
 from typing import NamedTuple
 
 from ..connection.schema import NO_CHAT, NO_STORE
-from ..errors import RefusedError, StoreError
+from ..errors import Advice, BrowseError, RefusedError, StoreError
 from ..text import one_line
 from ..wording import N_, _
 from .host import Host
@@ -206,12 +206,12 @@ def explain(
         default = "host-ssh" if is_early else "host-lost"
         kind = next((kind for text, kind in _SAID if text in said), default)
         return fault(host, "host-closed" if is_early and kind == "host-lost" else kind, said=last)
-    if not has_greeted and is_no_program(host, exit_code, said):
-        is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
-        return fault(host, "host-broken" if is_broken else "host-program", said=last)
-    if not has_greeted and exit_code == _USAGE:
-        return fault(host, "host-old", said=last)
     if not has_greeted:
+        if is_no_program(host, exit_code, said):
+            is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
+            return fault(host, "host-broken" if is_broken else "host-program", said=last)
+        if exit_code == _USAGE:
+            return fault(host, "host-old", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
         return refused(host, last.removeprefix("hermes-browse: "))
@@ -233,6 +233,17 @@ def refused(host: Host, said: str) -> HostError:
     """Return the error of the program there, given its sentence."""
     sentence, remedy = advised(host, said)
     return fault(host, "host-refused", said=sentence, remedy=remedy)
+
+
+def raised(
+    host: Host, kind: type[BrowseError], said: str, exit_code: int, advice: Advice = Advice.NONE
+) -> BrowseError:
+    """Return the error of the program there as one of the same kind; its sentence says by itself
+    what was changed."""
+    sentence, remedy = advised(host, said)
+    error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=advice, is_unchanged=False)
+    error.exit_code = exit_code
+    return error
 
 
 def advised(host: Host, said: str) -> tuple[str, str]:

@@ -15,36 +15,30 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from typing import NamedTuple
 
 import msgspec
 
+from ..connection.reader import Stopped
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
+from ..trash.progress import never
 from ..wording import _
-from .faults import HostError, fault
+from .faults import HostError, explain, fault
 from .host import Host
-from .ssh import SshProcess
+from .running import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess
 
-CONNECT_SECONDS = 20.0
-"""How long a host may take until its program says hello."""
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
-ANSWER_SECONDS = 90.0
-"""How long an answer may take; more than the limit of a question there."""
 CHANGE_SECONDS = 660.0
 """How long a change may take without a report; more than its limit there."""
 RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
-ANSWER_BYTES = 64_000_000
-"""A longer answer is refused."""
-NOISE_BYTES = 100_000
-"""Bytes that a login shell may print before the program says hello."""
 _POLL = 0.1
 """Seconds between two looks whether a call is to be stopped."""
 _ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
@@ -111,32 +105,26 @@ class AskedQuestion:
         self.fail(QueryInterruptedError(_("The query was interrupted.")))
         self._connection.tell({"cancel": self._number})
 
-    def stop(self) -> None:
-        """Ask for an answer with what is done so far."""
-        self._connection.tell({"stop": self._number})
-
     def lines(
-        self,
-        seconds: float = ANSWER_SECONDS,
-        poll: Callable[[], object] = lambda: None,
-        *,
-        changes: bool = False,
+        self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
     ) -> Iterator[AnswerLine]:
         """Yield the lines about it; the last one is its answer.
 
         Args:
             seconds: How long it may take; a change that reports has its time again.
-            poll: Called several times a second.
+            stopped: Polled; True asks for an answer with what is done so far.
             changes: Whether it changes the store.
 
         Raises:
             HostError: The answer does not come.
             QueryInterruptedError: `cancel` was called.
         """
-        until = time.monotonic() + seconds
+        until, is_asked = time.monotonic() + seconds, False
         try:
             while time.monotonic() <= until:
-                poll()
+                if not is_asked and stopped():
+                    is_asked = True
+                    self._connection.tell({"stop": self._number})
                 try:
                     line = self._lines.get(timeout=_POLL)
                 except queue.Empty:
@@ -239,7 +227,8 @@ class Connection:
     def _listen(self, ssh: SshProcess) -> None:
         try:
             self._read(ssh)
-            error = ssh.why(self.greeted.done(), self._noise)
+            code, greeted = ssh.wait(), self.greeted.done()
+            error = explain(self._host, code, ssh.said, greeted, self._noise)
         except HostError as noise:
             error = noise
         self.end(error)

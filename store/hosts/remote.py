@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,13 @@ from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
 from ..sessions.session import Session
 from ..text import one_line
+from ..trash.progress import never
 from ..wording import N_, _
 from . import codec
 from .faults import HostError, fault
 from .host import Host, ssh_command
-from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
+from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
+from .running import ANSWER_SECONDS
 
 _LEASES = itertools.count(1)
 _PLAIN_BYTES = 16_000_000
@@ -58,7 +60,7 @@ class Lease:
         self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
 
-    def call(self, name: str, args: Sequence[object], named: codec.Arguments) -> object:
+    def call(self, name: str, values: codec.Arguments) -> object:
         """Return the answer of a call; whole texts that are longer than a line come in windows.
 
         Raises:
@@ -68,14 +70,13 @@ class Lease:
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
             raise fault(self.link.host, "host-version", version=hello.version)
-        values = codec.bound(name, args, named)
         if not codec.signature(name).changes:
-            return self._ask(name, values)
+            return self.ask(name, values)
         if "change" not in hello.rights:  # what fails here has sent nothing
             raise fault(self.link.host, "host-rights")
         return self._change(name, values)
 
-    def _ask(self, name: str, values: codec.Arguments) -> Any:
+    def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
         answer = codec.signature(name).answer
         try:
@@ -99,7 +100,7 @@ class Lease:
     def _asked(
         self,
         name: str,
-        values: codec.Arguments,
+        values: Mapping[str, Any],
         answer: object,
         start: int | None = None,
     ) -> object:
@@ -108,19 +109,12 @@ class Lease:
         types = codec.signature(name)
         head: Json = {"lease": self._number, "ask": name, "from": start}
         question = self._running = self.link.send(head, codec.sent(name, values))
-        stopped = values.get("stopped")
-
-        def poll() -> None:
-            nonlocal stopped
-            if callable(stopped) and stopped():
-                stopped = None
-                question.stop()
-
         seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
-        for line in question.lines(seconds, poll, changes=types.changes):
+        stopped = values.get("stopped", never)
+        for line in question.lines(seconds, stopped, changes=types.changes):
             if line.kind in types.reports:
-                if callable(report := values.get(line.kind)):
-                    report(self._decoded(name, line.value, types.reports[line.kind]))
+                if line.kind in values:
+                    values[line.kind](self._decoded(name, line.value, types.reports[line.kind]))
             elif line.kind == "answer":
                 return self._decoded(name, line.value, answer)
             elif line.kind == "error":
@@ -148,7 +142,7 @@ class Lease:
         waiting.daemon = True
         waiting.start()
         try:
-            answer = self._ask(name, values)
+            answer = self.ask(name, values)
             if isinstance(answer, CleanedUp) and answer.error is not None:
                 error = codec.error_there(self.link.host, codec.failure_of(answer.error))
                 answer = answer._replace(error=error)
@@ -212,7 +206,7 @@ class Lease:
             done = _(sentence, conversation=one_line(", ".join(found), 60))
             return Change(done, tuple(rows))
         if name == "restore":
-            named = [each for each in self._ask("deletions", {}) if each.name == values["name"]]
+            named = [each for each in self.ask("deletions", {}) if each.name == values["name"]]
             sessions = values.get("only") or [id for each in named for id in each.sessions]
             is_done = sessions and len(self._sessions(sessions)) == len(sessions)
             return Restored(values["name"], tuple(sessions), 0, 0, False, ()) if is_done else None
@@ -232,14 +226,14 @@ class Lease:
 
     def _deleted(self, ids: Sequence[str], lost: HostError) -> Deleted:
         """Return the newest delete that took these sessions; the error if there is none."""
-        for bundle in self._ask("deletions", {}):
+        for bundle in self.ask("deletions", {}):
             if set(ids) <= set(bundle.sessions):
                 return Deleted(bundle, (), (), ())
         raise lost
 
     def _sessions(self, ids: Sequence[str]) -> dict[str, Session]:
         """Return sessions by id; those that are gone are missing."""
-        sessions = self._ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
+        sessions = self.ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
         return {each: sessions[each] for each in ids if each in sessions}
 
     def _title(self, values: Any) -> str | None:
@@ -301,16 +295,6 @@ class RemoteStore(Store):
             return self.link.fingerprint
         self.link.try_again()
         return ()
-
-    def sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database and its log, as of the last change; zeros before the
-        first answer."""
-        mark = self.link.fingerprint
-        return (mark[3], mark[7]) if mark else (0, 0)
-
-    def check(self) -> None:
-        """Connect. HostError if the host cannot be reached."""
-        self.link.open()
 
     def open(self) -> Reader:
         """Refused: no statement is sent to another machine."""

@@ -1,9 +1,13 @@
-"""Command lines that run once on a host, each over a connection of its own; several hosts are asked
-at once."""
+"""The ssh process that runs a line on a host, and lines that run once, each in a process of its
+own."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import selectors
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -16,12 +20,23 @@ from ..connection.stored_values import Json
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreError
 from ..text import one_line
 from ..wording import _
-from .faults import SSH_FAILED, advised, explain, fault, is_no_program
-from .host import Host
-from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES
-from .ssh import SshProcess
+from .faults import SSH_FAILED, cannot_start, explain, fault, is_no_program, raised
+from .host import Host, ssh_command
 
 _T = TypeVar("_T")
+CONNECT_SECONDS = 20.0
+"""How long a host may take until its program says hello."""
+ANSWER_SECONDS = 90.0
+"""How long an answer may take; more than the limit of a question there."""
+ANSWER_BYTES = 64_000_000
+"""A longer answer is refused."""
+NOISE_BYTES = 100_000
+"""Bytes that a login shell may print before the program says hello."""
+_CHUNK = 65_536
+_SAID = 100_000
+"""Bytes of its standard error that are kept, the last ones."""
+_END_SECONDS = 5.0
+"""How long it may take to end after its output has."""
 _MARK = "hermes-browse-answers-below"
 """Printed before a command: everything ahead of it is what the shell of the host says by itself."""
 _MARKED = re.compile(_MARK.encode() + rb"[^\n]*\n")
@@ -30,6 +45,105 @@ SILENT_SECONDS = 660.0
 take a minute."""
 _ERRORS: dict[int, type[BrowseError]] = {3: StoreError, 4: NotFoundError, 5: RefusedError}
 """By exit code."""
+
+
+class SshProcess:
+    """An ssh process. One thread reads; any thread writes and ends it.
+
+    Args:
+        line: For the shell of the host, such as from `Host.command_line`.
+        takes_input: Whether it is written to. It is in a session of its own then: the signals of
+            the terminal, and the terminal itself, are not for it.
+
+    Raises:
+        HostError: It could not be started.
+    """
+
+    def __init__(self, host: Host, line: str, *, takes_input: bool = False) -> None:
+        self._said = bytearray()
+        self._writing = threading.Lock()
+        try:
+            self._process = subprocess.Popen(
+                ssh_command(host, line, level="INFO" if takes_input else "ERROR"),
+                stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=takes_input,
+            )
+        except (OSError, ValueError) as error:
+            raise cannot_start(host, error) from error
+        assert self._process.stdout is not None and self._process.stderr is not None
+        self._output, self._errors = self._process.stdout, self._process.stderr
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._output, selectors.EVENT_READ)
+        self._selector.register(self._errors, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
+    def said(self) -> str:
+        """What it has printed on standard error."""
+        return self._said.decode("utf-8", "replace")
+
+    def read(self, seconds: float | None = None) -> bytes | None:
+        """Wait for something on either stream, and return what came on standard output; None when
+        both have ended.
+
+        Raises:
+            TimeoutError: Nothing came in so many seconds.
+        """
+        streams = self._selector.get_map()
+        if not streams:
+            return None
+        has_output = self._output in streams
+        ready = self._selector.select(seconds if has_output else _END_SECONDS)
+        if not ready and not has_output:
+            return None  # another process, such as a proxy, holds its standard error open
+        if not ready:
+            raise TimeoutError
+        stream = ready[0][0].fileobj
+        chunk = os.read(ready[0][0].fd, _CHUNK)
+        if not chunk:
+            self._selector.unregister(stream)
+        if stream is self._output:
+            return chunk
+        self._said += chunk
+        del self._said[:-_SAID]
+        return b""
+
+    def write(self, line: bytes) -> None:
+        """Write to its standard input; nothing if it has ended, which `read` tells."""
+        assert self._process.stdin is not None
+        with self._writing, contextlib.suppress(OSError, ValueError):
+            self._process.stdin.write(line)
+
+    def wait(self) -> int | None:
+        """Return the exit code when its output has ended; None if it does not end soon."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(_END_SECONDS)
+        return None
+
+    def terminate(self) -> None:
+        """Ask it to end, and end its input, for an `ssh` that is a script."""
+        self._process.terminate()
+        # A thread that is writing fails when the process has ended.
+        if self._process.stdin is not None and self._writing.acquire(timeout=0.2):
+            self._process.stdin.close()
+            self._writing.release()
+
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        self.terminate()
+        if self.wait() is None:
+            self._process.kill()
+            self._process.wait()
+        self._selector.close()
+        self._output.close()
+        self._errors.close()
 
 
 class Reply(NamedTuple):
@@ -129,10 +243,7 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
     if not sentence:
         sentence = _("its hermes-browse ended with exit code {code}.", code=reply.code)
-    sentence, remedy = advised(host, sentence)
-    error = _ERRORS.get(reply.code, BrowseError)(f"{host.name}: {sentence}", remedy=remedy)
-    error.exit_code = reply.code
-    return error
+    return raised(host, _ERRORS.get(reply.code, BrowseError), sentence, reply.code)
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:

@@ -36,14 +36,13 @@ from ..api import OpenStore
 from ..call import CALLS
 from ..cleanup.sizes import Sizes
 from ..connection.connect import Fingerprint, Store
-from ..connection.reader import allow_readers, interrupt_readers
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError, RefusedError, ValueTooLongError
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .link import ANSWER_BYTES
+from .running import ANSWER_BYTES
 
 resource: ModuleType | None
 try:
@@ -139,7 +138,6 @@ class _LeaseThread:
         self._lock = threading.Lock()
         self._running: _Asked | None = None
         """What is being answered."""
-        self._ident = 0
         self.thread = threading.Thread(target=self._run, name=f"lease {number}", daemon=True)
         self.thread.start()
 
@@ -148,7 +146,7 @@ class _LeaseThread:
         with self._lock:
             running = self._running
             if running is not None and running.is_cancelled and not running.changes:
-                interrupt_readers(self._ident)
+                self._store.interrupt()
 
     def end(self) -> None:
         """Interrupt whatever statement is running, but no change, and close the lease."""
@@ -165,14 +163,13 @@ class _LeaseThread:
             running.until, running.is_stopped = math.inf, True
             if running.changes:
                 return  # it polls `stopped`, and says itself what it has done
-            interrupt_readers(self._ident)
+            self._store.interrupt()
         text = _(
             "This took longer than {seconds:.0f} seconds and was stopped.", seconds=running.seconds
         )
         self._server.send(running, _failed(running.id, RefusedError(text)))
 
     def _run(self) -> None:
-        self._ident = threading.get_ident()
         with contextlib.closing(self._store):
             while True:
                 try:
@@ -198,7 +195,6 @@ class _LeaseThread:
 
     def _begin(self, asked: _Asked) -> None:
         """Note that a question runs. QueryInterruptedError if it was cancelled before that."""
-        allow_readers()
         self._store.begin()
         with self._lock:
             asked.until = time.monotonic() + asked.seconds
@@ -288,8 +284,8 @@ class Server:
 
     def _prepare(self) -> None:
         """While the hello travels, load the modules of the first list, and read its pages."""
-        with contextlib.suppress(BrowseError), OpenStore(self.store, self.location) as store:
-            store.first_page(time.time())
+        with contextlib.suppress(Exception), OpenStore(self.store, self.location) as store:
+            store.first_page(time.time())  # the first question tells what is wrong
 
     @property
     def has_ended(self) -> bool:

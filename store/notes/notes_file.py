@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..connection.failures import SQLITE_ERRORS, decode
+from ..connection.failures import SQLITE_ERRORS, opened
 from ..connection.origin import OWN, origin_of
 from ..connection.reader import Reader, Row
 from ..errors import BrowseError, RefusedError
@@ -88,10 +88,7 @@ class Notes:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with open_regular(self._path):  # no pipe, which SQLite would wait for
             pass
-        uri = f"{self._path.absolute().as_uri()}?mode=rw"
-        opened = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
-        with contextlib.closing(opened) as connection:
-            connection.text_factory = decode
+        with contextlib.closing(opened(self._path, "rw", _PATIENCE)) as connection:
             yield connection
 
     @contextlib.contextmanager

@@ -28,62 +28,47 @@ Answers = Sequence[tuple[Place, T]]
 def merged_hits(
     query: Query,
     found: Answers[Found],
-    notes: Sequence[str] = (),
+    notes: Sequence[str],
     *,
-    is_partial: bool = False,
-    is_stopped: bool = False,
-    sort: str = "newest",
-    limit: int = 50,
-    titles: int = 0,
+    limit: int,
+    titles: int,
+    is_part: bool,
 ) -> Found:
-    """Return the hits of places as one page.
+    """Return the hits of places as one page, newest first.
 
     Args:
         notes: Why places are missing.
-        is_partial: More places are asked.
-        is_stopped: The search was stopped.
-        sort: As of the search, likewise `limit` and `titles`.
+        limit: The most hits, as `titles` is that of titles.
+        is_part: More places are asked, or would have been.
     """
+    conversations: dict[str, Conversation] = {}
+    hits: list[Hit] = []
+    titled: list[Conversation] = []
+    for place, each in found:
+        conversations |= place.keys.here(each.conversations)
+        hits += place.keys.here(each.answer.hits)
+        titled += place.keys.here(each.titles)
+    hits.sort(key=lambda each: each.timestamp or 0.0, reverse=True)
+    titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
     answers = [each.answer for _place, each in found]
-    hits = _ordered(found, sort)
     is_cut = len(hits) > limit
     totals = [each.total for each in answers]
-    is_counted = not (is_cut or is_partial or notes or None in totals)
+    is_counted = not (is_cut or is_part or notes or None in totals)
     engines = {each.engine for each in answers} - {"none"}
     named = [f"{place.name}: {note}" for place, each in found for note in each.answer.notes]
     answer = Answer(
         query,
         tuple(hits[:limit]),
         engines.pop() if len(engines) == 1 else "mixed" if engines else "none",
-        complete=not notes and not is_partial and all(each.complete for each in answers),
+        complete=not notes and not is_part and all(each.complete for each in answers),
         total=sum(total or 0 for total in totals) if is_counted else None,
         elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),
         notes=(*notes, *dict.fromkeys(named)),
-        stopped=is_partial or is_stopped or any(each.stopped for each in answers),
-        more=is_cut or is_partial or any(each.more for each in answers),
+        stopped=is_part or any(each.stopped for each in answers),
+        more=is_cut or is_part or any(each.more for each in answers),
         matchers=next((each.matchers for each in answers if each.matchers), ()),
     )
-    conversations: dict[str, Conversation] = {}
-    titled: list[Conversation] = []
-    for place, each in found:
-        conversations |= place.keys.here(each.conversations)
-        titled += place.keys.here(each.titles)
-    titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
     return Found(answer, tuple(titled[:titles]), conversations)
-
-
-def _ordered(found: Answers[Found], sort: str) -> list[Hit]:
-    """Return all hits, in the order of the search; by relevance, the best of each first."""
-    ranked = [
-        (rank, place.keys.here(hit))
-        for place, each in found
-        for rank, hit in enumerate(each.answer.hits)
-    ]
-    if sort == "relevance":
-        ranked.sort(key=lambda each: each[0])
-    else:
-        ranked.sort(key=lambda each: each[1].timestamp or 0.0, reverse=sort == "newest")
-    return [hit for _rank, hit in ranked]
 
 
 def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:

@@ -7,7 +7,7 @@ and answers, by the names of their fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
@@ -27,7 +27,14 @@ _OF_SESSION = ("id", "parent_id", "branched_from", "delegate_from", "reset_from"
 _ID_FIELDS = frozenset(
     {
         *_OF_SESSION,
-        *("session_id", "session_ids", "into_session_id", "empty_sessions", "parent_root_id"),
+        *(
+            "ids",
+            "session_id",
+            "session_ids",
+            "into_session_id",
+            "empty_sessions",
+            "parent_root_id",
+        ),
         *("focus", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
         *("first", "last", "known", "forgotten", "at", "of", "messages"),
@@ -39,8 +46,8 @@ _KEYED_FIELDS = frozenset({"gaps", "unread"})
 """Fields with a mapping whose keys alone are ids."""
 
 
-def numbers_in(value: object, numbers: Mapping[str, int]) -> Iterator[int]:
-    """Yield the numbers of the places that the keys in a value name.
+def number_in(value: object, numbers: Mapping[str, int]) -> int:
+    """Return the number of the place that the first key in a value names; 0 without a key.
 
     Args:
         numbers: By the name of the place.
@@ -48,14 +55,14 @@ def numbers_in(value: object, numbers: Mapping[str, int]) -> Iterator[int]:
     found: list[int] = []
 
     def note(key: str | int) -> str | int:
-        if isinstance(key, str):
-            found.extend(numbers[name] for name in [place_of(key)] if name in numbers)
-        elif key != END:
-            found.append((key + _HALF) >> _BITS)
+        if isinstance(key, int):
+            found.extend([(key + _HALF) >> _BITS] if key != END else [])
+        elif (name := place_of(key)) in numbers:
+            found.append(numbers[name])
         return key
 
     _changed(value, note, is_id=True)
-    yield from found
+    return found[0] if found else 0
 
 
 class Keys(NamedTuple):
@@ -79,6 +86,10 @@ class Keys(NamedTuple):
         """Return what a store is asked with its own ids in place of keys."""
         return cast("T", _changed(value, self._id, is_id=True))
 
+    def argument(self, name: str, value: object) -> object:
+        """Return an argument of a call with own ids in place of keys, by its name."""
+        return _field(self._id, name, value)
+
     def _key(self, own: str | int) -> str | int:
         if isinstance(own, str):
             return own if own == ORPHANED else f"{own} {self.name}"
@@ -92,30 +103,28 @@ class Keys(NamedTuple):
 
 def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
     """Return a value with its ids changed; `is_id` says whether texts and numbers in it are."""
-    if isinstance(value, str | int):
-        return change(value) if is_id and type(value) in (str, int) else value
-    if isinstance(value, Session):
+    if type(value) in (str, int):
+        return change(value) if is_id else value
+    if isinstance(value, Session):  # there are many
         own = {name: getattr(value, name) for name in _OF_SESSION}
         return value._replace(
             **{name: change(each) for name, each in own.items() if each is not None}
         )
     if isinstance(value, ToolCall):  # its id is not that of a session
         return value
-    names: tuple[str, ...] | None = getattr(value, "_fields", None)
-    if names is not None:  # a named tuple
-        return value._make(map(partial(_field, change), names, value))
     if isinstance(value, Mapping):
         return {
             _changed(key, change, is_id=is_id): _changed(each, change, is_id=is_id)
             for key, each in value.items()
         }
+    if hasattr(value, "_fields"):  # a named tuple
+        return value._make(map(partial(_field, change), value._fields, value))
     if isinstance(value, list | tuple | set | frozenset):
         return type(value)(_changed(each, change, is_id=is_id) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
-        names = tuple(each.name for each in fields(value) if each.init)
-        return replace(
-            value, **{each: _field(change, each, getattr(value, each)) for each in names}
-        )
+        names = [each.name for each in fields(value) if each.init]
+        own = {each: _field(change, each, getattr(value, each)) for each in names}
+        return replace(value, **own)
     return value
 
 

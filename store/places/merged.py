@@ -6,7 +6,6 @@ and their hits join a search when they come.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
@@ -25,7 +24,7 @@ from ..hosts.link import Links
 from ..hosts.running import in_thread
 from ..notes.read_marks import AllRead
 from ..search.found import Found
-from ..search.query import Query, parse
+from ..search.query import Query
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
@@ -33,15 +32,15 @@ from ..sessions.session_rows import SessionsPortion, StoreState
 from ..trash.progress import never
 from ..wording import _
 from .answers import MERGED, merged_hits
-from .keys import numbers_in
+from .keys import number_in
 from .names import id_of, place_of
 from .place import Place
 
 T = TypeVar("T")
 OF_ONE = frozenset(
     {
-        *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
-        *("is_compressed", "compactions", "seen_at", "losses"),
+        *("outline", "messages", "system_prompt", "raw_message", "image", "recap", "details"),
+        *("lineage", "is_compressed", "compactions", "seen_at", "losses"),
         *("stored_session", "stored_messages", "neighbourhood"),
         *("file_changes", "prompt_before", "run", "mark_read"),
     }
@@ -76,13 +75,6 @@ class MergedStore(Store):
         """Return what changes when one of them has something new to show."""
         return 0, 0, hash(tuple(place.fingerprint() for place in self.places))
 
-    def sizes(self) -> tuple[int, int]:
-        """Return zeros: there is no such file."""
-        return 0, 0
-
-    def check(self) -> None:
-        """Nothing to check: a place that cannot be read says so in its line."""
-
     def open(self) -> Reader:
         """Refused: no statement is about several stores."""
         raise _refused()
@@ -108,7 +100,7 @@ class MergedLease:
         self._open: dict[int, OpenStore] = {}
         self._is_interrupted = False
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+    def call(self, name: str, values: Mapping[str, Any]) -> object:
         """Carry a call out in the place that it is about, or in all of them.
 
         Raises:
@@ -116,13 +108,13 @@ class MergedLease:
             BrowseError: What happened in its place.
         """
         if name in OF_ONE:
-            return self._ask_one(name, args, named)
+            return self._ask_one(name, values)
         if name in MERGED:
-            return self._ask_everywhere(name, args, named)
+            return self._ask_everywhere(name, values)
         method: Callable[..., object] | None = getattr(self, f"_{name}", None)
         if method is None:
             raise _refused()
-        return method(*args, **named)
+        return method(**values)
 
     def begin(self) -> None:
         self._is_interrupted = False
@@ -152,10 +144,10 @@ class MergedLease:
 
     # About one conversation, or some
 
-    def _ask_one(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
-        place = self._place([*args, *named.values()])
-        own = {key: place.keys.there(value) for key, value in named.items()}
-        answer = getattr(self._store(place), name)(*map(place.keys.there, args), **own)
+    def _ask_one(self, name: str, values: Mapping[str, object]) -> object:
+        place = self._place(list(values.values()))
+        own = {each: place.keys.argument(each, value) for each, value in values.items()}
+        answer = getattr(self._store(place), name)(**own)
         if isinstance(answer, Catalog):
             sessions = map(place.keys.here, answer.sessions.values())
             return Catalog(sessions, answer.now, exact=False)
@@ -163,14 +155,10 @@ class MergedLease:
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""
-        number = next(numbers_in(asked, self._number_of), 0)
+        number = number_in(asked, self._number_of)
         if not 0 <= number < len(self._places):
             raise RefusedError(_("There is no such profile or host any more."))
         return self._places[number]
-
-    def _image(self, message_id: int, number: int) -> bytes | None:
-        place = self._place(message_id)
-        return self._store(place).image(place.keys.there(message_id), number)
 
     def _plan_resume(self, session_id: str, now: float) -> ResumePlan:
         place = self._place(session_id)
@@ -198,11 +186,14 @@ class MergedLease:
     _with_names = partialmethod(_completed, "with_names")
     _with_details = partialmethod(_completed, "with_details")
 
-    def _numbers(self, name: str, items: Sequence[Any], *how: object) -> dict[str, object]:
-        """Return what places know of sessions, or of their ids, by key."""
+    def _numbers(self, name: str, **values: Any) -> dict[str, object]:
+        """Return what places know of sessions, or of their ids, by key; these are the first
+        argument."""
         found: dict[str, object] = {}
-        for place, own in self._by_place(items):
-            found |= place.keys.here(getattr(self._store(place), name)(own, *how))
+        first = next(iter(values))
+        for place, own in self._by_place(values[first]):
+            answer = getattr(self._store(place), name)(**{**values, first: own})
+            found |= place.keys.here(answer)
         return found
 
     _count_rows = partialmethod(_numbers, "count_rows")
@@ -255,17 +246,17 @@ class MergedLease:
             if place.host is None and place.away is None and place.catalog is not None:
                 self._store(place).prepare_search()
 
-    def _ask_everywhere(
-        self, name: str, args: Sequence[object], named: Mapping[str, Any]
-    ) -> object:
+    def _ask_everywhere(self, name: str, values: Mapping[str, Any]) -> object:
         def ask(place: Place, store: OpenStore) -> Any:
-            own = place.catalog or Catalog((), exact=False)
-            return getattr(store, name)(
-                *(own if isinstance(value, Catalog) else value for value in args), **named
-            )
+            catalog = place.catalog or Catalog((), exact=False)
+            own = {
+                each: catalog if isinstance(value, Catalog) else value
+                for each, value in values.items()
+            }
+            return getattr(store, name)(**own)
 
         notes: list[str] = []
-        answers = list(self._answers(ask, notes, named.get("stopped", never)))
+        answers = list(self._answers(ask, notes, values.get("stopped", never)))
         return MERGED[name](answers, notes)
 
     def _answers(
@@ -312,29 +303,39 @@ class MergedLease:
 
     def _search(
         self,
-        query: Query | str,
-        catalog: Catalog | None = None,
-        view: View = View.ALL,
+        query: Query,
+        catalog: Catalog,
+        view: View,
         *,
-        now: float | None = None,
-        after: object = None,
+        now: float,
+        limit: int,
+        titles: int = 0,
+        is_typed: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] = lambda found: None,
-        **how: Any,
+        **_others: object,
     ) -> Found:
-        """Search all places; the hits of each join the others when they come."""
-        moment = time.time() if now is None else now
-        asked = parse(query, now=moment) if isinstance(query, str) else query
-        shown = {name: how[name] for name in ("sort", "limit", "titles") if name in how}
+        """Search all places; the hits of each join the others when they come. They have one order,
+        by time, and are read from the first on each time."""
 
         def ask(place: Place, store: OpenStore) -> Found:
-            return store.search(asked, place.catalog, view, now=moment, stopped=stopped, **how)
+            return store.search(
+                query,
+                place.catalog,
+                view,
+                now=now,
+                limit=limit,
+                titles=titles,
+                is_typed=is_typed,
+                stopped=stopped,
+            )
 
         found: list[tuple[Place, Found]] = []
         notes: list[str] = []
+        merged = partial(merged_hits, query, found, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):
             found.append(answer)
             tell(len(found) / len(self._places))
-            portion(merged_hits(asked, found, is_partial=True, **shown))
-        return merged_hits(asked, found, notes, is_stopped=stopped(), **shown)
+            portion(merged(is_part=True))
+        return merged(is_part=stopped())

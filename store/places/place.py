@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from concurrent.futures import Future
 
 from ..api import OpenStore
 from ..connection.connect import Fingerprint
@@ -51,7 +52,9 @@ class Place:
         self._mark: Fingerprint | None = None
         self._whole_at = 0.0
         self._lock = threading.Lock()
-        self._is_asked = False
+        self._reading: Future[None] = Future()
+        """Of a host, in the background."""
+        self._reading.set_result(None)
 
     @property
     def link(self) -> Link | None:
@@ -97,9 +100,8 @@ class Place:
         """Read what has changed; a host is asked in the background, once at a time."""
         if self.host is None:
             self.read()
-        elif not self._is_asked:
-            self._is_asked = True
-            in_thread(self._read_there, f"read {self.name}")
+        elif self._reading.done():
+            self._reading = in_thread(self.read, f"read {self.name}")
 
     def retry(self) -> None:
         """Read it now, even shortly after a failure; this may wait for a host."""
@@ -112,12 +114,6 @@ class Place:
     def is_waited_for(self) -> bool:
         """Whether its first rows are still to come."""
         return self.host is not None and self.catalog is None and self.away is None
-
-    def _read_there(self) -> None:
-        try:
-            self.read()
-        finally:
-            self._is_asked = False
 
     def read(self) -> None:
         """Read the sessions, unless nothing has changed; `error` says why that failed."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..connection.failures import SQLITE_ERRORS, decode
+from ..connection.failures import SQLITE_ERRORS, opened
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_time
 from ..files import FileTooLargeError, read_objects, read_regular
@@ -84,12 +83,10 @@ def _last_runs(home: Path, names: Mapping[str, str]) -> Iterator[CronRun]:
 
 def _executions(path: Path) -> list[Row] | None:
     """Return the newest rows of Hermes' ledger; None if there is none that can be read."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
         if not path.is_file():
             return None
-        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as connection:
-            connection.text_factory = decode
+        with contextlib.closing(opened(path, "ro", 1.0)) as connection:
             connection.execute("PRAGMA query_only=1")
             return connection.execute(
                 "SELECT job_id, status, COALESCE(started_at, claimed_at), finished_at, error "

@@ -34,7 +34,7 @@ one = links.of(Host(*sys.argv[1:]))
 
 def asked(one: Link) -> StoreState:
     """The answer to a question."""
-    state = Lease(one).call("state", (), {})
+    state = Lease(one).call("state", {})
     assert isinstance(state, StoreState)
     return state
 

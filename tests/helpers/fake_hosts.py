@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -70,7 +71,7 @@ class FakeLease:
         self._link = link
         self._is_interrupted = False
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+    def call(self, name: str, values: Mapping[str, Any]) -> object:
         """Answer from the file, once the gate is open."""
         link = self._link
         link.asked.append(name)
@@ -81,7 +82,7 @@ class FakeLease:
                 raise QueryInterruptedError("interrupted")
         link.open()
         with OpenStore(Store(link.file)) as store:
-            answer: object = getattr(store, name)(*args, **named)
+            answer: object = getattr(store, name)(**values)
             return answer
 
     def begin(self) -> None:

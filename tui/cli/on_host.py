@@ -11,8 +11,7 @@ from types import SimpleNamespace
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import ANSWER_BYTES
-from hermes_browse.store.hosts.running import read_document, refusal, run_once
+from hermes_browse.store.hosts.running import ANSWER_BYTES, read_document, refusal, run_once
 from hermes_browse.store.text import printable
 
 from .output import note, print_json

@@ -24,7 +24,7 @@ def test_questions_are_cancelled(links, server):
     lease = Lease(links.of(server.host._replace(command=SILENT)))
     threading.Timer(0.5, lease.interrupt).start()
     with pytest.raises(QueryInterruptedError):
-        lease.call("state", (), {})
+        lease.call("state", {})
 
 
 def test_a_connection_is_closed_while_others_wait(links, server):

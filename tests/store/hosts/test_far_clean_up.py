@@ -112,7 +112,7 @@ def test_the_connection_is_lost_behind_it(links, server, path):
 
 def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeypatch):
     """What is gone counts as done and can be restored; of the others nobody knows."""
-    ask = Lease._ask
+    ask = Lease.ask
 
     def half(lease, name, values):
         if name == "clean_up":
@@ -123,7 +123,7 @@ def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeyp
 
     with open_store(remote(links.of(server.host))) as store:
         plan = planned(store)
-        monkeypatch.setattr(Lease, "_ask", half)
+        monkeypatch.setattr(Lease, "ask", half)
         outcome = store.delete_planned(plan)
         assert len(outcome.plan.selected) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
         assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)

@@ -172,7 +172,7 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
     code = ASKING + (
         "from resource import RUSAGE_SELF, getrusage\n"
         "before = getrusage(RUSAGE_SELF).ru_maxrss\n"
-        "try: Lease(one).call('state', (), {})\n"
+        "try: Lease(one).call('state', {})\n"
         "except HostError as error: print(error.code, len(str(error)))\n"
         "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
     )

@@ -157,14 +157,14 @@ def test_a_long_answer_comes_in_windows(monkeypatch):
     text = 'Zoë said: "no"\n' * 5
     link = LongAnswers(text)
     lease = Lease(cast(Link, link))
-    assert lease.call("system_prompt", ("one",), {}) == text
+    assert lease.call("system_prompt", {"session_id": "one"}) == text
     length = len(link.answer.decode())
     assert link.starts == [None, *range(0, length + 1, 10)]
     monkeypatch.setattr(remote, "_WINDOWS", 2)
     with pytest.raises(ValueTooLongError, match="vps: This is too large"):
-        lease.call("system_prompt", ("one",), {})
+        lease.call("system_prompt", {"session_id": "one"})
     with pytest.raises(ValueTooLongError):
-        lease.call("state", (), {})
+        lease.call("state", {})
     assert link.starts[-1] is None, "no text, so no windows"
 
 

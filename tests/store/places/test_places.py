@@ -18,6 +18,7 @@ from hermes_browse.store.places.keys import Keys
 from hermes_browse.store.places.merged import MergedLease, MergedStore, places_of
 from hermes_browse.store.places.names import id_of, place_of
 from hermes_browse.store.places.place import Place
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 
 NOW = T0 + 1000.0
@@ -106,9 +107,10 @@ def test_hits_are_merged_by_time_and_read_on(root):
     """The newest of all, and a longer page continues it."""
     with OpenStore(merged_store(root)) as several:
         catalog = several.catalog(NOW)
-        hits = several.search("lighthouse*", catalog, now=NOW, limit=4).answer
-        more = several.search("lighthouse*", catalog, now=NOW, limit=8).answer
-        every = several.search("lighthouse*", catalog, now=NOW, limit=20).answer
+        query, asked = parse("lighthouse*"), several.search
+        hits = asked(query, catalog, View.ALL, now=NOW, limit=4).answer
+        more = asked(query, catalog, View.ALL, now=NOW, limit=8).answer
+        every = asked(query, catalog, View.ALL, now=NOW, limit=20).answer
     assert [each.timestamp for each in hits.hits] == [T0 + 4, T0 + 4, T0 + 3, T0 + 3]
     assert hits.more and hits.total is None and more.hits[:4] == hits.hits
     assert len(every.hits) == 10 == every.total and not every.more and every.complete
