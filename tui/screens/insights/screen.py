@@ -219,14 +219,12 @@ class InsightsScreen(SubScreen):
         catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
         self.groups.show(CatalogRows(catalog, roots, self.main.details, self._opened, _("None.")))
         self._show_headings()
-        what, count = label(row.by, row.group.key), formats.counted(len(roots), "conversation")
-        self.say(
-            _(
-                "behind {what}: {conversations} · Enter reads one, Esc goes back",
-                what=what,
-                conversations=count,
-            )
+        sentence = _(
+            "behind {what}: {conversations} · Enter reads one, Esc goes back",
+            what=row.name,
+            conversations=formats.counted(len(roots), "conversation"),
         )
+        self.say(sentence)
 
     # Chart
 
