@@ -47,7 +47,8 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
     for at in range(len(rows)):
         is_new = not blocks or at >= blocks[-1].end
         if is_new and (at == first_live or _is_written(rows, at)):
-            blocks.append(_block_at(rows, at, blocks[-1] if blocks else None, above))
+            previous = blocks[-1] if blocks else RowBlock(0, 0)
+            blocks.append(_block_at(rows, at, previous, above))
     if rows and above is not None and (not blocks or blocks[0].start > 0):
         blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
     return blocks
@@ -83,12 +84,12 @@ def _is_together(rows: HistoryRows, at: int, other: int) -> bool:
 def _block_at(
     rows: HistoryRows,
     at: int,
-    previous: RowBlock | None,
+    previous: RowBlock,
     above: HistoryRows | None,
 ) -> RowBlock:
     """Return the block around a row that a compaction wrote, or that follows compacted ones."""
     start, end = at, at + 1
-    while start > (previous.end if previous else 0) and _is_together(rows, start - 1, at):
+    while start > previous.end and _is_together(rows, start - 1, at):
         start -= 1
     while end < len(rows) and _is_together(rows, end, at):
         end += 1
@@ -96,15 +97,16 @@ def _block_at(
     # Older summaries may be carried over with the new one.
     summary = min(summaries, key=lambda row: row.repeats_time, default=None)
     is_batch = sum(not row.repeats_time for row in rows[start:end]) > 1
-    if previous is None and above is not None and _are_copies(rows[:start], above):
+    is_first = previous.end == 0
+    if is_first and above is not None and all(_repeats(row, above) for row in rows[:start]):
         start = 0  # the head was written before the batch
-    before = rows[previous.start if previous else 0 : start]
+    before = rows[previous.start : start]
     sent = sent_of(before) if start > 0 else above or ()
     if not is_batch:
         end = _end_of_copies(rows, start if summary is None else end, sent)
     is_marked = all(row.state is not State.LIVE for row in before)
-    told = [row for row in rows[start:end] if row.summary is None]
-    if not (is_marked or previous or any(_are_copies([row], sent) for row in told)):
+    has_copies = any(_repeats(row, sent) for row in rows[start:end] if row.summary is None)
+    if is_first and not (is_marked or has_copies):
         start, is_marked = 0, True  # a branch or an import begins with it
     is_known = (is_batch or start > 0) and end - start > 1
     return RowBlock(start, end, summary, is_marked, is_known)
@@ -112,11 +114,11 @@ def _block_at(
 
 def _end_of_copies(rows: HistoryRows, start: int, sent: HistoryRows) -> int:
     """Return the end of the rows that repeat rows that were sent, from a place on."""
-    return start + sum(1 for _row in takewhile(lambda row: _are_copies([row], sent), rows[start:]))
+    return start + sum(1 for _row in takewhile(lambda row: _repeats(row, sent), rows[start:]))
 
 
-def _are_copies(rows: HistoryRows, others: HistoryRows) -> bool:
-    return all(any(is_copy(row, other) for other in others) for row in rows)
+def _repeats(row: HistoryRow, sent: HistoryRows) -> bool:
+    return any(is_copy(row, other) for other in sent)
 
 
 def find_originals(head: HistoryRows, tail: HistoryRows, sent: HistoryRows) -> dict[int, int]:

@@ -226,21 +226,18 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
     rows_of_segments = read_rows(reader, segments)
     gaps = read_id_gaps(reader, rows_of_segments)
     generations: list[Generation] = []
+    previous = Generation(0, ())
     empty_sessions: list[str] = []
     for segment, rows in enumerate(rows_of_segments):
         if not rows:
             empty_sessions.append(segments[segment].id)
             continue
-        above = None
-        if segment > 0:
-            above = sent_of(generations[-1].rows) if generations else []
-        blocks = find_blocks(rows, above)
+        blocks = find_blocks(rows, sent_of(previous.rows) if segment > 0 else None)
         starts = [*(block.start for block in blocks), len(rows)]
         if starts[0] > 0:
-            generations.append(Generation(segment, tuple(rows[: starts[0]])))
+            previous = Generation(segment, tuple(rows[: starts[0]]))
+            generations.append(previous)
         for block, end in zip(blocks, starts[1:], strict=True):
-            follows = bool(generations) and (segment > 0 or block.start > 0)
-            previous = generations[-1] if follows else Generation(segment, ())
             written = block.end - block.start
             generation = Generation(segment, tuple(rows[block.start : end]), written)
             places = (row.id for row in generation.rows[: written + 1])
@@ -253,11 +250,12 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
                 empty_sessions=tuple(empty_sessions),
                 gap=next((gaps[place] for place in places if place in gaps), None),
             )
-            generations.append(generation._replace(compaction=found))
+            previous = generation._replace(compaction=found)
+            generations.append(previous)
             empty_sessions.clear()
     aborted = None
-    if generations and segments[generations[-1].segment].end_reason == "compression":
-        aborted = _aborted(generations[-1], segments)
+    if generations and segments[previous.segment].end_reason == "compression":
+        aborted = _aborted(previous, segments)
     return CompactionHistory(tuple(generations), aborted, gaps)
 
 

@@ -39,7 +39,7 @@ _COUNTED = ("input", "output", "cache_read", "cache_write", "reasoning", "estima
 _COUNTERS = ", ".join(f"{name} REAL" for name in _COUNTED)
 _TABLES = f"""
     CREATE TABLE session (
-        id TEXT PRIMARY KEY, root TEXT, source TEXT, project TEXT, model TEXT, archived INTEGER,
+        id TEXT PRIMARY KEY ON CONFLICT REPLACE, root TEXT, source TEXT, project TEXT, model TEXT, archived INTEGER,
         began REAL, {_COUNTERS}, unknown INTEGER, included INTEGER
     );
     CREATE VIEW whole AS SELECT id, model, {", ".join(_COUNTED)}, unknown FROM session;
@@ -53,6 +53,12 @@ _TABLES = f"""
 """
 _ROWS = {"session": 16, "usage": 9, "message": 4, "tool": 7}
 """The tables, and how many columns each has."""
+_ADD_UP = (
+    "ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, "
+    "messages = messages + excluded.messages, failed = failed + excluded.failed, "
+    "bytes = bytes + excluded.bytes"
+)
+"""What is done with rows of `tool` that have the same key."""
 _REST = ", ".join(f"max(0, s.{name} - total(u.{name})) AS {name}" for name in _COUNTED[:5])
 _TOTALS = ", ".join(f"total({name}) AS {name}" for name in _COUNTED)
 _BY_MODEL = f"""
@@ -100,9 +106,10 @@ class Facts:
         weakref.finalize(self, self._connection.close)
         self._connection.executescript(_TABLES)
 
-    def fill(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        """Run an INSERT for each row."""
-        self._connection.executemany(statement, rows)
+    def fill(self, table: str, rows: Iterable[Sequence[object]], conflict: str = "") -> None:
+        """Insert rows; `conflict` is the clause for those with the same key."""
+        marks = ", ".join("?" * _ROWS[table])
+        self._connection.executemany(f"INSERT INTO {table} VALUES ({marks}) {conflict}", rows)
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
         """Run a SELECT.
@@ -128,8 +135,8 @@ class Facts:
         try:
             ((of_tools,),) = tables["about"]
             facts = cls(catalog, of_tools=bool(of_tools))
-            for name, count in _ROWS.items():
-                facts.fill(f"INSERT INTO {name} {_values(count)}", tables[name])
+            for name in _ROWS:
+                facts.fill(name, tables[name])
         except (KeyError, ValueError, sqlite3.Error) as error:
             raise ValueError(str(error)) from error
         if not facts.of_tools:
@@ -144,10 +151,6 @@ class Facts:
 def _check(stopped: Stopped) -> None:
     if stopped():
         raise QueryInterruptedError(_("Measuring was interrupted."))
-
-
-def _values(count: int) -> str:
-    return f"VALUES ({', '.join('?' * count)})"
 
 
 def _count(value: object) -> int:
@@ -187,7 +190,7 @@ def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
         _check(stopped)
         known = [(sessions.get(text_of(row[1])), row[2:]) for row in rows]
         facts.fill(
-            f"INSERT OR REPLACE INTO session {_values(16)}",
+            "session",
             (_session_row(facts.catalog, each, stored) for each, stored in known if each),
         )
 
@@ -204,7 +207,7 @@ def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     for rows in reader.slices(sql, "u.rowid", _SLICE):
         _check(stopped)
         facts.fill(
-            f"INSERT INTO usage {_values(9)}",
+            "usage",
             (
                 (
                     as_text(row[1]),
@@ -280,7 +283,7 @@ def read_facts(
             (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
         ]
         known += sum(count for session, _at, count, _size in groups if session in sessions)
-        facts.fill(f"INSERT INTO message {_values(4)}", groups)
+        facts.fill("message", groups)
     facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
     return facts
 
@@ -301,12 +304,8 @@ def read_tools(
     open_calls: dict[tuple[str, str], str] = {}
     for rows in reader.slices(_tool_sql(reader), "m.id", _TOOL_SLICE):
         _check(stopped)
-        facts.fill(
-            f"INSERT INTO tool {_values(7)} ON CONFLICT DO UPDATE SET "
-            "calls = calls + excluded.calls, messages = messages + excluded.messages, "
-            "failed = failed + excluded.failed, bytes = bytes + excluded.bytes",
-            (counted for row in rows for counted in _count_tools(facts, row, open_calls)),
-        )
+        counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
+        facts.fill("tool", counted, _ADD_UP)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
     return facts
 

@@ -67,7 +67,6 @@ class OldTranscripts:
         self.path = self._folder.path / "state.db"
         """The store."""
         self._lock = threading.Lock()
-        self._is_closed = False
         try:
             self._connection = self._create()
         except (OSError, sqlite3.Error) as error:
@@ -95,11 +94,6 @@ class OldTranscripts:
 
     def __exit__(self, *ended: object) -> None:
         self.close()
-
-    @property
-    def done(self) -> int:
-        """Number of files read."""
-        return self.files - len(self._queue)
 
     def fill(self) -> bool:
         """Read the next portion, newest files first; return whether there is more.
@@ -157,7 +151,8 @@ class OldTranscripts:
                 "{count:,} old transcripts in {folder}",
                 self.files,
             )
-        text = text.format(done=self.done, count=self.files, folder=self.folder)
+        done = self.files - len(self._queue)
+        text = text.format(done=done, count=self.files, folder=self.folder)
         if not self.notes:
             return text
         notes = ngettext(
@@ -170,9 +165,6 @@ class OldTranscripts:
     def close(self) -> None:
         """Remove the temporary store, after the current portion."""
         with self._lock:
-            if self._is_closed:
-                return
-            self._is_closed = True
             self._queue = []
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()

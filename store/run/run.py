@@ -57,6 +57,8 @@ class Stretch(NamedTuple):
 
     session_id: str
     first_message_id: int | None
+    at: float | None
+    """When that was written."""
     model: str
     prompt: str
     """What identifies the system prompt; empty if none is stored."""
@@ -157,11 +159,13 @@ def _stretches(
             usages = [(segment.model, None, segment.cost_usd, *counts)]
         for model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
-            after = (row.id for row in own if (row.at or 0.0) >= begin)
+            after = (row for row in own if (row.at or 0.0) >= begin)
+            first = next(after, own[0] if own else None)
             sent, cached = sum(map(as_count, counted)), as_count(counted[1])
             yield Stretch(
                 segment.id,
-                next(after, own[0].id if own else None),
+                first and first.id,
+                first and first.at,
                 text_of(model),
                 text_of(prompt),
                 text_of(tools),

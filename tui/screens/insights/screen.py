@@ -220,14 +220,12 @@ class InsightsScreen(SubScreen):
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         self.groups.show(rows)
         self._show_headings()
-        what, count = label(row.by, row.group.key), formats.counted(len(roots), "conversation")
-        self.say(
-            _(
-                "behind {what}: {conversations} · Enter reads one, Esc goes back",
-                what=what,
-                conversations=count,
-            )
+        sentence = _(
+            "behind {what}: {conversations} · Enter reads one, Esc goes back",
+            what=row.name,
+            conversations=formats.counted(len(roots), "conversation"),
         )
+        self.say(sentence)
 
     # Chart
 

@@ -28,45 +28,39 @@ _LEAST_BAR = 8
 """Cells; with less room there is no bar."""
 
 
-def _number(read: Callable[[Group], float]) -> Callable[[Group, float], str]:
-    def text(group: Group, now: float) -> str:
-        value = read(group)
-        return formats.number(value) if value else ""
-
-    return text
+def _number(value: float) -> str:
+    return formats.number(value) if value else ""
 
 
 _CONVERSATIONS: Column[Group] = Column(
-    N_("convs"), 7, _number(lambda group: len(group.conversations))
+    N_("convs"), 7, lambda group, now: _number(len(group.conversations))
 )
 _COLUMNS: Columns[Group] = Columns(
     _CONVERSATIONS,
-    Column(N_("begun"), 10, _number(lambda group: group.sessions), 112, order="sessions"),
-    Column(N_("msgs"), 7, _number(lambda group: group.messages), order="messages"),
-    Column(N_("input"), 7, _number(lambda group: group.tokens.input), 96),
+    Column(N_("begun"), 10, lambda group, now: _number(group.sessions), 112, order="sessions"),
+    Column(N_("msgs"), 7, lambda group, now: _number(group.messages), order="messages"),
+    Column(N_("input"), 7, lambda group, now: _number(group.tokens.input), 96),
     Column(
         N_("cached"),
         8,
-        _number(lambda group: group.tokens.cache_read + group.tokens.cache_write),
+        lambda group, now: _number(group.tokens.cache_read + group.tokens.cache_write),
         96,
     ),
-    Column(N_("out"), 7, _number(lambda group: group.tokens.output), 96),
-    Column(N_("reasoning"), 11, _number(lambda group: group.tokens.reasoning), 127),
-    Column(N_("tokens"), 8, _number(lambda group: group.tokens.total), 48, order="tokens"),
+    Column(N_("out"), 7, lambda group, now: _number(group.tokens.output), 96),
+    Column(N_("reasoning"), 11, lambda group, now: _number(group.tokens.reasoning), 127),
+    Column(N_("tokens"), 8, lambda group, now: _number(group.tokens.total), 48, order="tokens"),
     Column(N_("cost"), 10, lambda group, now: cost(group), order="cost"),
 )
 _TOOL_COLUMNS: Columns[Group] = Columns(
     _CONVERSATIONS,
-    Column(N_("sessions"), 10, _number(lambda group: group.sessions), 72),
-    Column(N_("calls"), 8, _number(lambda group: group.calls), order="calls"),
-    Column(N_("answers"), 9, _number(lambda group: group.messages)),
-    Column(N_("failed"), 8, _number(lambda group: group.failed), order="failed"),
+    Column(N_("sessions"), 10, lambda group, now: _number(group.sessions), 72),
+    Column(N_("calls"), 8, lambda group, now: _number(group.calls), order="calls"),
+    Column(N_("answers"), 9, lambda group, now: _number(group.messages)),
+    Column(N_("failed"), 8, lambda group, now: _number(group.failed), order="failed"),
     Column(
         N_("rate"),
         8,
-        lambda group, now: (
-            f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""
-        ),
+        lambda group, now: f"{group.failure_rate:.1%}" if group.failure_rate else "",
     ),
 )
 
@@ -101,10 +95,11 @@ class TableLayout(NamedTuple):
         """Return the headings in exactly `width` cells."""
         name, bar = self.rooms(width)
         order = self.metric if self.by not in UNITS else None
-        texts = [formats.fit(f" {by_name(self.by)}", name)]
-        texts.append(self.columns.head(width, order, always=self.metric))
-        texts.append("  " + formats.fit(_(self.metric), bar) if bar else "")
-        return formats.fit("".join(texts), width)
+        text = formats.fit(f" {by_name(self.by)}", name)
+        text += self.columns.head(width, order, always=self.metric)
+        if bar:
+            text += "  " + formats.fit(_(self.metric), bar)
+        return formats.fit(text, width)
 
 
 class GroupRow(NamedTuple):

@@ -163,9 +163,9 @@ class RunAxis(Picture):
 
     def _parts(self, run: Run, room: int) -> Iterator[Cell]:
         """Name cost and cache share of each part, from where it begins."""
-        times = {row.id: row.at for row in run.rows}
-        begins = [times.get(part.first_message_id or 0) for part in run.stretches]
-        columns = [self._column(begin, room) if begin is not None else 0 for begin in begins]
+        columns = [
+            self._column(part.at, room) if part.at is not None else 0 for part in run.stretches
+        ]
         yield Cell(" " * min(columns, default=room), "text")
         for part, column, end in zip(run.stretches, columns, [*columns[1:], room], strict=True):
             model = one_line(part.model, 60)

@@ -67,8 +67,8 @@ def run_rows(run: Run) -> Iterator[RunEventRow]:
         yield RunEventRow("!", mark.text, session_id, id, times.get(id))
     for part in run.stretches:
         words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
-        id = part.first_message_id
-        yield RunEventRow("│", words, part.session_id, id, times.get(id), part.cost_usd)
+        place = part.session_id, part.first_message_id, part.at
+        yield RunEventRow("│", words, *place, part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
