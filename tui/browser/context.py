@@ -98,8 +98,6 @@ class Context(StoreScreen[object]):
     status: var[StatusText] = var(StatusText(), init=False, always_update=True)
     about: var[str] = var("", init=False)
     """A sentence about the row under the cursor, shown where there is no other."""
-    is_row_live: var[bool] = var(False, init=False)
-    """It says that Hermes is writing."""
     writing: var[str] = var("", init=False)
     """A sentence on who writes to the store."""
     progress: var[str] = var("", init=False)

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.models import Status
 from hermes_browse.store.wording import _
 
 from ..settings.options import FOREVER
@@ -25,7 +24,7 @@ from .first_hint import FirstHint
 from .keyed import KeyScreen
 from .list.about import about
 from .list.conversation_list import ConversationList, enter_title
-from .list.conversation_rows import ConversationRow, JobRow
+from .list.conversation_rows import JobRow
 from .list.hit_rows import MoreRow, SuggestionRow
 from .search.box import SearchBox
 
@@ -191,10 +190,8 @@ class MainScreen(KeyScreen):
         self.say(self.search.shortfall if self.searched is not None else "")
 
     def describe_row(self, row: ListRow | None) -> None:
-        is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
         is_resumed = enter_title(row, resumes=self.rows.resumes) == "resume"
         enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
-        self.is_row_live = is_live
         self.about = about(row, self.clock(), enter, self.status_room)
         if self._opens_first and not self.search.is_pending:
             self._open_first()

@@ -139,6 +139,11 @@ class ConversationRow(NamedTuple):
         return spans
 
 
+def is_live(row: object) -> bool:
+    """Return whether Hermes is writing the conversation of a row."""
+    return isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
+
+
 class JobRow(NamedTuple):
     """All runs of one cron job."""
 
