@@ -20,7 +20,7 @@ from hermes_browse.store.wording import _
 
 from ..panes import Panes
 from .preflight import PreflightCard
-from .terminal_windows import WindowOutcome, go_to, open_window
+from .terminal_windows import go_to, open_window
 
 
 class _Planned(NamedTuple):
@@ -108,20 +108,15 @@ class Resuming:
     async def _resume_in_window(self, conversation: Conversation) -> None:
         main = self._main
         planned = await main.read(lambda store: self._read_planned(store, conversation.id))
-        outcome = await main.call(lambda: go_to(planned.plan))
-        if outcome is not None:
-            self._report(outcome)
+        if await main.call(lambda: go_to(planned.plan)):
+            main.say(_("this conversation was open in a window of tmux: it is in front now"))
         else:
             self._ask(planned, lambda plan: main.start("resume", self._open_window, plan))
 
     async def _open_window(self, plan: ResumePlan) -> None:
-        self._report(await self._main.call(lambda: open_window(plan, self._main.options.window)))
-
-    def _report(self, outcome: WindowOutcome) -> None:
-        if outcome.done:
-            self._main.say(outcome.text)
-        else:
-            self._main.warn(outcome.text)
+        main = self._main
+        await main.call(lambda: open_window(plan, main.options.window))
+        main.say(_("Hermes is in a new window"))
 
     # In this terminal, and back
 
