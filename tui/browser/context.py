@@ -136,7 +136,6 @@ class Context(StoreScreen[object]):
         store.on_wait = self._tell_of_wait
 
     def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
-        """Set view and order before anything is shown."""
         self.set_reactive(Context.view, view)
         self.set_reactive(Context.sort, sort)
         self.set_reactive(Context.reverse, reverse)
@@ -161,7 +160,6 @@ class Context(StoreScreen[object]):
 
     @property
     def order(self) -> Order:
-        """The order of the list."""
         return Order(self.sort, self.reverse, self.settled.get(self.sort, {}))
 
     @property
@@ -192,7 +190,6 @@ class Context(StoreScreen[object]):
         self.status = StatusText(text, is_failure=True)
 
     def show_progress(self, text: str) -> None:
-        """Show how far what runs behind the screen is."""
         self.progress = text
 
     async def write(self, work: Callable[[], Result]) -> Result:

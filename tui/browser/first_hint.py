@@ -20,7 +20,6 @@ class FirstHint(Static):
     """The keys in force, and two sentences."""
 
     def appear(self) -> None:
-        """Show itself, with the keys in force."""
         commands = [each for each in (*MAIN, *LIST) if each.id in _SHOWN]
         commands.sort(key=lambda command: _SHOWN.index(command.id))
         keys = {

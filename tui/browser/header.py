@@ -27,7 +27,6 @@ def _style(text: str, style: str) -> Content:
 
 
 def store_name(location: Location) -> str:
-    """Return the name of the store for a title."""
     return one_line(location.name, 30)
 
 
@@ -63,7 +62,6 @@ def attention(found: Attention) -> str:
 
 
 def marked(count: int, messages: int) -> str:
-    """Return the number of marks for the line of views."""
     return _("✓ {count:,} marked · {messages}", count=count, messages=formats.messages(messages))
 
 
@@ -103,7 +101,6 @@ def status(text: str, state: str, *, look: str = "dim") -> Content:
 
 
 def failure(text: str) -> Content:
-    """Build the status line for an error."""
     return Content.styled(one_line(text, 400), "$error")
 
 

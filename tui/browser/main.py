@@ -198,7 +198,6 @@ class MainScreen(KeyScreen):
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
-        """Handle Enter in the list."""
         if self.rows.enter_title == "resume":
             self.resuming.resume()
         else:
@@ -252,7 +251,6 @@ class MainScreen(KeyScreen):
 
     @on(SearchBox.Moved)
     def box_moved(self, event: SearchBox.Moved) -> None:
-        """Handle movement keys typed in the search box."""
         if self.query_line.recall(event.key):
             return
         steps = {"down": 1, "up": -1}

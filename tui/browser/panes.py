@@ -122,7 +122,6 @@ class Panes(Context):
         self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
 
     def redraw_marks(self) -> None:
-        """Draw the rows again after the marks changed."""
         self.rows.refresh_rows()
         self.show_header_soon()
 
@@ -138,7 +137,6 @@ class Panes(Context):
     watch_old_files = show_header_soon
 
     def show_header(self) -> None:
-        """Update header, line of views and column names."""
         self._is_header_due = False
         width, catalog = self.size.width, self.catalog
         counts, is_searching = catalog.counts(), self.searched is not None
@@ -202,7 +200,6 @@ class Panes(Context):
         return self.size.width - 2 - cell_len(f" │ {self.progress or self.writing}")
 
     def line(self, name: str) -> TextLine:
-        """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
 
     def on_resize(self, event: Resize) -> None:
@@ -234,7 +231,6 @@ class Panes(Context):
             pane.styles.width, pane.styles.height = width, height
 
     def share(self, steps: int) -> None:
-        """Move the border between the panes."""
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):
             self.end_zoom()
             self.share_out()

@@ -188,7 +188,6 @@ class _PaintedRows:
         return ["".join(self.palette.text(text, look) for text, look in looks)]
 
     def line(self, index: int, *, is_current: bool) -> str:
-        """Return a row as escape sequences."""
         row, width = self._rows.row(index), self._width - 1
         spans = (
             row.spans(width, self._now, self._columns)

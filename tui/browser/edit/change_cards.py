@@ -70,7 +70,6 @@ class RenameCard(Card[None]):
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
-        """Check the typed title."""
         event.stop()
         self._check(event.value)
 
@@ -91,14 +90,12 @@ class RenameCard(Card[None]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Rename, unless the title is invalid or already submitted."""
         event.stop()
         if not check_title(event.value).problem and not self._is_submitted:
             self._is_submitted = True
             self._wanted(event.value)
 
     def done(self) -> None:
-        """Close the card after the title was stored."""
         if self.is_current:
             self.dismiss(None)
 
@@ -176,7 +173,6 @@ class DeleteCard(CountCard):
         self._spared, self._kept, self._warning = spared, kept, warning
 
     def words(self, count: int) -> CountWords:
-        """Return the texts for this number."""
         return CountWords(
             ngettext(
                 "type {count} to delete it", "type {count} to delete them", count, count=count
@@ -254,7 +250,6 @@ class DeleteCard(CountCard):
             self.dismiss(True)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll the list of conversations."""
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
@@ -291,7 +286,6 @@ class ProgressCard(Card[None]):
             self.query_one("#numbers", Static).update(words)
 
     def finish(self) -> None:
-        """Close the card when the work is done or stopped."""
         if self.app.screen is self:
             self.dismiss(None)
         else:

@@ -62,7 +62,6 @@ class _FromList(Message):
 
     @property
     def control(self) -> ConversationList:
-        """The list that sent the message."""
         return self.list
 
 
@@ -126,7 +125,6 @@ class ConversationList(LongView, can_focus=True):
 
     @property
     def current(self) -> ListRow | None:
-        """The row under the cursor."""
         return self.source.row(self.cursor) if 0 <= self.cursor < len(self.source) else None
 
     def show(
@@ -273,11 +271,9 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Shown(self, *drawn))
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor by a number of rows."""
         self._go(self.cursor + rows)
 
     def action_page(self, pages: float) -> None:
-        """Move the cursor by a number of screen pages."""
         self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
 
     def action_jump(self, index: int) -> None:
@@ -295,7 +291,6 @@ class ConversationList(LongView, can_focus=True):
             self.cursor = index
 
     def action_select(self) -> None:
-        """Select the row under the cursor."""
         row = self.current
         if row is not None:
             self.post_message(self.Selected(self, row))

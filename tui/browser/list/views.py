@@ -35,7 +35,6 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 
 
 def view_name(view: View) -> str:
-    """Return the name of a view, translated."""
     return _(_VIEWS[view])
 
 
@@ -76,7 +75,6 @@ def view_labels(
 
 
 def order_name(sort: Sort) -> str:
-    """Return the name of an order, translated."""
     return _ORDERS[sort]()
 
 

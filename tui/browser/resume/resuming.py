@@ -39,7 +39,6 @@ class Resuming:
         self._main = main
 
     def resume(self) -> None:
-        """Resume in the configured mode."""
         main = self._main
         if main.options.resume == "window" and not main.host.is_choice_printed:
             self.resume_in_window()
@@ -56,7 +55,6 @@ class Resuming:
             self._main.say(_("no conversation here"))
 
     def copy_command(self) -> None:
-        """Copy the command that resumes."""
         if self._main.current is not None:
             self._main.start("command", self._copy_command, self._main.current.id)
 

@@ -102,7 +102,6 @@ class QueryHistory:
         return is_new
 
     def forget(self, text: str) -> None:
-        """Remove a search from past and kept ones."""
         self._append(f"-{json.dumps(text)}", f"-*{json.dumps(text)}")
 
     def _append(self, *lines: str) -> None:
@@ -122,7 +121,6 @@ class QueryHistory:
         return self._place is not None
 
     def stop(self) -> None:
-        """Reset the position to the newest after the text was edited."""
         self._place = None
 
     def older(self, text: str) -> str | None:
