@@ -194,10 +194,9 @@ class ConversationList(LongView, can_focus=True):
         if not height:  # not laid out yet
             return
         first = self.cursor - 1 if self._is_head(self.cursor - 1) else self.cursor
-        if first < top:
-            self.scroll_to(y=first, animate=False, force=True, immediate=True)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
+        y = max(min(first, top), self.cursor - height + 1)
+        if y != top:
+            self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.source))
@@ -230,8 +229,7 @@ class ConversationList(LongView, can_focus=True):
         if index >= len(self.source):
             return Strip.blank(width, base)
         row = self.source.row(index)
-        if y == 0 or index == len(self.source) - 1 or y == self.size.height - 1:
-            self._post_shown()
+        self._post_shown()
         if self._now is None:
             self._now = self.clock()
         spans = (
