@@ -23,7 +23,7 @@ from .context import ShownPlace
 from .first_hint import FirstHint
 from .keyed import KeyScreen
 from .list.about import about
-from .list.conversation_list import ConversationList, enter_title
+from .list.conversation_list import ConversationList
 from .list.conversation_rows import JobRow
 from .list.hit_rows import MoreRow, SuggestionRow
 from .search.box import SearchBox
@@ -190,7 +190,7 @@ class MainScreen(KeyScreen):
         self.say(self.search.shortfall if self.searched is not None else "")
 
     def describe_row(self, row: ListRow | None) -> None:
-        is_resumed = enter_title(row, resumes=self.rows.resumes) == "resume"
+        is_resumed = self.rows.enter_title == "resume"
         enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
         self.about = about(row, self.clock(), enter, self.status_room)
         if self._opens_first and not self.search.is_pending:
