@@ -8,7 +8,7 @@ import gc
 from pathlib import Path
 
 from textual import on
-from textual.events import AppBlur, AppFocus, Resize, ScreenResume
+from textual.events import AppBlur, AppFocus, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -287,7 +287,3 @@ class MainScreen(KeyScreen):
             self.set_focus(self.rows)
         else:
             self.take(row)
-
-    def on_resize(self, event: Resize) -> None:
-        """Fit the lines at the top; Textual also calls the handler of `Panes`."""
-        self.show_header()

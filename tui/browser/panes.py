@@ -207,6 +207,7 @@ class Panes(Context):
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(not has_head(*event.size), "-low")
         self.share_out()
+        self.show_header()
 
     def share_out(self) -> None:
         """Set the list's size from its share; the style sheet has the default."""
