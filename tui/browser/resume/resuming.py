@@ -5,31 +5,18 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
-from hermes_browse.store.messages.details import Details
-from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..panes import Panes
 from .preflight import PreflightCard
 from .terminal_windows import go_to, open_window
-
-
-class _Planned(NamedTuple):
-    """A plan, and what the card before a risky one shows."""
-
-    plan: ResumePlan
-    recap: list[RecapLine]
-    details: Details | None = None
-    memory: Memory | None = None
 
 
 class Resuming:
@@ -60,9 +47,9 @@ class Resuming:
 
     async def _resume(self, conversation: Conversation) -> None:
         main = self._main
-        planned = await main.read(lambda store: self._read_planned(store, conversation.id))
+        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
         ends = main.host.is_choice_printed or main.options.resume == "exit"
-        self._ask(planned, main.host.finish if ends else self._run_and_return)
+        self._ask(plan, card, main.host.finish if ends else self._run_and_return)
 
     def _read_plan(self, store: OpenStore, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
@@ -70,28 +57,33 @@ class Resuming:
         surfaces = self._main.options.surface
         return on_surface(plan, surfaces) if surfaces and not plan.host else plan
 
-    def _read_planned(self, store: OpenStore, session_id: str) -> _Planned:
-        """Plan a resume, and if that is risky, also read the recap and the details for the card."""
+    def _prepare(
+        self, store: OpenStore, session_id: str
+    ) -> tuple[ResumePlan, PreflightCard | None]:
+        """Plan a resume, and if that is risky, also make the card that asks; on a reading
+        thread."""
         plan = self._read_plan(store, session_id)
         plan = replace(plan, conversation=store.with_details([plan.conversation])[0])
         if self._main.host.is_choice_printed:
             plan = plan.to_print()
         if not plan.is_risky:
-            return _Planned(plan, [])
+            return plan, None
         segments = plan.conversation.segments
-        details = store.details(plan.conversation)
-        return _Planned(plan, store.recap(segments), details, store.memory(segments))
+        recap, details = store.recap(segments), store.details(plan.conversation)
+        return plan, PreflightCard(plan, recap, details, store.memory(segments))
 
-    def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
-        if not planned.plan.is_risky:
-            go(planned.plan)
+    def _ask(
+        self, plan: ResumePlan, card: PreflightCard | None, go: Callable[[ResumePlan], object]
+    ) -> None:
+        if card is None:
+            go(plan)
             return
 
         def decided(is_confirmed: bool | None) -> None:
             if is_confirmed:
-                go(planned.plan)
+                go(plan)
 
-        self._main.app.push_screen(PreflightCard(*planned), decided)
+        self._main.app.push_screen(card, decided)
 
     async def _copy_command(self, session_id: str) -> None:
         main, location = self._main, self._main.location
@@ -105,11 +97,11 @@ class Resuming:
 
     async def _resume_in_window(self, conversation: Conversation) -> None:
         main = self._main
-        planned = await main.read(lambda store: self._read_planned(store, conversation.id))
-        if await main.call(lambda: go_to(planned.plan)):
+        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
+        if await main.call(lambda: go_to(plan)):
             main.say(_("this conversation was open in a window of tmux: it is in front now"))
         else:
-            self._ask(planned, lambda plan: main.start("resume", self._open_window, plan))
+            self._ask(plan, card, lambda plan: main.start("resume", self._open_window, plan))
 
     async def _open_window(self, plan: ResumePlan) -> None:
         main = self._main
