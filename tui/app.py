@@ -142,11 +142,9 @@ class BrowseApp(Application):
         return filters
 
     def get_key_display(self, binding: Binding) -> str:
-        """Return a key as it is printed on a keyboard."""
         return binding.key_display or key_names(binding.key.partition(",")[0])
 
     def get_default_screen(self) -> Screen[object]:
-        """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
         memory = self.start.memory
         screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
@@ -194,6 +192,5 @@ class BrowseApp(Application):
         return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def action_command_palette(self) -> None:
-        """Ask for a command by name."""
         if self._is_ready and not isinstance(self.screen, ModalScreen):
             load("palette")(self, self.keymap)

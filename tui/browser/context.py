@@ -98,8 +98,6 @@ class Context(StoreScreen[object]):
     status: var[StatusText] = var(StatusText(), init=False, always_update=True)
     about: var[str] = var("", init=False)
     """A sentence about the row under the cursor, shown where there is no other."""
-    is_row_live: var[bool] = var(False, init=False)
-    """It says that Hermes is writing."""
     writing: var[str] = var("", init=False)
     """A sentence on who writes to the store."""
     progress: var[str] = var("", init=False)
@@ -138,7 +136,6 @@ class Context(StoreScreen[object]):
         store.on_wait = self._tell_of_wait
 
     def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
-        """Set view and order before anything is shown."""
         self.set_reactive(Context.view, view)
         self.set_reactive(Context.sort, sort)
         self.set_reactive(Context.reverse, reverse)
@@ -163,7 +160,6 @@ class Context(StoreScreen[object]):
 
     @property
     def order(self) -> Order:
-        """The order of the list."""
         return Order(self.sort, self.reverse, self.settled.get(self.sort, {}))
 
     @property
@@ -194,7 +190,6 @@ class Context(StoreScreen[object]):
         self.status = StatusText(text, is_failure=True)
 
     def show_progress(self, text: str) -> None:
-        """Show how far what runs behind the screen is."""
         self.progress = text
 
     async def write(self, work: Callable[[], Result]) -> Result:

@@ -51,7 +51,6 @@ class CurrentPanes(Panes):
         return self.focused is not None and self.focused.id in ("transcript", "lineage")
 
     def go(self, place: ShownPlace) -> None:
-        """Show a conversation in all panes."""
         self.place = place._replace(number=self.place.number + 1)
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
@@ -77,7 +76,6 @@ class CurrentPanes(Panes):
         self.say("")
 
     def describe_row(self, row: ListRow | None) -> None:
-        """Describe the row under the list's cursor in the status line."""
         raise NotImplementedError
 
     def follow_row(self) -> None:
@@ -97,7 +95,6 @@ class CurrentPanes(Panes):
         self.go(ShownPlace(conversation, message_id, is_listed=is_listed))
 
     def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
-        """Show a conversation in the transcript and focus that."""
         self.open(conversation, message_id)
         self.set_focus(self.transcript)
 
@@ -192,7 +189,6 @@ class CurrentPanes(Panes):
         self.go(ShownPlace(conversation, message_id, segment, is_listed=is_listed))
 
     async def _find(self, session_id: str) -> None:
-        """Look up a session that the catalog lacks."""
         now = self.clock()
         catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
         conversation = catalog.of_session(session_id)

@@ -20,19 +20,17 @@ class FirstHint(Static):
     """The keys in force, and two sentences."""
 
     def appear(self) -> None:
-        """Show itself, with the keys in force."""
         commands = [each for each in (*MAIN, *LIST) if each.id in _SHOWN]
         commands.sort(key=lambda command: _SHOWN.index(command.id))
-        keys = {
-            command.id: (keys.split()[0], _(command.title))
-            for keys, command in working(commands, self.screen.active_bindings)
-        }
+        in_force = working(commands, self.screen.active_bindings)
+        keys = {command.id: names.split()[0] for names, command in in_force}
         parts: list[tuple[str, str]] = []
-        for key, title in (keys[id] for id in NEEDED if id in keys):
-            parts += [(f"{key} ", "bold $accent"), (f"{title}  ", "")]
-        if "undo" in keys:
-            parts.append(("\n" + _(_SAFE, undo=keys["undo"][0]), ""))
-        if "help" in keys:
-            parts.append(("\n" + _(_MORE, help=keys["help"][0]), ""))
+        for command in commands:
+            if command.id in keys and command.id in NEEDED:
+                key, title = keys[command.id], _(command.title)
+                parts += [(f"{key} ", "bold $accent"), (f"{title}  ", "")]
+        for id, sentence in (("undo", _SAFE), ("help", _MORE)):
+            if id in keys:
+                parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))
         self.display = True
         self.update(Content.assemble(*parts))

@@ -12,15 +12,14 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places.names import id_of
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
+from hermes_browse.store.sessions.models import Conversation, Lineage, Status, View
 from hermes_browse.store.since.attention import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..text import formats
 from ..text.formats import clip
-from .list.columns import order_arrow
-from .list.views import order_name, view_labels
+from .list.views import view_labels
 
 
 def _style(text: str, style: str) -> Content:
@@ -28,7 +27,6 @@ def _style(text: str, style: str) -> Content:
 
 
 def store_name(location: Location) -> str:
-    """Return the name of the store for a title."""
     return one_line(location.name, 30)
 
 
@@ -54,52 +52,32 @@ def title(location: Location, attention: str, shown: str, width: int) -> Content
 def attention(found: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
     waiting, failed, new = len(found.waiting), found.failures, len(found.unread)
-    facts = [
-        ngettext("{count:,} waits", "{count:,} wait", waiting, count=waiting),
-        ngettext("{count:,} job failed", "{count:,} jobs failed", failed, count=failed),
-        _("{count:,} new", count=new),
-    ]
-    shown = [fact for fact, count in zip(facts, (waiting, failed, new), strict=True) if count]
+    facts = {
+        ngettext("{count:,} waits", "{count:,} wait", waiting, count=waiting): waiting,
+        ngettext("{count:,} job failed", "{count:,} jobs failed", failed, count=failed): failed,
+        _("{count:,} new", count=new): new,
+    }
+    shown = [fact for fact, count in facts.items() if count]
     return f"A {' · '.join(shown)}" if shown else ""
 
 
 def marked(count: int, messages: int) -> str:
-    """Return the number of marks for the line of views."""
     return _("✓ {count:,} marked · {messages}", count=count, messages=formats.messages(messages))
 
 
 def views(
-    catalog: Catalog,
-    view: View | None,
-    sort: Sort,
-    reverse: bool,
-    search: str,
-    marks: str = "",
-    old: int = 0,
-    *,
-    width: int = 0,
+    catalog: Catalog, view: View | None, suffix: str, old: int, width: int, look: str = "dim"
 ) -> Content:
-    """Build the line of views with their counts, then the marks, else the search, else the order.
-
-    Args:
-        view: The current view; None for that of old transcripts.
-        search: Text on the search; replaces the order.
-        marks: Text on the marks; replaces the search.
-        old: Number of old transcripts beside the store; 0 hides their view.
-        width: Cells; 0 for unlimited.
-    """
-    order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
-    suffix = marks or search or order
-    labels = view_labels(catalog, view, suffix, width, old)
+    """Build the line of views with their counts, which ends with a suffix of a look; the other
+    arguments are those of `view_labels`."""
     parts: list[Content] = [Content(" ")]
     calls = [*(f"show_view('{each.value}')" for each in View), "show_screen('old')"]
+    labels = view_labels(catalog, view, suffix, width, old)
     for (label, is_current), call in zip(labels, calls, strict=False):
         click = Style.from_meta({"@click": f"screen.do({call!r})"})
-        parts += [
-            _style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click),
-            Content(" "),
-        ]
-    return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])
+        label_look = "bold reverse" if is_current else "dim"
+        parts += [_style(f" {label} ", label_look).stylize(click), Content(" ")]
+    return Content("").join([*parts, _style(f"  {suffix}", look)])
 
 
 def offers(choices: Sequence[str], width: int) -> Content:
@@ -123,7 +101,6 @@ def status(text: str, state: str, *, look: str = "dim") -> Content:
 
 
 def failure(text: str) -> Content:
-    """Build the status line for an error."""
     return Content.styled(one_line(text, 400), "$error")
 
 

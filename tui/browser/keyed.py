@@ -36,7 +36,6 @@ class KeyScreen(Parts):
     """The panes, their parts, and keys."""
 
     def action_do(self, call: str) -> None:
-        """Call the method that a command names."""
         part, name, given = parse(call)
         getattr(getattr(self, part) if part else self, name)(*given)
 
@@ -75,7 +74,6 @@ class KeyScreen(Parts):
         self.set_focus(self.rows)
 
     def show_view(self, name: str) -> None:
-        """Show or search a view."""
         if self.searched is None:
             self.view = View(name)
         else:
@@ -139,16 +137,13 @@ class KeyScreen(Parts):
             self.open_screen("compactions", number)
 
     def show_of_current(self, name: str) -> None:
-        """Open a screen about the current conversation."""
         if self.current is not None:
             self.open_screen(name)
 
     def choose_sort(self) -> None:
-        """Ask for the order of the list."""
         load("sort")(self.app, self.sort, self.listing.sort_by)
 
     def choose_search(self) -> None:
-        """Let the user choose a kept or earlier search, or a tag."""
         card = load("searches")(self.query_line.history, self.catalog)
         self.app.push_screen(card, self._search_chosen)
 
@@ -170,7 +165,6 @@ class KeyScreen(Parts):
             load("export")(self, self.app, targets)
 
     def toggle_seen_here(self) -> None:
-        """Show what the model saw at this message, or everything alike again."""
         load("seen-here")(self)
 
     def show_help(self) -> None:

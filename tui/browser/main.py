@@ -8,12 +8,11 @@ import gc
 from pathlib import Path
 
 from textual import on
-from textual.events import AppBlur, AppFocus, Resize, ScreenResume
+from textual.events import AppBlur, AppFocus, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.models import Status
 from hermes_browse.store.wording import _
 
 from ..settings.options import FOREVER
@@ -24,8 +23,8 @@ from .context import ShownPlace
 from .first_hint import FirstHint
 from .keyed import KeyScreen
 from .list.about import about
-from .list.conversation_list import ConversationList, enter_title
-from .list.conversation_rows import ConversationRow, JobRow
+from .list.conversation_list import ConversationList
+from .list.conversation_rows import JobRow
 from .list.hit_rows import MoreRow, SuggestionRow
 from .search.box import SearchBox
 
@@ -191,17 +190,14 @@ class MainScreen(KeyScreen):
         self.say(self.search.shortfall if self.searched is not None else "")
 
     def describe_row(self, row: ListRow | None) -> None:
-        is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
-        is_resumed = enter_title(row, resumes=self.rows.resumes) == "resume"
+        is_resumed = self.rows.enter_title == "resume"
         enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
-        self.is_row_live = is_live
         self.about = about(row, self.clock(), enter, self.status_room)
         if self._opens_first and not self.search.is_pending:
             self._open_first()
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
-        """Handle Enter in the list."""
         if self.rows.enter_title == "resume":
             self.resuming.resume()
         else:
@@ -255,7 +251,6 @@ class MainScreen(KeyScreen):
 
     @on(SearchBox.Moved)
     def box_moved(self, event: SearchBox.Moved) -> None:
-        """Handle movement keys typed in the search box."""
         if self.query_line.recall(event.key):
             return
         steps = {"down": 1, "up": -1}
@@ -292,7 +287,3 @@ class MainScreen(KeyScreen):
             self.set_focus(self.rows)
         else:
             self.take(row)
-
-    def on_resize(self, event: Resize) -> None:
-        """Fit the lines at the top; Textual also calls the handler of `Panes`."""
-        self.show_header()

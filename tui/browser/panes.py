@@ -28,9 +28,11 @@ from .by_name import load
 from .context import Context
 from .first_hint import FirstHint
 from .lineage.tree import LineageTree
+from .list.columns import order_arrow
 from .list.conversation_list import ConversationList
+from .list.conversation_rows import is_live
 from .list.list_head import ListHead
-from .list.views import shown_line
+from .list.views import order_name, shown_line
 from .search.box import SearchBox
 from .transcript.ask_line import AskLine
 from .transcript.view import TranscriptView
@@ -120,7 +122,6 @@ class Panes(Context):
         self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
 
     def redraw_marks(self) -> None:
-        """Draw the rows again after the marks changed."""
         self.rows.refresh_rows()
         self.show_header_soon()
 
@@ -136,7 +137,6 @@ class Panes(Context):
     watch_old_files = show_header_soon
 
     def show_header(self) -> None:
-        """Update header, line of views and column names."""
         self._is_header_due = False
         width, catalog = self.size.width, self.catalog
         counts, is_searching = catalog.counts(), self.searched is not None
@@ -171,18 +171,15 @@ class Panes(Context):
 
     def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
         """Build the line of views of a catalog; `old` is the number of old transcripts."""
-        messages = sum(each.message_count for each in self.marks.values())
-        marks = header.marked(len(self.marks), messages) if self.marks else ""
-        return header.views(
-            catalog,
-            view,
-            self.sort,
-            self.reverse,
-            _(_HIT_ORDERS[self.hit_order]) if self.searched is not None else "",
-            marks,
-            old,
-            width=self.size.width,
-        )
+        width = self.size.width
+        if self.marks:
+            messages = sum(each.message_count for each in self.marks.values())
+            marked = header.marked(len(self.marks), messages)
+            return header.views(catalog, view, marked, old, width, "bold $accent")
+        if self.searched is not None:
+            return header.views(catalog, view, _(_HIT_ORDERS[self.hit_order]), old, width)
+        order = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
+        return header.views(catalog, view, order, old, width)
 
     # The status line
 
@@ -190,23 +187,12 @@ class Panes(Context):
         """Show the sentence, and what runs behind the screen; without a sentence, describe the row
         under the cursor."""
         text, _is_of_page, is_failure = self.status
-        is_repeated = not text and self.is_row_live
+        is_repeated = not text and is_live(self.rows.current)
         state = self.progress or ("" if is_repeated else self.writing)
         line = header.status(text or self.about, state, look="" if text else "dim")
         self.line("status").update(header.failure(text) if is_failure else line)
 
-    def watch_about(self) -> None:
-        if not self.status.text:
-            self.watch_status()
-
-    def watch_is_row_live(self) -> None:
-        self.watch_about()
-
-    def watch_writing(self) -> None:
-        if not self.status.is_failure:
-            self.watch_status()
-
-    watch_progress = watch_writing
+    watch_about = watch_writing = watch_progress = watch_status
 
     @property
     def status_room(self) -> int:
@@ -214,7 +200,6 @@ class Panes(Context):
         return self.size.width - 2 - cell_len(f" │ {self.progress or self.writing}")
 
     def line(self, name: str) -> TextLine:
-        """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
 
     def on_resize(self, event: Resize) -> None:
@@ -222,6 +207,7 @@ class Panes(Context):
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(not has_head(*event.size), "-low")
         self.share_out()
+        self.show_header()
 
     def share_out(self) -> None:
         """Set the list's size from its share; the style sheet has the default."""
@@ -246,7 +232,6 @@ class Panes(Context):
             pane.styles.width, pane.styles.height = width, height
 
     def share(self, steps: int) -> None:
-        """Move the border between the panes."""
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):
             self.end_zoom()
             self.share_out()

@@ -125,7 +125,6 @@ class Parts(BoundKeys, CurrentPanes):
         return True
 
     def forget_way_back(self) -> None:
-        """Remove the screen that is kept for `go_back`."""
         if self.way_back is not None:
             self.way_back.forget()
             self.way_back = None
@@ -162,7 +161,6 @@ class Parts(BoundKeys, CurrentPanes):
 
     @on(TranscriptView.Needed)
     def messages_needed(self, event: TranscriptView.Needed) -> None:
-        """Read the messages that became visible."""
         self.loader.read_window(event.first, event.last)
 
     @on(TranscriptView.Seen)
@@ -175,7 +173,6 @@ class Parts(BoundKeys, CurrentPanes):
 
     @on(TranscriptView.Notice)
     def transcript_notice(self, event: TranscriptView.Notice) -> None:
-        """Show or remove a message of the transcript."""
         if event.text:
             self.say_of_page(event.text)
         else:

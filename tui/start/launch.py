@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import time
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Store
@@ -14,7 +15,7 @@ from hermes_browse.store.hermes.homes import Location, notes_file
 from ..browser.list.list_model import read_first
 from ..settings.folders import memory_path
 from ..settings.start import read_start, write_memory
-from .prepaint import painted, terminal_size
+from .prepaint import painted
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
@@ -49,7 +50,7 @@ def choose(
     store = store or Store(location.path, notes=notes_file(location))
     now = time.time()
     start = read_start()
-    first, shown = read_first(store, now, terminal_size()[1])
+    first, shown = read_first(store, now, get_terminal_size().lines)
     with painted(first, shown, location, now, start) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from ..app import BrowseApp  # imported after the first rows are painted

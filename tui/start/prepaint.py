@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -118,24 +119,6 @@ def is_possible() -> bool:
     )
 
 
-def terminal_size() -> tuple[int, int]:
-    """Return columns and lines like `shutil.get_terminal_size`, which Textual uses.
-
-    Importing `shutil` takes as long as painting.
-    """
-    values = [os.environ.get(name, "") for name in ("COLUMNS", "LINES")]
-    columns, lines = (int(text) if text.isdecimal() else 0 for text in values)
-    if not columns or not lines:
-        try:
-            size = os.get_terminal_size(
-                sys.__stdout__.fileno() if sys.__stdout__ is not None else 1
-            )
-        except (OSError, ValueError):  # no terminal, or its stream is closed
-            size = os.terminal_size((80, 24))
-        columns, lines = columns or size.columns or 80, lines or size.lines or 24
-    return columns, lines
-
-
 def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
@@ -188,7 +171,6 @@ class _PaintedRows:
         return ["".join(self.palette.text(text, look) for text, look in looks)]
 
     def line(self, index: int, *, is_current: bool) -> str:
-        """Return a row as escape sequences."""
         row, width = self._rows.row(index), self._width - 1
         spans = (
             row.spans(width, self._now, self._columns)
@@ -240,7 +222,7 @@ def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
     def paint(before: int, after: int) -> None:
         os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
 
-    return make(descriptor, rows.movable, paint, lambda: terminal_size() == rows.size)
+    return make(descriptor, rows.movable, paint, lambda: get_terminal_size() == rows.size)
 
 
 @contextlib.contextmanager
@@ -277,7 +259,7 @@ def painted(
         termios.tcsetattr(
             descriptor, termios.TCSANOW, silent
         )  # TCSANOW keeps typed keys in the buffer
-        rows = _PaintedRows(catalog, shown, terminal_size(), now, start)
+        rows = _PaintedRows(catalog, shown, get_terminal_size(), now, start)
         os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
         handover.is_painted = True
         if start.are_keys_usual:

@@ -39,7 +39,6 @@ class _TerminalFile:
             hang_up()
 
     def write(self, text: str) -> int:
-        """Write; do nothing if the terminal is gone."""
         try:
             return self._file.write(text)
         except OSError:
@@ -47,14 +46,12 @@ class _TerminalFile:
             return len(text)
 
     def flush(self) -> None:
-        """Flush; do nothing if the terminal is gone."""
         try:
             self._file.flush()
         except OSError:
             self._failed()
 
     def fileno(self) -> int:
-        """The descriptor of the terminal."""
         return self._file.fileno()
 
 
@@ -170,7 +167,6 @@ class PaintedScreenDriver(BrowserDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]  # untyped in Textual
 
     def write(self, data: str) -> None:
-        """Write to the terminal."""
         if self._is_painted and _ENTER_ALTERNATE_SCREEN in data:
             self._is_painted = False  # later ones follow the use of the terminal by another program
             data = data.replace(_ENTER_ALTERNATE_SCREEN, "")

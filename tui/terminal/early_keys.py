@@ -50,7 +50,6 @@ class EarlyKeys:
         self._thread = threading.Thread(target=self._run, name="early-keys", daemon=True)
 
     def start(self) -> None:
-        """Start to handle keys."""
         self._thread.start()
 
     def stop(self) -> None:

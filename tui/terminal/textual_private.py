@@ -48,9 +48,7 @@ def forget_colours() -> None:
     them and keeps the widget's lines with it: hours of opening and leaving screens cost some 200
     MB.
     """
-    forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
-    if forget is not None:
-        forget()
+    StylesCache.get_inner_outer.cache_clear()
 
 
 def tell_scroll_bar(view: ScrollView, size: Size) -> None:

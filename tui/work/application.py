@@ -162,7 +162,6 @@ class Application(_App):
             self.links.close()
 
     def finish(self, plan: ResumePlan | None = None) -> None:
-        """End the browser, with a plan to be carried out."""
         self.exit(plan)
 
     def on_mount(self) -> None:

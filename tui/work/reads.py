@@ -167,7 +167,6 @@ class Reads:
 
     @property
     def holds_store(self) -> bool:
-        """Whether a connection is open."""
         return bool(self._idle or self._running)
 
     @contextmanager

@@ -47,7 +47,6 @@ class Writes:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a job is waiting or running."""
         return bool(self._jobs)
 
     def stop(self) -> None:

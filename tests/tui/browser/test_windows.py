@@ -13,6 +13,7 @@ import pytest
 from platforms import posix_only
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
@@ -61,9 +62,10 @@ def test_the_command_of_the_user(plan, tmp_path, monkeypatch):
     tmux = stand_in(tmp_path / "stubs", "tmux")
     monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
     hostile = replace(plan, argv=(*plan.argv[:3], "--resume=a;b #{x} $(touch y)"))
-    assert go_to(hostile) is None
+    assert not go_to(hostile)
     template = "wezterm 'two words' --cwd {folder} --title={title} -- {command}"
-    assert open_window(hostile, template).done and not tmux.exists()
+    open_window(hostile, template)
+    assert not tmux.exists()
     (words,) = calls(log)
     assert words[:3] == ["two words", "--cwd", os.getcwd()] and words[3].startswith("--title=")
     command = words[words.index("--") + 1 :]
@@ -73,19 +75,19 @@ def test_the_command_of_the_user(plan, tmp_path, monkeypatch):
 
 def test_no_tmux_no_program(plan, tmp_path, monkeypatch):
     """A sentence that says what there could be; a program that is missing or fails is one too."""
-    assert "it takes tmux" in open_window(plan, WINDOW).text
+    with pytest.raises(BrowseError, match="it takes tmux"):
+        open_window(plan, WINDOW)
     log = stand_in(tmp_path / "stubs", "kitty", code=1)
     monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
-    assert (
-        "kitty opened no window: it ended with 1" in open_window(plan, "kitty {command}").text
-        and log.exists()
-    )
+    with pytest.raises(BrowseError, match="kitty opened no window: it ended with 1"):
+        open_window(plan, "kitty {command}")
+    assert log.exists()
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("TMUX", "x,1,0")
-    assert go_to(plan) is None
+    assert not go_to(plan)
     for template in (WINDOW, "wezterm {command}"):
-        outcome = open_window(plan, template)
-        assert not outcome.done and "No such file" in outcome.text
+        with pytest.raises(BrowseError, match="No such file"):
+            open_window(plan, template)
 
 
 @pytest.fixture
@@ -133,11 +135,11 @@ def test_tmux_opens_and_finds_its_window(plan, tmux, tmp_path, monkeypatch):
     folder = tmp_path / "a #{pid} folder"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert go_to(plan) is None
+    assert not go_to(plan)
     hostile = replace(
         plan, argv=(*plan.argv[:3], f"--resume=x #(touch {tmp_path}/run) $(touch {tmp_path}/run);")
     )
-    assert open_window(hostile, WINDOW).done
+    open_window(hostile, WINDOW)
     until((tmp_path / "called").exists, lambda: tmux("list-windows"))
     until(
         lambda: (tmp_path / "called").read_text().endswith(";\n"),
@@ -147,11 +149,10 @@ def test_tmux_opens_and_finds_its_window(plan, tmux, tmp_path, monkeypatch):
     assert (home, where, words) == (plan.env["HERMES_HOME"], str(folder), list(hostile.argv[1:]))
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     tmux("select-window", "-t", "first:0")
-    held = go_to(plan)
-    assert held.done
+    assert go_to(plan)
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     other = replace(plan, env={"HERMES_HOME": "/another"})
-    assert go_to(other) is None, "the same id in another home is another conversation"
+    assert not go_to(other), "the same id in another home is another conversation"
     assert not (tmp_path / "run").exists()
 
 
@@ -168,8 +169,8 @@ def test_tmux_tells_that_hermes_ended_at_once(plan, tmux, tmp_path, monkeypatch)
         return before(words, **settings)
 
     monkeypatch.setattr(subprocess, "run", slowly)
-    outcome = open_window(replace(plan, executable="/bin/false"), WINDOW)
-    assert not outcome.done and "ended at once" in outcome.text
+    with pytest.raises(BrowseError, match="ended at once"):
+        open_window(replace(plan, executable="/bin/false"), WINDOW)
 
 
 @pytest.mark.slow

@@ -10,15 +10,11 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
-from ...settings.store_paths import trash_folder
 from ...text.formats import counted
-from ...text.plan_lines import along_line, spared_line, totals_line
 from ..context import Context
 from ..list.list_model import RowDetails
 from .change_cards import KEPT, NAMED, SPARED, DeleteCard, ProgressCard
@@ -74,23 +70,10 @@ def planning(
 def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> DeleteCard:
     """Build the card that asks whether to delete, with the names of the first conversations; on a
     reading thread."""
-    plan = planned.plan
+    plan, catalog = planned.plan, planned.catalog
     detailed = plan.with_details(store.with_details, NAMED, SPARED)
-    catalog = planned.catalog
     kept = store.with_details([catalog.conversation(child.id) for child in plan.reparented[:KEPT]])
-    warning = long_lock_warning(max(each.rows for each in plan.selected))
-    stays = [along_line(plan, planned.selection.marks), spared_line(plan)]
-    trash = (
-        _("the sample store's trash")
-        if location.demo
-        else one_line(str(trash_folder(location)), 300)
-    )
-    into = _("They go to the trash ({trash}): u restores them, X shows it.", trash=trash)
-    if location.host is not None:
-        into = _("They go to the trash of {name}: u restores them.", name=location.host.name)
-    return DeleteCard(
-        detailed, into, totals_line(plan), " · ".join(filter(None, stays)), kept, warning
-    )
+    return DeleteCard(detailed, planned.selection.marks, kept, location)
 
 
 def protected(plan: Plan, details: RowDetails) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -12,14 +12,18 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, ProgressBar, Static
 
+from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DELETING, PROGRESS, RENAMING
+from ...settings.store_paths import trash_folder
 from ...text import formats
+from ...text.plan_lines import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, CountWords, keys_line
 from ...widgets.text_box import TextBox
 
@@ -70,7 +74,6 @@ class RenameCard(Card[None]):
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
-        """Check the typed title."""
         event.stop()
         self._check(event.value)
 
@@ -91,14 +94,12 @@ class RenameCard(Card[None]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Rename, unless the title is invalid or already submitted."""
         event.stop()
         if not check_title(event.value).problem and not self._is_submitted:
             self._is_submitted = True
             self._wanted(event.value)
 
     def done(self) -> None:
-        """Close the card after the title was stored."""
         if self.is_current:
             self.dismiss(None)
 
@@ -152,12 +153,10 @@ class DeleteCard(CountCard):
     """Asks for a key to delete one conversation, for their number to delete several.
 
     Args:
-        plan: The deletion.
-        trash: Sentence on where they go.
-        totals: Sentence on the totals.
-        spared: Sentence on the spared conversations.
+        plan: The deletion, with the names of its first conversations.
+        marks: The tips of those that were marked by hand.
         kept: The first `KEPT` conversations that stay and lose their parent.
-        warning: A further sentence; None for none.
+        location: Of the store.
     """
 
     KEYS = DELETING
@@ -165,18 +164,14 @@ class DeleteCard(CountCard):
     def __init__(
         self,
         plan: Plan,
-        trash: str,
-        totals: str,
-        spared: str,
+        marks: Collection[str],
         kept: Sequence[Conversation],
-        warning: str | None,
+        location: Location,
     ) -> None:
         super().__init__(len(plan.selected))
-        self._plan, self._trash, self._totals = plan, trash, totals
-        self._spared, self._kept, self._warning = spared, kept, warning
+        self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
 
     def words(self, count: int) -> CountWords:
-        """Return the texts for this number."""
         return CountWords(
             ngettext(
                 "type {count} to delete it", "type {count} to delete them", count, count=count
@@ -200,17 +195,27 @@ class DeleteCard(CountCard):
                     "bold",
                 )
             )
-            yield Static(Content.styled(self._totals, "$accent"))
+            yield Static(Content.styled(totals_line(plan), "$accent"))
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
                     yield Static(line)
-            yield Static(Content.styled(self._trash, "dim"))
-            if self._warning:
-                yield Static(Content.styled(self._warning, "$warning"))
+            yield Static(Content.styled(self._trash(), "dim"))
+            if warning := long_lock_warning(max(each.rows for each in plan.selected)):
+                yield Static(Content.styled(warning, "$warning"))
             if count > 1:
                 yield from self.question()
             else:
                 yield keys_line(self.keys_text())
+
+    def _trash(self) -> str:
+        """Return a sentence on where they go."""
+        location = self._location
+        if location.host is not None:
+            return _("They go to the trash of {name}: u restores them.", name=location.host.name)
+        trash = one_line(str(trash_folder(location)), 300)
+        if location.demo:
+            trash = _("the sample store's trash")
+        return _("They go to the trash ({trash}): u restores them, X shows it.", trash=trash)
 
     def _lines(self) -> list[Content]:
         plan = self._plan
@@ -241,7 +246,8 @@ class DeleteCard(CountCard):
             kept = _kept(self._kept, len(plan.reparented))
             lines.append(Content.styled(f"  {kept}", "dim"))
         if plan.spared:
-            lines.append(Content.styled(f"  {self._spared}", "$warning"))
+            stay = filter(None, (along_line(plan, self._marks), spared_line(plan)))
+            lines.append(Content.styled(f"  {' · '.join(stay)}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 42)
                 stays, why = "    " + _("kept") + "  ", f"  {one_line(spared.why.words, 300)}"
@@ -254,7 +260,6 @@ class DeleteCard(CountCard):
             self.dismiss(True)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll the list of conversations."""
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
@@ -291,7 +296,6 @@ class ProgressCard(Card[None]):
             self.query_one("#numbers", Static).update(words)
 
     def finish(self) -> None:
-        """Close the card when the work is done or stopped."""
         if self.app.screen is self:
             self.dismiss(None)
         else:

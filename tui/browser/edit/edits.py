@@ -60,7 +60,6 @@ class Edits(Tagging):
             self.pin_these(conversations)
 
     def pin_these(self, conversations: Sequence[Conversation]) -> None:
-        """Pin conversations, or unpin them if all are pinned."""
         if all(conversation.pinned for conversation in conversations):
             self._flag(conversations, OpenStore.unpin, N_("unpinned {count:,} sessions"))
         else:
@@ -93,7 +92,6 @@ class Edits(Tagging):
         self.done(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
 
     def rename(self) -> None:
-        """Ask for another title of the current conversation."""
         main, conversations = self._main, self._main.targets
         if len(conversations) != 1:
             several = _("a title is given to one conversation at a time")
@@ -131,7 +129,6 @@ class Edits(Tagging):
         await self._ask(await self._main.read(job))
 
     def ask(self, planned: PreparedPlan) -> None:
-        """Ask whether to delete the conversations of a plan."""
         self._main.start("plan", self._ask, planned)
 
     async def _ask(self, planned: PreparedPlan) -> None:

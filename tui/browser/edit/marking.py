@@ -109,7 +109,6 @@ class Marking:
         self._main.redraw_marks()
 
     def clear(self) -> None:
-        """Remove all marks."""
         self._main.marks.clear()
         self._forget_range()
         self._main.redraw_marks()

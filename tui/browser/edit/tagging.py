@@ -92,7 +92,6 @@ class TagCard(Card[None]):
         return Content.styled("  ".join(names), "dim")
 
     def action_complete(self) -> None:
-        """Take the completion of the last word."""
         box = self.query_one(Input)
         if box.value and not box.value.endswith(" "):
             box.action_cursor_right()
@@ -131,8 +130,6 @@ class Tagging(Marking):
         main.app.push_screen(TagCard(_("Tags"), about, sorted(common), known, submit))
 
     def rename_tag(self, tag: str) -> None:
-        """Ask for another name of a tag."""
-
         def submit(names: list[str]) -> None:
             if names:
                 self.change_tags(OpenStore.rename_tag, tag, "-".join(names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
@@ -14,10 +13,6 @@ from ..by_name import load
 from ..context import ShownPlace
 from ..panes import Panes
 from ..transcript.loader import PATIENCE, REST
-
-if TYPE_CHECKING:
-    from hermes_browse.store.compression.compactions import Compaction
-    from hermes_browse.store.compression.losses import Losses
 
 
 class FamilyLoader:
@@ -76,11 +71,8 @@ class FamilyLoader:
             key = compaction_key(compaction, number)
             if family is None or key in family.lost:
                 continue
-            lost = count_lost(await main.read(partial(_losses_of, compaction)))
+            losses = await main.read(partial(OpenStore.losses, compaction=compaction))
+            lost = count_lost(losses)
             if main.family is not family:  # it was read again
                 return
             main.family = family = family._replace(lost={**family.lost, key: lost})
-
-
-def _losses_of(compaction: Compaction, store: OpenStore) -> Losses:
-    return store.losses(compaction)

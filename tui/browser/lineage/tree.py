@@ -71,13 +71,11 @@ class LineageTree(ConversationList, inherit_bindings=False):
 
     @property
     def row(self) -> TreeRow | None:
-        """The row under the cursor."""
         row = self.current
         return row if isinstance(row, TreeRow) else None
 
     @property
     def entry(self) -> Entry | None:
-        """What is under the cursor."""
         return self.row.entry if self.row is not None else None
 
     def show_family(self, family: Family | None, *, stays: bool) -> None:
@@ -123,7 +121,6 @@ class LineageTree(ConversationList, inherit_bindings=False):
         return rows
 
     def action_toggle_node(self) -> None:
-        """Fold or unfold what is below the cursor."""
         row = self.row
         if row is not None and row.is_unfolded is not None:
             self._unfolded[row.key] = not row.is_unfolded

@@ -105,24 +105,23 @@ class ListLayout(NamedTuple):
     has_places: bool = False
     """Whether the conversations are of several stores."""
 
-    def _names(self, width: int) -> list[str]:
-        """Return the columns of a row of `width` cells: the sort key is last, unless it has a place
-        already."""
-        by = _OF_SORT.get(self.sort, "")
-        place = ["place"] if self.has_places else []
-        if self.chosen:
-            return [*place, *self.chosen, *([by] if by not in (*self.chosen, "", "age") else [])]
-        extra = COLUMNS[by].width if by and by not in _DEFAULT else 0
-        extra += _EVERY["place"].width if self.has_places else 0
-        names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].least]
-        if by in ("", "age"):
-            return [*place, *names]
-        hidden = (by, "age") if by == "started" else (by,)  # one date in a row
-        return [*place, *(name for name in names if name not in hidden), by]
-
     def _cells(self, width: int) -> list[tuple[str, int]]:
-        """Return name and cells of each column that fits into a row of `width` cells."""
-        by, names = _OF_SORT.get(self.sort, ""), self._names(width)
+        """Return name and cells of each column that fits into a row of `width` cells; the sort key
+        is last, unless it has a place already, and always there."""
+        by, names = _OF_SORT.get(self.sort, ""), list(self.chosen)
+        if not names:
+            extra = COLUMNS[by].width if by and by not in _DEFAULT else 0
+            extra += _EVERY["place"].width if self.has_places else 0
+            moved = {"age": (), "started": (by, "age")}.get(by, (by,))  # one date in a row
+            names = [
+                name
+                for name in _DEFAULT
+                if width - extra >= COLUMNS[name].least and name not in moved
+            ]
+        if by not in ("", "age", *names):
+            names.append(by)
+        if self.has_places:
+            names.insert(0, "place")
         columns = []
         for name in names:
             gap = 1 if name != names[0] else 0

@@ -36,12 +36,6 @@ AGES_SECONDS = 15.0
 """Between two redraws of the ages."""
 
 
-def enter_title(row: ListRow | None, *, resumes: bool) -> str:
-    """Return the footer's title of Enter for a row; empty for rows of other screens."""
-    is_conversation = isinstance(row, ConversationRow) and not row.is_found
-    return "resume" if resumes and is_conversation else getattr(row, "enter", "")
-
-
 class CursorRow(NamedTuple):
     """The row under the cursor, and what brought it there."""
 
@@ -62,7 +56,6 @@ class _FromList(Message):
 
     @property
     def control(self) -> ConversationList:
-        """The list that sent the message."""
         return self.list
 
 
@@ -106,7 +99,6 @@ class ConversationList(LongView, can_focus=True):
         super().__init__(id=id)
         self.source: RowSource = FixedRows([])
         """The rows shown."""
-        self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
         self.marks: Collection[str] = ()
         """Root ids of the conversations to draw as marked."""
@@ -126,8 +118,12 @@ class ConversationList(LongView, can_focus=True):
 
     @property
     def current(self) -> ListRow | None:
-        """The row under the cursor."""
         return self.source.row(self.cursor) if 0 <= self.cursor < len(self.source) else None
+
+    @property
+    def _key(self) -> str | None:
+        row = self.current
+        return row.key if row is not None else None
 
     def show(
         self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
@@ -139,8 +135,8 @@ class ConversationList(LongView, can_focus=True):
             top: Scroll to the first row.
             at: Index of the row to put the cursor on with `top`; must fit on the screen.
         """
-        line = self.cursor - self.scroll_offset.y
-        target = None if top else key or self._key
+        line, before = self.cursor - self.scroll_offset.y, self._key
+        target = None if top else key or before
         index = source.index_of(target) if target is not None else None
         is_found = index is not None
         if index is None:
@@ -151,10 +147,7 @@ class ConversationList(LongView, can_focus=True):
         size = Size(self.scrollable_content_region.width, len(source))
         if size != self.virtual_size:
             self.virtual_size = size
-        before = self._key
         self.set_reactive(ConversationList.cursor, index)
-        row = self.current
-        self._key = row.key if row is not None else None
         offset = index - line if is_found and not top else 0 if top else self.scroll_offset.y
         if self.scroll_offset.y == 0 and index < self.size.height:
             offset = 0  # a list at its top shows new rows; the cursor stays on its row
@@ -162,7 +155,7 @@ class ConversationList(LongView, can_focus=True):
         self._scroll_to_cursor()
         self.refresh()
         self._drawn = (-1, -1)
-        self._tell(CursorRow(row, is_moved=self._key != before or top, by_hand=top))
+        self._tell(CursorRow(self.current, is_moved=self._key != before or top, by_hand=top))
 
     def refresh_rows(self) -> None:
         """Redraw the visible lines: details of their rows were read, or their ages have grown."""
@@ -171,24 +164,24 @@ class ConversationList(LongView, can_focus=True):
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Redraw the two rows, scroll to the cursor, and report the move."""
-        row = self.current
-        self._key = row.key if row is not None else None
         for index in (old, new):
             self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
         self._scroll_to_cursor()
-        self._tell(CursorRow(row, is_moved=True, by_hand=True, is_step=True))
+        self._tell(CursorRow(self.current, is_moved=True, by_hand=True, is_step=True))
 
     def watch_is_cursor_current(self) -> None:
         self.refresh()
 
     def _tell(self, at: CursorRow) -> None:
         """Report the row under the cursor, and show in the footer what Enter does with it."""
+        is_conversation = isinstance(at.row, ConversationRow) and not at.row.is_found
+        enter = getattr(at.row, "enter", "")
+        title = "resume" if self.resumes and is_conversation else enter
+        is_other, self.enter_title = title != self.enter_title, title
         self.at = at
         if at.row is not None and at.is_moved:
             self.post_message(self.Highlighted(self, at.row, by_hand=at.is_step))
-        title = enter_title(at.row, resumes=self.resumes)
-        if title != self.enter_title:
-            self.enter_title = title
+        if is_other:
             self.screen.refresh_bindings()
 
     def _scroll_to_cursor(self) -> None:
@@ -196,10 +189,9 @@ class ConversationList(LongView, can_focus=True):
         if not height:  # not laid out yet
             return
         first = self.cursor - 1 if self._is_head(self.cursor - 1) else self.cursor
-        if first < top:
-            self.scroll_to(y=first, animate=False, force=True, immediate=True)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
+        y = max(min(first, top), self.cursor - height + 1)
+        if y != top:
+            self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.source))
@@ -232,8 +224,7 @@ class ConversationList(LongView, can_focus=True):
         if index >= len(self.source):
             return Strip.blank(width, base)
         row = self.source.row(index)
-        if y == 0 or index == len(self.source) - 1 or y == self.size.height - 1:
-            self._post_shown()
+        self._post_shown()
         if self._now is None:
             self._now = self.clock()
         spans = (
@@ -273,11 +264,9 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Shown(self, *drawn))
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor by a number of rows."""
         self._go(self.cursor + rows)
 
     def action_page(self, pages: float) -> None:
-        """Move the cursor by a number of screen pages."""
         self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
 
     def action_jump(self, index: int) -> None:
@@ -295,7 +284,6 @@ class ConversationList(LongView, can_focus=True):
             self.cursor = index
 
     def action_select(self) -> None:
-        """Select the row under the cursor."""
         row = self.current
         if row is not None:
             self.post_message(self.Selected(self, row))

@@ -110,33 +110,36 @@ class ConversationRow(NamedTuple):
         return f"c{self.conversation.root_id}"
 
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
-        conversation = self.conversation
-        mark, look = glyph(conversation)
+        conversation, new = self.conversation, _new(self.conversation)
         columns = layout.text(conversation, width, now, complete=self.complete)
         extra = _hits(self.hits) if self.hits else badges(conversation)
         room = width - 5 - cell_len(columns)
-        extra = extra if cell_len(extra) <= room // 2 else ""
-        new = _new(conversation)
-        space = room - (cell_len(extra) + 1 if extra else 0) - line_width(new)
-        title = one_line(formats.name(conversation), 400)
-        name = formats.clip(title, space)
-        remaining = space - cell_len(name)
-        named = with_hits(name, self.matches, "title" if conversation.title else "plain")
-        spans = [(f" {mark} ", look), *named]
+        extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
+        room -= cell_len(extra) + line_width(new)
+        name = formats.clip(one_line(formats.name(conversation), 400), room)
+        left = with_hits(name, self.matches, "title" if conversation.title else "plain")
         for tag in conversation.tags:
             label = f"  #{one_line(tag)}"
-            if cell_len(label) < remaining - 2:
-                spans.append((label, tag_look(tag)))
-                remaining -= cell_len(label)
-        note = formats.clip(one_line(conversation.note), remaining - 2) if remaining > 12 else ""
+            if cell_len(label) < room - line_width(left) - 2:
+                left.append((label, tag_look(tag)))
+        free = room - line_width(left)
+        note = formats.clip(one_line(conversation.note), free - 2) if free > 12 else ""
         if note:
-            spans.append((f"  {note}", "note"))
-            remaining -= cell_len(note) + 2
-        spans += [(" " * remaining, "plain"), *new]
-        if extra:
-            spans.append((f" {extra}", "accent" if self.hits else "dim"))
-        spans.append((f" {columns} ", "dim"))
-        return spans
+            left.append((f"  {note}", "note"))
+        mark, look = glyph(conversation)
+        return [
+            (f" {mark} ", look),
+            *left,
+            (" " * (room - line_width(left)), "plain"),
+            *new,
+            (extra, "accent" if self.hits else "dim"),
+            (f" {columns} ", "dim"),
+        ]
+
+
+def is_live(row: object) -> bool:
+    """Return whether Hermes is writing the conversation of a row."""
+    return isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
 
 
 class JobRow(NamedTuple):

@@ -223,7 +223,6 @@ class CatalogRows:
         return len(self._layout)
 
     def row(self, index: int) -> ListRow:
-        """The row at an index."""
         place = self._layout[index]
         if place < 0:
             other = self._others[-1 - place]
@@ -252,7 +251,6 @@ class CatalogRows:
         return lacking
 
     def index_of(self, key: str) -> int | None:
-        """Return the index of the row with a key."""
         try:
             if key.startswith("c"):
                 return self._layout.index(self._roots.index(key[1:]))

@@ -251,12 +251,10 @@ class Listing:
         self._main.rows.refresh_rows()
 
     def show_view(self) -> None:
-        """Show another view from its top."""
         self.refresh(top=True)
         self._measure()
 
     def reverse_order(self) -> None:
-        """Reverse the order."""
         self.sort_by(self._main.sort)
 
     def sort_by(self, sort: Sort) -> None:
@@ -299,12 +297,10 @@ class Listing:
             main.progress = ""
 
     def reload(self) -> None:
-        """Read the whole store now, at the user's request."""
         self.read()
         self._main.say(_("reading the store again"))
 
     def toggle_job(self, name: str) -> None:
-        """Expand or fold the runs of a job."""
         self._opened ^= {name}
         self.refresh()
 

@@ -35,7 +35,6 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 
 
 def view_name(view: View) -> str:
-    """Return the name of a view, translated."""
     return _(_VIEWS[view])
 
 
@@ -52,7 +51,7 @@ def view_labels(
         catalog: The conversations to count.
         view: The current view; None for that of old transcripts.
         suffix: Never cut.
-        width: Cells; 0 for unlimited.
+        width: Cells.
         old: Number of old transcripts beside the store; 0 hides their view.
     """
     counts = catalog.counts()
@@ -69,17 +68,13 @@ def view_labels(
             labels.append(
                 (" ".join([str(number), name, amount][: 3 if is_current else words]), is_current)
             )
-        if (
-            not width
-            or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels)
-            <= width
-        ):
+        cells = sum(cell_len(label) + 3 for label, _is_current in labels)
+        if 3 + cell_len(suffix) + cells <= width:
             break
     return labels
 
 
 def order_name(sort: Sort) -> str:
-    """Return the name of an order, translated."""
     return _ORDERS[sort]()
 
 

@@ -108,5 +108,4 @@ class OldScreen(MainScreen):
         self._beside.show_view(name)
 
     def leave(self) -> None:
-        """Go back to the store."""
         self.dismiss(None)

@@ -136,7 +136,6 @@ class PlacesScreen(MainScreen):
             self.about = self._about(row.place, row.place.away)
 
     def _about(self, place: Place, error: BrowseError) -> str:
-        """Return what to do about a place that is away."""
         parts = [_("Enter asks it again"), _remedy(error)]
         if place.host is not None:
             parts.insert(1, _("`hermes-browse hosts check {name}` says more", name=place.host.name))
@@ -165,5 +164,4 @@ class PlacesScreen(MainScreen):
         self.say(_("these are several stores: o opens the one of this conversation, 0 another"))
 
     def leave(self) -> None:
-        """Go back to the store."""
         self.dismiss(None)

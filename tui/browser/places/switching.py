@@ -59,7 +59,6 @@ class Switching:
             self.show_all()
 
     def show_all(self) -> None:
-        """Show all profiles and hosts as one list."""
         main = self._main
         if not main.store.is_several:
             main.start("profiles", self._show_all, main.host.here, main.options.hosts)

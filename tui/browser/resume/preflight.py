@@ -203,5 +203,4 @@ class PreflightCard(Card[bool]):
         self.run_worker(work(), exclusive=True)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll the recap."""
         self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

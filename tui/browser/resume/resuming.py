@@ -5,31 +5,18 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
-from hermes_browse.store.messages.details import Details
-from hermes_browse.store.messages.preview import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..panes import Panes
 from .preflight import PreflightCard
-from .terminal_windows import WindowOutcome, go_to, open_window
-
-
-class _Planned(NamedTuple):
-    """A plan, and what the card before a risky one shows."""
-
-    plan: ResumePlan
-    recap: list[RecapLine]
-    details: Details | None = None
-    memory: Memory | None = None
+from .terminal_windows import go_to, open_window
 
 
 class Resuming:
@@ -39,7 +26,6 @@ class Resuming:
         self._main = main
 
     def resume(self) -> None:
-        """Resume in the configured mode."""
         main = self._main
         if main.options.resume == "window" and not main.host.is_choice_printed:
             self.resume_in_window()
@@ -56,15 +42,14 @@ class Resuming:
             self._main.say(_("no conversation here"))
 
     def copy_command(self) -> None:
-        """Copy the command that resumes."""
         if self._main.current is not None:
             self._main.start("command", self._copy_command, self._main.current.id)
 
     async def _resume(self, conversation: Conversation) -> None:
         main = self._main
-        planned = await main.read(lambda store: self._read_planned(store, conversation.id))
+        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
         ends = main.host.is_choice_printed or main.options.resume == "exit"
-        self._ask(planned, main.host.finish if ends else self._run_and_return)
+        self._ask(plan, card, main.host.finish if ends else self._run_and_return)
 
     def _read_plan(self, store: OpenStore, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
@@ -72,29 +57,34 @@ class Resuming:
         surfaces = self._main.options.surface
         return on_surface(plan, surfaces) if surfaces and not plan.host else plan
 
-    def _read_planned(self, store: OpenStore, session_id: str) -> _Planned:
-        """Plan a resume, and if that is risky, also read the recap and the details for the card."""
+    def _prepare(
+        self, store: OpenStore, session_id: str
+    ) -> tuple[ResumePlan, PreflightCard | None]:
+        """Plan a resume, and if that is risky, also make the card that asks; on a reading
+        thread."""
         plan = self._read_plan(store, session_id)
         plan = replace(plan, conversation=store.with_details([plan.conversation])[0])
         if self._main.host.is_choice_printed:
             plan = plan.to_print()
         if not plan.is_risky:
-            return _Planned(plan, [])
+            return plan, None
         segments = plan.conversation.segments
-        details = store.details(plan.conversation)
         _sent, memory = store.seen_at(segments, None)
-        return _Planned(plan, store.recap(segments), details, memory)
+        details = store.details(plan.conversation)
+        return plan, PreflightCard(plan, store.recap(segments), details, memory)
 
-    def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
-        if not planned.plan.is_risky:
-            go(planned.plan)
+    def _ask(
+        self, plan: ResumePlan, card: PreflightCard | None, go: Callable[[ResumePlan], object]
+    ) -> None:
+        if card is None:
+            go(plan)
             return
 
         def decided(is_confirmed: bool | None) -> None:
             if is_confirmed:
-                go(planned.plan)
+                go(plan)
 
-        self._main.app.push_screen(PreflightCard(*planned), decided)
+        self._main.app.push_screen(card, decided)
 
     async def _copy_command(self, session_id: str) -> None:
         main, location = self._main, self._main.location
@@ -108,21 +98,16 @@ class Resuming:
 
     async def _resume_in_window(self, conversation: Conversation) -> None:
         main = self._main
-        planned = await main.read(lambda store: self._read_planned(store, conversation.id))
-        outcome = await main.call(lambda: go_to(planned.plan))
-        if outcome is not None:
-            self._report(outcome)
+        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
+        if await main.call(lambda: go_to(plan)):
+            main.say(_("this conversation was open in a window of tmux: it is in front now"))
         else:
-            self._ask(planned, lambda plan: main.start("resume", self._open_window, plan))
+            self._ask(plan, card, lambda plan: main.start("resume", self._open_window, plan))
 
     async def _open_window(self, plan: ResumePlan) -> None:
-        self._report(await self._main.call(lambda: open_window(plan, self._main.options.window)))
-
-    def _report(self, outcome: WindowOutcome) -> None:
-        if outcome.done:
-            self._main.say(outcome.text)
-        else:
-            self._main.warn(outcome.text)
+        main = self._main
+        await main.call(lambda: open_window(plan, main.options.window))
+        main.say(_("Hermes is in a new window"))
 
     # In this terminal, and back
 

@@ -11,8 +11,8 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -26,27 +26,10 @@ _KEY = "HERMES_BROWSE_WINDOW"
 was started with."""
 
 
-class WindowOutcome(NamedTuple):
-    """Success or failure."""
-
-    done: bool
-    text: str
-    """A sentence for the status line."""
-
-
-class _Answer(NamedTuple):
-    """Exit code and output of a program."""
-
-    code: int
-    out: str
-    err: str
-
-
-def _ask(argv: Sequence[str]) -> _Answer:
-    """Run a program of the terminal; a missing or hanging one counts as failed, with the code
-    -1."""
+def _ask(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program of the terminal; a missing or hanging one counts as failed."""
     try:
-        ended = subprocess.run(
+        return subprocess.run(
             argv,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -55,10 +38,10 @@ def _ask(argv: Sequence[str]) -> _Answer:
             errors="replace",
         )
     except subprocess.TimeoutExpired:
-        return _Answer(-1, "", _("it does not answer"))
+        reason = _("it does not answer")
     except OSError as error:
-        return _Answer(-1, "", error.strerror or _("it cannot be started"))
-    return _Answer(ended.returncode, ended.stdout.strip(), one_line(ended.stderr.strip(), 200))
+        reason = error.strerror or _("it cannot be started")
+    return subprocess.CompletedProcess(argv, -1, "", reason)
 
 
 def _key(plan: ResumePlan) -> str:
@@ -106,39 +89,35 @@ def _tmux_window(plan: ResumePlan) -> str | None:
     target = ["-t", pane] if pane else []
     listed = _ask(["tmux", "list-panes", "-s", *target, "-F", "#{window_id} #{pane_start_command}"])
     key = f"{_KEY}={_key(plan)}"
-    return next((line.partition(" ")[0] for line in listed.out.splitlines() if key in line), None)
-
-
-def go_to(plan: ResumePlan) -> WindowOutcome | None:
-    """Activate the window of tmux that has the conversation; None if there is none."""
-    window = _tmux_window(plan) if os.environ.get("TMUX") else None
-    if window is None or _ask(["tmux", "select-window", "-t", window]).code != 0:
-        return None
-    return WindowOutcome(
-        True, _("this conversation was open in a window of tmux: it is in front now")
+    return next(
+        (line.partition(" ")[0] for line in listed.stdout.splitlines() if key in line), None
     )
 
 
-def open_window(plan: ResumePlan, template: str) -> WindowOutcome:
+def go_to(plan: ResumePlan) -> bool:
+    """Activate the window of tmux that has the conversation; return False if there is none."""
+    window = _tmux_window(plan) if os.environ.get("TMUX") else None
+    return window is not None and _ask(["tmux", "select-window", "-t", window]).returncode == 0
+
+
+def open_window(plan: ResumePlan, template: str) -> None:
     """Open Hermes on a conversation, by a plan with an executable, in a new window; the browser
     keeps running.
 
     Args:
         template: The option `window`.
+
+    Raises:
+        BrowseError: No window was opened, or Hermes has ended at once in it.
     """
     words = _filled(template, plan)
     program = words[0]
     if program == "tmux" and not os.environ.get("TMUX"):
-        return WindowOutcome(
-            False, _("no window here: it takes tmux, or the option “window” · Y copies")
-        )
+        raise BrowseError(_("no window here: it takes tmux, or the option “window” · Y copies"))
     answer = _ask(words)
-    if answer.code != 0:
-        reason = answer.err or _("it ended with {code}", code=answer.code)
-        text = _(
-            "{program} opened no window: {reason}", program=one_line(program, 60), reason=reason
-        )
-        return WindowOutcome(False, text)
+    if code := answer.returncode:
+        failed = _("{program} opened no window: {reason}")
+        reason = one_line(answer.stderr.strip(), 200) or _("it ended with {code}", code=code)
+        raise BrowseError(failed.format(program=one_line(program, 60), reason=reason))
     if program == "tmux" and _tmux_window(plan) is None:
-        return WindowOutcome(False, _("Hermes ended at once in its new window of tmux"))
-    return WindowOutcome(True, _("Hermes is in a new window"))
+        raise BrowseError(_("Hermes ended at once in its new window of tmux"))

@@ -33,7 +33,6 @@ class _Marks(Highlighter):
         self._box = box
 
     def highlight(self, text: Text) -> None:
-        """Apply the box's marks to its text."""
         for name, start, end in self._box.marks:
             text.stylize(
                 self._box.get_component_rich_style(f"query--{name}", partial=True), start, end
@@ -100,15 +99,12 @@ class SearchBox(QueryBox):
         super().__init__(placeholder=_(_HINT), id=id, compact=True)
 
     def action_move(self, key: str) -> None:
-        """Forward a movement key to the list."""
         self.post_message(self.Moved(key))
 
     def action_step_back(self) -> None:
-        """Report Escape."""
         self.post_message(self.Left())
 
     async def action_submit(self) -> None:
-        """Report Enter."""
         self.post_message(self.Entered())
 
     def _on_paste(self, event: events.Paste) -> None:

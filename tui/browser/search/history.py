@@ -56,8 +56,10 @@ class QueryHistory:
     def __init__(self, path: Path | None, said: Callable[[str], object]) -> None:
         self._path, self._said = path, said
         self._lines: list[str] = []
-        self._place: int | None = None
-        self._draft = ""
+        self._walk: list[str] = []
+        """The text of the box, and the queries before it."""
+        self._place = 0
+        """In those."""
 
     def load(self) -> None:
         """Read the file, on any thread; searches made meanwhile stay the newest."""
@@ -90,7 +92,7 @@ class QueryHistory:
     def add(self, text: str) -> None:
         """Remember a search as the newest."""
         text = text.strip()
-        self._place = None
+        self.stop()
         if text and len(text) <= _LONGEST and self.past[:1] != (text,):
             self._append(json.dumps(text))
 
@@ -102,7 +104,6 @@ class QueryHistory:
         return is_new
 
     def forget(self, text: str) -> None:
-        """Remove a search from past and kept ones."""
         self._append(f"-{json.dumps(text)}", f"-*{json.dumps(text)}")
 
     def _append(self, *lines: str) -> None:
@@ -119,31 +120,27 @@ class QueryHistory:
     @property
     def is_walked(self) -> bool:
         """Whether the box has an earlier search."""
-        return self._place is not None
+        return self._place > 0
 
     def stop(self) -> None:
-        """Reset the position to the newest after the text was edited."""
-        self._place = None
+        self._place = 0
 
     def older(self, text: str) -> str | None:
         """Step to the previous search; None at the oldest.
 
         The first step saves the text of the box, for `newer` to return last.
         """
-        if self._place is None:
-            self._draft = text
-        start = self._place + 1 if self._place is not None else 0
-        older = enumerate(self.past[start:], start)
-        place = next((index for index, query in older if query != text), None)
-        if place is None:
+        if not self.is_walked:
+            self._walk = [text, *(query for query in self.past if query != text)]
+        if self._place + 1 == len(self._walk):
             return None
-        self._place = place
-        return self.past[place]
+        self._place += 1
+        return self._walk[self._place]
 
     def newer(self) -> str | None:
         """Step to the next search, finally to the saved text; None if `older` was not called
         before."""
-        if self._place is None:
+        if not self.is_walked:
             return None
-        self._place = self._place - 1 if self._place else None
-        return self._draft if self._place is None else self.past[self._place]
+        self._place -= 1
+        return self._walk[self._place]

@@ -98,11 +98,9 @@ class QueryLine:
         self._main.box.cursor_position = len(text)
 
     def remember(self) -> None:
-        """Add this search to the history."""
         self.history.add(self._main.box.value)
 
     def keep(self) -> None:
-        """Keep the search in the box, or stop keeping it."""
         text = self._main.box.value.strip()
         if text:
             kept = self.history.keep(text)

@@ -40,7 +40,6 @@ class Fold(Enum):
     ALL = "all"
 
     def step(self, by: int) -> Fold:
-        """Return the fold `by` steps towards more hits, or fewer if negative."""
         steps = list(Fold)
         return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
 
@@ -91,7 +90,6 @@ class SearchResults:
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The hits in order."""
         return self.answer.hits
 
     @property

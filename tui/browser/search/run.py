@@ -50,7 +50,6 @@ class Scan:
         """The value of `found` that is on screen."""
 
     def tell(self, share: float) -> None:
-        """Set the share of rows scanned."""
         self.share = share
 
     def words(self, share: float) -> Sequence[str]:

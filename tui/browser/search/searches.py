@@ -89,18 +89,15 @@ class SearchesCard(Card[str | TagChoice | None]):
 
     @on(Input.Changed, "#narrow")
     def narrowed(self, event: Input.Changed) -> None:
-        """Show the searches that have all the words."""
         self._fill(event.value)
 
     @on(Input.Submitted, "#narrow")
     def submitted(self) -> None:
-        """Return the search under the cursor."""
         if self._current is not None:
             self.dismiss(self._current)
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
-        """Return the clicked search."""
         self.dismiss(self._shown[event.option_index])
 
     def action_move(self, key: str) -> None:
@@ -117,7 +114,6 @@ class SearchesCard(Card[str | TagChoice | None]):
             self._fill(self.query_one("#narrow", Input).value, index)
 
     def action_keep(self) -> None:
-        """Keep the search, or stop keeping it."""
         self._change(self._history.keep)
 
     def action_forget(self) -> None:
@@ -128,6 +124,5 @@ class SearchesCard(Card[str | TagChoice | None]):
             self._change(self._history.forget)
 
     def action_rename(self) -> None:
-        """Ask for another name of the tag."""
         if self._current in self._tags:
             self.dismiss(TagChoice(self._tags[self._current].name, is_removed=False))
