@@ -187,12 +187,6 @@ class TranscriptModel:
     def ids(self) -> KeysView[int]:
         return self._entry_of.keys()
 
-    def of(self, conversation: Conversation) -> TranscriptModel:
-        """Return the same of the conversation as it is known now."""
-        model = TranscriptModel(conversation, self.outline)
-        model.add(self.messages)
-        return model
-
     def row(self, index: int | None) -> RowInfo | None:
         """Return the row of an entry; None for rules."""
         return self.entries[index].row if index is not None else None

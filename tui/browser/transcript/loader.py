@@ -216,17 +216,20 @@ class TranscriptLoader:
         main.start("window", read_missing, main, main.transcript, first, last)
 
     def changed(self) -> None:
-        """Read new messages of the conversation on screen, as the store has changed."""
+        """Read new messages of the conversation on screen, and where the unread ones begin, as the
+        store or what is known of it has changed."""
         shown = self._main.transcript.model
         if shown is not None and not self.is_recap:
             self._main.start("tail", self._read_tail, shown)
 
     async def _read_tail(self, shown: TranscriptModel) -> None:
         main, conversation, reading = self._main, shown.conversation, self._main.mode
+        if conversation.first_new is None:
+            conversation = main.details.complete(conversation)[0]
 
         def read(store: OpenStore) -> TranscriptModel | None:
             model = read_model(store, conversation, reading)
-            if model.outline.rows == shown.outline.rows:
+            if model.entries == shown.entries:
                 return None
             model.add(store.messages(model.missing(len(model) - WINDOW, len(model))))
             return model
@@ -235,25 +238,10 @@ class TranscriptLoader:
         if model is None or main.transcript.model is not shown:
             return
         model.add(shown.messages)
-        new = self._grow(model)
+        new = main.transcript.grow(model)
+        main.model, main.seen = model, main.transcript.page.seen
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
-
-    def _grow(self, model: TranscriptModel) -> int:
-        """Show a newer version of the conversation on screen; return the number of new messages
-        below the page."""
-        new = self._main.transcript.grow(model)
-        self._main.model, self._main.seen = model, self._main.transcript.page.seen
-        return new
-
-    def mark_new(self) -> None:
-        """Show where the new messages of the conversation on screen begin, once it is known."""
-        main, model = self._main, self._main.transcript.model
-        if model is None or self.is_recap or model.conversation.first_new is not None:
-            return
-        detailed = main.details.complete(model.conversation)[0]
-        if detailed.first_new is not None:
-            self._grow(model.of(detailed))
 
     def next_mode(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""
