@@ -31,13 +31,41 @@ _HEAD = 4000
 _MAX_ROWS = 500
 _MAX_COLUMNS = 8
 """A larger table is plain text."""
-_LANGUAGES = {
-    "c": "c", "cc": "cpp", "cfg": "ini", "cpp": "cpp", "cs": "csharp", "css": "css", "diff": "diff", "go": "go",
-    "h": "c", "html": "html", "ini": "ini", "java": "java", "js": "javascript", "json": "json", "jsx": "jsx",
-    "kt": "kotlin", "lua": "lua", "md": "markdown", "patch": "diff", "php": "php", "py": "python", "rb": "ruby",
-    "rs": "rust", "sh": "bash", "sql": "sql", "swift": "swift", "tcss": "css", "toml": "toml", "ts": "typescript",
-    "tsx": "tsx", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zsh": "bash",
-}  # fmt: skip
+_SUFFIXES = frozenset(
+    [
+        "c",
+        "cfg",
+        "cpp",
+        "cs",
+        "css",
+        "diff",
+        "go",
+        "html",
+        "ini",
+        "java",
+        "js",
+        "json",
+        "jsx",
+        "lua",
+        "md",
+        "php",
+        "py",
+        "rb",
+        "rs",
+        "sh",
+        "sql",
+        "swift",
+        "toml",
+        "ts",
+        "tsx",
+        "xml",
+        "yaml",
+        "yml",
+        "zsh",
+    ]
+)
+"""Of files of code; Pygments knows them as names of languages."""
+_OTHER_SUFFIXES = {"cc": "cpp", "h": "c", "kt": "kotlin", "patch": "diff"}
 _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
@@ -65,7 +93,8 @@ def language_of(arguments: str) -> str:
     fields = loaded if isinstance(loaded, dict) else {}
     paths = (fields.get(key) for key in ("path", "file_path", "filename"))
     path = next((each for each in paths if isinstance(each, str)), "")
-    return _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
+    suffix = path.rpartition(".")[2].lower()
+    return suffix if suffix in _SUFFIXES else _OTHER_SUFFIXES.get(suffix, "")
 
 
 def has_colours(text: str) -> bool:
