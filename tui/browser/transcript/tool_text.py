@@ -31,40 +31,11 @@ _HEAD = 4000
 _MAX_ROWS = 500
 _MAX_COLUMNS = 8
 """A larger table is plain text."""
-_SUFFIXES = frozenset(
-    [
-        "c",
-        "cfg",
-        "cpp",
-        "cs",
-        "css",
-        "diff",
-        "go",
-        "html",
-        "ini",
-        "java",
-        "js",
-        "json",
-        "jsx",
-        "lua",
-        "md",
-        "php",
-        "py",
-        "rb",
-        "rs",
-        "sh",
-        "sql",
-        "swift",
-        "toml",
-        "ts",
-        "tsx",
-        "xml",
-        "yaml",
-        "yml",
-        "zsh",
-    ]
+_SUFFIX = re.compile(
+    "c|cfg|cpp|cs|css|diff|go|html|ini|java|js|json|jsx|lua|md|php|py|rb|rs|sh|sql|swift|toml"
+    "|ts|tsx|xml|yaml|yml|zsh"
 )
-"""Of files of code; Pygments knows them as names of languages."""
+"""Of a file of code; Pygments knows it as the name of a language."""
 _OTHER_SUFFIXES = {"cc": "cpp", "h": "c", "kt": "kotlin", "patch": "diff"}
 _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
@@ -94,7 +65,7 @@ def language_of(arguments: str) -> str:
     paths = (fields.get(key) for key in ("path", "file_path", "filename"))
     path = next((each for each in paths if isinstance(each, str)), "")
     suffix = path.rpartition(".")[2].lower()
-    return suffix if suffix in _SUFFIXES else _OTHER_SUFFIXES.get(suffix, "")
+    return suffix if _SUFFIX.fullmatch(suffix) else _OTHER_SUFFIXES.get(suffix, "")
 
 
 def has_colours(text: str) -> bool:
