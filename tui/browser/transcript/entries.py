@@ -144,14 +144,14 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
         if row.segment != segment:
             segment = row.segment
             entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment), number=segment))
-        key = formats.day_key(row.timestamp)
-        if row.timestamp is not None and key and key != day:
+        moment, key = row.timestamp, formats.day_key(row.timestamp)
+        if moment is not None and key not in ("", day):
             day = key
-            entries.append(Entry(EntryKind.DAY, formats.day(row.timestamp)))
-        elif row.timestamp is not None and last is not None and row.timestamp - last >= GAP_SECONDS:
-            pause = formats.duration(row.timestamp - last)
+            entries.append(Entry(EntryKind.DAY, formats.day(moment)))
+        elif moment is not None and last is not None and moment - last >= GAP_SECONDS:
+            pause = formats.duration(moment - last)
             entries.append(Entry(EntryKind.GAP, _("{duration} later", duration=pause)))
-        last = row.timestamp if row.timestamp is not None else last
+        last = moment if moment is not None else last
         if row.id in outline.gaps:
             entries.append(_left_out(*outline.gaps[row.id]))
         if new is not None and row.id >= new:

@@ -119,10 +119,6 @@ class Page:
         self.matchers, self.hit, self.hit_number = matchers, hit, None
         self._drawn.clear()
 
-    def see(self, seen: SeenByModel | None) -> None:
-        """Dim what the model did not see, or nothing."""
-        self.seen, self._frame = seen, None
-
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
         self.width, self.height = max(width, 12), max(height, 1)

@@ -197,33 +197,29 @@ def _output(text: str) -> list[Line]:
     return split_lines([(safe_text(text), "output")])
 
 
-def _table_of(value: object) -> list[list[str]] | None:
-    """Convert a list of objects with the same few plain fields to rows, the names first; None for
-    any other value."""
+def _table_of(value: object) -> list[list[Line]]:
+    """Convert a list of objects with the same few plain fields to cells, the names first; return
+    nothing for any other value."""
     if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
-        return None
+        return []
     names = list(value[0]) if isinstance(value[0], dict) else []
     if not 0 < len(names) <= _MAX_COLUMNS:
-        return None
-    rows = [names]
+        return []
+    rows = [[[(one_line(name), "output bold")] for name in names]]
     for item in value:
         if not isinstance(item, dict) or list(item) != names:
-            return None
+            return []
         if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
-            return None
-        rows.append(["" if each is None else str(each) for each in item.values()])
+            return []
+        texts = ("" if each is None else one_line(str(each)) for each in item.values())
+        rows.append([[(text, "output")] for text in texts])
     return rows
 
 
 def pretty(value: object, width: int) -> list[Paragraph]:
     """Lay out a JSON value in colours: as a table, on one line if it fits, else indented."""
-    rows = _table_of(value)
-    if rows is not None:
-        cells = [
-            [[(one_line(cell), "output" if number else "output bold")] for cell in row]
-            for number, row in enumerate(rows)
-        ]
-        return table_lines(cells, width)
+    if rows := _table_of(value):
+        return table_lines(rows, width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
     return list(map(Paragraph, highlight(safe_text(text), "json")))
