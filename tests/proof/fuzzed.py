@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from search_stores import write_store
 from searching import search
+from transcripts import drawn
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import (
@@ -264,12 +265,11 @@ def page(given: tuple[Any, ...]) -> int:
     seen = 0
     for terms in ((), (light,)) if light is not None else ((),):
         laid.light(terms)
-        for index in range(len(laid)):
-            for line in laid.lines(index):
-                text = line_text(line)
-                assert cannot_act(text), text
-                assert line_width(line) == cell_len(text) <= width
-                seen += 1
+        for line in drawn(laid):
+            text = line_text(line)
+            assert cannot_act(text), text
+            assert line_width(line) == cell_len(text) <= width
+            seen += 1
     session = _session(other)
     snippet = one_line(message.text, 60)
     chat = Conversation(

@@ -3,7 +3,6 @@ keys."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -88,16 +87,20 @@ def working(
         active: What keys do where they are pressed, as Textual has it; commands without a key there
             are left out. None for the keys that commands have by default.
     """
+    keys: dict[str, list[str]] = {}
     first: dict[str, Command] = {}
-    keys = defaultdict[str, list[str]](list)
     for each in commands:
         first.setdefault(each.action, each)
-        keys[each.action] += each.key_names if active is None else ()
+        if active is None:
+            keys.setdefault(each.action, []).extend(each.key_names)
     for key, found in (active or {}).items():
         if found.enabled:
-            keys[found.binding.action].append(key)
-    every = ((keys[action], each) for action, each in first.items())
-    return [(key_names(",".join(names)), each) for names, each in every if names]
+            keys.setdefault(found.binding.action, []).append(key)
+    return [
+        (key_names(",".join(keys[action])), each)
+        for action, each in first.items()
+        if keys.get(action)
+    ]
 
 
 def meaningless(screen: Screen[Any], event: Key) -> str:

@@ -287,21 +287,16 @@ class TranscriptModel:
     def _beyond(self, index: int, by: int) -> range:
         return range(index + by, len(self.entries) if by > 0 else -1, by)
 
-    def is_summary(self, index: int) -> bool:
-        """Whether a message is a compaction summary and nothing else; False if it has not been
-        read."""
-        message = self.message(index)
-        return message is not None and message.is_summary
-
     def step(self, index: int, by: int, role: str = "") -> int | None:
         """Return the next (1) or previous (-1) message entry; None if there is none.
 
         With a role only its messages count, without summaries; else all but tool results.
         """
         for position in self._beyond(index, by):
-            row = self.row(position)
-            if row is not None and (
-                row.role == role and not self.is_summary(position) if role else row.role != "tool"
-            ):
+            row, message = self.row(position), self.message(position)
+            is_summary = message is not None and message.is_summary
+            if row is None or (role and is_summary):
+                continue
+            if row.role == role or (not role and row.role != "tool"):
                 return position
         return None

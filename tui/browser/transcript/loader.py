@@ -98,13 +98,12 @@ class TranscriptLoader:
             return
         self._leave()
         self.is_recap = False
-        matchers = main.matchers
         # Hits of a conversation on screen need no reading.
         begin = place.message_id if is_on_screen else None
-        if begin is not None and transcript.show_find(begin, matchers=matchers):
+        if begin is not None and transcript.show_find(begin, matchers=main.matchers):
             self._renew()
             return
-        self._open(Opening(conversation, place.message_id, place.segment, matchers=matchers))
+        self._open(Opening(conversation, place.message_id, place.segment))
 
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
@@ -156,7 +155,7 @@ class TranscriptLoader:
         self._opening = None
         page.add(layouts)
         self._say_what_is_left_out(model, begin, opening.message_id)
-        self._show(model, message_id=begin, matchers=opening.matchers, segment=opening.segment)
+        self._show(model, message_id=begin, matchers=main.matchers, segment=opening.segment)
         main.details.add([model.conversation])
         self._show_titles(model.conversation)
 
@@ -208,7 +207,7 @@ class TranscriptLoader:
         elif _segment_ids(model.conversation) == _segment_ids(current):
             self._show_titles(current)
         elif model.conversation.root_id == current.root_id:
-            self._open(Opening(current, matchers=self._main.matchers))
+            self._open(Opening(current))
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""
@@ -258,8 +257,7 @@ class TranscriptLoader:
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
         self._leave()
         self.is_recap = False
-        matchers = self._main.matchers
-        self._open(Opening(conversation, message_id, keeps_place=True, matchers=matchers))
+        self._open(Opening(conversation, message_id, keeps_place=True))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""

@@ -153,11 +153,6 @@ class Page:
         self.draw(index)
         return self.heights[index]
 
-    def lines(self, index: int) -> list[Line]:
-        """Return the final lines of an entry; none if its message has not been read."""
-        drawn = self.draw(index, now=True)
-        return drawn.lines if drawn is not None else []
-
     def match_lines(self, index: int) -> Sequence[int]:
         """Return the indexes of the lines of an entry on which a match begins."""
         drawn = self.draw(index, now=True)
