@@ -269,7 +269,7 @@ class Browser:
         self.screen.loader.read_window(0, count)
         await self.settle()
         for index in range(count):
-            transcript.page.lines(index)
+            transcript.page.draw(index, now=True)
         transcript.on_resize()
         await self.settle()
 

@@ -13,6 +13,7 @@ from hermes_browse.store.sessions.models import Conversation, ConversationKind, 
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.block_layout import lay_out
 from hermes_browse.tui.browser.transcript.entries import Look, TranscriptModel
+from hermes_browse.tui.browser.transcript.page import Page
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import Line
 
@@ -56,6 +57,12 @@ def lines_of(
     shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
     assert shown is not None
     return lay_out(shown).drawn().lines
+
+
+def drawn(page: Page) -> list[Line]:
+    """All lines of a conversation that has been read."""
+    entries = (page.draw(index, now=True) for index in range(len(page)))
+    return [line for entry in entries if entry is not None for line in entry.lines]
 
 
 class ViewApp(App[None]):

@@ -122,7 +122,7 @@ class MainScreen(KeyScreen):
     def watch_attention(self) -> None:
         self.show_header_soon()
         self.search.show_attention()
-        self.loader.mark_new()
+        self.loader.changed()
         self.describe_row(self.rows.current)
 
     def watch_marks_set(self) -> None:

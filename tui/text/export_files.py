@@ -154,15 +154,12 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
     """Return a sentence about rewound and compacted messages, which only `everything` includes;
     empty without any."""
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
-    parts = [
-        ngettext("1 rewound message", "{count:,} rewound messages", rewound, count=rewound)
-        if rewound
-        else "",
-        ngettext("1 compacted message", "{count:,} compacted messages", compacted, count=compacted)
-        if compacted
-        else "",
-    ]
-    messages = pgettext("list", ", ").join(part for part in parts if part)
+    of_rewound = ngettext("1 rewound message", "{count:,} rewound messages", rewound)
+    of_compacted = ngettext("1 compacted message", "{count:,} compacted messages", compacted)
+    counts_in_words = ((rewound, of_rewound), (compacted, of_compacted))
+    messages = pgettext("list", ", ").join(
+        words.format(count=count) for count, words in counts_in_words if count
+    )
     if not messages:
         return ""
     if not everything:

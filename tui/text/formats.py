@@ -132,40 +132,40 @@ def ago(moment: float | None, now: float) -> str:
     return _("{age} ago", age=text)
 
 
-def _format_local(moment: float, to_text: Callable[[datetime], str], fallback: str = "") -> str:
+def _local(moment: float | None) -> datetime | None:
+    """Return the local time; None if it is not known or no date."""
+    if moment is None:
+        return None
     try:
-        return to_text(datetime.fromtimestamp(moment))
+        return datetime.fromtimestamp(moment)
     except (ValueError, OverflowError, OSError):
-        return fallback
+        return None
 
 
-def _strftime(moment: float, pattern: str) -> str:
-    return _format_local(moment, lambda local: local.strftime(pattern))
+def _strftime(moment: float | None, pattern: str) -> str:
+    local = _local(moment)
+    return local.strftime(pattern) if local is not None else ""
 
 
 def timestamp(moment: float | None, *, seconds: bool = False) -> str:
     """Format a local time as `2026-03-05 14:02`; empty for None."""
-    return (
-        ""
-        if moment is None
-        else _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
-    )
+    return _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
 
 
 def clock(moment: float | None) -> str:
     """Format a local time of day as `14:02`; blanks of the same width for None."""
-    blank = " " * 5
-    return blank if moment is None else _strftime(moment, "%H:%M") or blank
+    return _strftime(moment, "%H:%M") or " " * 5
 
 
 def day(moment: float) -> str:
     """Format a local date as `Thursday, 5 March 2026`."""
-    return _format_local(moment, calendar.long_day, _("some day"))
+    local = _local(moment)
+    return calendar.long_day(local) if local is not None else _("some day")
 
 
 def day_key(moment: float | None) -> str:
     """Return the local date as `2026-03-05`, equal for all times of one day; empty for None."""
-    return _strftime(moment, "%Y-%m-%d") if moment is not None else ""
+    return _strftime(moment, "%Y-%m-%d")
 
 
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))

@@ -6,6 +6,7 @@ import pytest
 from browsing import NOW, PATIENCE, on_store
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
+from transcripts import drawn
 from trashing import add_message
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -121,7 +122,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
             await find(browser, text)
             await browser.press("enter")
             page = browser.screen.transcript.page
-            lines = [line for index in range(len(page)) for line in page.lines(index)]
+            lines = drawn(page)
             lit_text = "".join(span for line in lines for span, looks in line if "hit" in looks)
             wanted = text.replace(" ", "")
             assert lit_text.replace(" ", "").lower() == wanted * count

@@ -6,6 +6,7 @@ import threading
 import pytest
 from browsing import on_store
 from builders import make_store
+from transcripts import drawn
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
@@ -48,8 +49,7 @@ def page_of(model):
 
 def draw_now(page):
     """Lay out everything at once."""
-    for index in range(len(page)):
-        page.lines(index)
+    drawn(page)
     page.settle()
 
 

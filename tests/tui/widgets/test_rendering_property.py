@@ -8,7 +8,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from transcripts import ViewApp
+from transcripts import ViewApp, drawn
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
 from hermes_browse.tui.browser.transcript.find import needle
@@ -56,14 +56,13 @@ def test_any_message_is_as_wide_as_it_claims(message, result, look, is_open, wid
     matchers = (light,) if light is not None else ()
     for terms in ((), matchers):
         page.light(terms)
-        for index in range(len(page)):
-            for line in page.lines(index):
-                text = line_text(line)
-                assert cannot_act(text)
-                assert line_width(line) <= width
-                assert line_width(line) == cell_len(text), (
-                    "parts drawn one after the other are as wide as the whole"
-                )
+        for line in drawn(page):
+            text = line_text(line)
+            assert cannot_act(text)
+            assert line_width(line) <= width
+            assert line_width(line) == cell_len(text), (
+                "parts drawn one after the other are as wide as the whole"
+            )
 
 
 @settings(max_examples=examples(12))

@@ -93,8 +93,10 @@ class Entry(NamedTuple):
     kind: EntryKind
     text: str = ""
     """Of a rule."""
-    row: int = -1
-    """The index of a message in the outline."""
+    row: RowInfo | None = None
+    """Of a message."""
+    number: int = 0
+    """Of a message its place among all, from 1; of a seam the index of the segment below it."""
 
 
 def _seam(conversation: Conversation, segment: int) -> str:
@@ -138,24 +140,24 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
     entries = []
     segment, day, last = 0, "", None
     new = conversation.first_new
-    for index, row in enumerate(outline.rows):
+    for number, row in enumerate(outline.rows, 1):
         if row.segment != segment:
             segment = row.segment
-            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment)))
-        key = formats.day_key(row.timestamp)
-        if row.timestamp is not None and key and key != day:
+            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment), number=segment))
+        moment, key = row.timestamp, formats.day_key(row.timestamp)
+        if moment is not None and key not in ("", day):
             day = key
-            entries.append(Entry(EntryKind.DAY, formats.day(row.timestamp)))
-        elif row.timestamp is not None and last is not None and row.timestamp - last >= GAP_SECONDS:
-            pause = formats.duration(row.timestamp - last)
+            entries.append(Entry(EntryKind.DAY, formats.day(moment)))
+        elif moment is not None and last is not None and moment - last >= GAP_SECONDS:
+            pause = formats.duration(moment - last)
             entries.append(Entry(EntryKind.GAP, _("{duration} later", duration=pause)))
-        last = row.timestamp if row.timestamp is not None else last
+        last = moment if moment is not None else last
         if row.id in outline.gaps:
             entries.append(_left_out(*outline.gaps[row.id]))
         if new is not None and row.id >= new:
             new = None
             entries.append(Entry(EntryKind.NEW, _("new from here")))
-        entries.append(Entry(EntryKind.MESSAGE, row=index))
+        entries.append(Entry(EntryKind.MESSAGE, row=row, number=number))
     if END in outline.gaps:
         entries.append(_left_out(*outline.gaps[END]))
     return entries
@@ -169,12 +171,10 @@ class TranscriptModel:
         self.entries = make_entries(conversation, outline)
         self._messages: dict[int, ChatMessage] = {}
         self._results: dict[str, ChatMessage] = {}
-        self._callers: dict[str, ChatMessage] = {}
-        self._entry_of = {
-            outline.rows[entry.row].id: index
-            for index, entry in enumerate(self.entries)
-            if entry.kind is EntryKind.MESSAGE
-        }
+        self._callers: dict[str, int] = {}
+        """Ids of the messages with the calls."""
+        rows = ((entry.row, index) for index, entry in enumerate(self.entries))
+        self._entry_of = {row.id: index for row, index in rows if row is not None}
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -187,18 +187,11 @@ class TranscriptModel:
     def ids(self) -> KeysView[int]:
         return self._entry_of.keys()
 
-    def of(self, conversation: Conversation) -> TranscriptModel:
-        """Return the same of the conversation as it is known now."""
-        model = TranscriptModel(conversation, self.outline)
-        model.add(self.messages)
-        return model
-
-    def row(self, index: int) -> RowInfo | None:
+    def row(self, index: int | None) -> RowInfo | None:
         """Return the row of an entry; None for rules."""
-        entry = self.entries[index]
-        return self.outline.rows[entry.row] if entry.kind is EntryKind.MESSAGE else None
+        return self.entries[index].row if index is not None else None
 
-    def message(self, index: int) -> ChatMessage | None:
+    def message(self, index: int | None) -> ChatMessage | None:
         """Return the message of an entry; None for rules and messages that have not been read."""
         row = self.row(index)
         return self._messages.get(row.id) if row is not None else None
@@ -207,7 +200,7 @@ class TranscriptModel:
         self, index: int | None, width: int, look: Look, *, is_open: bool = False
     ) -> Shown | None:
         """Return the message of an entry as a page shows it; None if it has not been read."""
-        message = self.message(index) if index is not None else None
+        message = self.message(index)
         if message is None:
             return None
         results = tuple(self.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
@@ -229,7 +222,7 @@ class TranscriptModel:
                 self._results[message.tool_call_id] = message
             for call in message.tool_calls:
                 if call.id:
-                    self._callers[call.id] = message
+                    self._callers[call.id] = message.id
 
     def missing(self, first: int, last: int) -> list[int]:
         """Return the ids of the rows of a range of entries, and of a few around it for pairing, that have not
@@ -247,23 +240,21 @@ class TranscriptModel:
 
     def number_of(self, message_id: int) -> int:
         """Return the place of a message among those of this reading, from 1."""
-        return self.entries[self._entry_of[message_id]].row + 1
+        return self.entries[self._entry_of[message_id]].number
 
     def next_shown(self, message_id: int) -> int | None:
         """Return the id of the first message after another that this reading shows, else of the
         last; None if empty."""
-        ids = [row.id for row in self.outline.rows]
-        return min((each for each in ids if each > message_id), default=max(ids, default=None))
+        later = [each for each in self.ids if each > message_id]
+        return min(later) if later else max(self.ids, default=None)
 
     def shown_at(self, message_id: int) -> int | None:
         """Return the entry that shows a message: for a tool result that of its call, if the call
         has been read."""
-        index = self.entry_of(message_id)
-        message = self.message(index) if index is not None else None
-        if message is None or not self.is_paired(message):
-            return index
-        shown = self.entry_of(self._callers[message.tool_call_id or ""].id)
-        return shown if shown is not None else index
+        message = self.message(self.entry_of(message_id))
+        if message is not None and self.is_paired(message):
+            message_id = self._callers[message.tool_call_id or ""]
+        return self.entry_of(message_id)
 
     def is_foldable(self, index: int) -> bool:
         """Whether an entry can be unfolded and folded; False if it has not been read."""
@@ -277,19 +268,15 @@ class TranscriptModel:
 
     def entry_of_segment(self, session_id: str | None) -> int | None:
         """Return the first entry of a segment; None if it has none."""
-        try:
-            segment = self.outline.session_ids.index(session_id)
-        except ValueError:
+        if session_id not in self.outline.session_ids or not self.entries:
             return None
-        for index in range(len(self.entries)):
-            row = self.row(index)
-            if row is not None and row.segment >= segment:
-                while (
-                    index > 0 and self.row(index - 1) is None
-                ):  # the seam and other rules above the message
-                    index -= 1
-                return index if segment else 0
-        return None
+        segment = self.outline.session_ids.index(session_id)
+        seams = (
+            index
+            for index, entry in enumerate(self.entries)
+            if entry.kind is EntryKind.SEAM and entry.number >= segment
+        )
+        return next(seams, None) if segment else 0
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
         """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
@@ -300,21 +287,16 @@ class TranscriptModel:
     def _beyond(self, index: int, by: int) -> range:
         return range(index + by, len(self.entries) if by > 0 else -1, by)
 
-    def is_summary(self, index: int) -> bool:
-        """Whether a message is a compaction summary and nothing else; False if it has not been
-        read."""
-        message = self.message(index)
-        return message is not None and message.is_summary
-
     def step(self, index: int, by: int, role: str = "") -> int | None:
         """Return the next (1) or previous (-1) message entry; None if there is none.
 
         With a role only its messages count, without summaries; else all but tool results.
         """
         for position in self._beyond(index, by):
-            row = self.row(position)
-            if row is not None and (
-                row.role == role and not self.is_summary(position) if role else row.role != "tool"
-            ):
+            row, message = self.row(position), self.message(position)
+            is_summary = message is not None and message.is_summary
+            if row is None or (role and is_summary):
+                continue
+            if row.role == role or (not role and row.role != "tool"):
                 return position
         return None

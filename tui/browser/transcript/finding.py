@@ -55,8 +55,7 @@ class Finding:
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
-            if self._text:
-                self.edited(self._text)
+            self.edited(self._text)
 
     def hide(self) -> None:
         self._main.ask_line.display = False
@@ -69,10 +68,7 @@ class Finding:
             self._go_to_id(text)
             return
         self.hide()
-        if self._findings is None:
-            self.close()
-        else:
-            self._tell()
+        self._tell()
 
     def left(self) -> None:
         """Escape: go back to where the input was opened."""

@@ -98,13 +98,12 @@ class TranscriptLoader:
             return
         self._leave()
         self.is_recap = False
-        matchers = main.matchers
         # Hits of a conversation on screen need no reading.
         begin = place.message_id if is_on_screen else None
-        if begin is not None and transcript.show_find(begin, matchers=matchers):
+        if begin is not None and transcript.show_find(begin, matchers=main.matchers):
             self._renew()
             return
-        self._open(Opening(conversation, place.message_id, place.segment, matchers=matchers))
+        self._open(Opening(conversation, place.message_id, place.segment))
 
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
@@ -156,7 +155,7 @@ class TranscriptLoader:
         self._opening = None
         page.add(layouts)
         self._say_what_is_left_out(model, begin, opening.message_id)
-        self._show(model, message_id=begin, matchers=opening.matchers, segment=opening.segment)
+        self._show(model, message_id=begin, matchers=main.matchers, segment=opening.segment)
         main.details.add([model.conversation])
         self._show_titles(model.conversation)
 
@@ -208,7 +207,7 @@ class TranscriptLoader:
         elif _segment_ids(model.conversation) == _segment_ids(current):
             self._show_titles(current)
         elif model.conversation.root_id == current.root_id:
-            self._open(Opening(current, matchers=self._main.matchers))
+            self._open(Opening(current))
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""
@@ -216,17 +215,20 @@ class TranscriptLoader:
         main.start("window", read_missing, main, main.transcript, first, last)
 
     def changed(self) -> None:
-        """Read new messages of the conversation on screen, as the store has changed."""
+        """Read new messages of the conversation on screen, and where the unread ones begin, as the
+        store or what is known of it has changed."""
         shown = self._main.transcript.model
         if shown is not None and not self.is_recap:
             self._main.start("tail", self._read_tail, shown)
 
     async def _read_tail(self, shown: TranscriptModel) -> None:
         main, conversation, reading = self._main, shown.conversation, self._main.mode
+        if conversation.first_new is None:
+            conversation = main.details.complete(conversation)[0]
 
         def read(store: OpenStore) -> TranscriptModel | None:
             model = read_model(store, conversation, reading)
-            if model.outline.rows == shown.outline.rows:
+            if model.entries == shown.entries:
                 return None
             model.add(store.messages(model.missing(len(model) - WINDOW, len(model))))
             return model
@@ -235,25 +237,10 @@ class TranscriptLoader:
         if model is None or main.transcript.model is not shown:
             return
         model.add(shown.messages)
-        new = self._grow(model)
+        new = main.transcript.grow(model)
+        main.model, main.seen = model, main.transcript.page.seen
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
-
-    def _grow(self, model: TranscriptModel) -> int:
-        """Show a newer version of the conversation on screen; return the number of new messages
-        below the page."""
-        new = self._main.transcript.grow(model)
-        self._main.model, self._main.seen = model, self._main.transcript.page.seen
-        return new
-
-    def mark_new(self) -> None:
-        """Show where the new messages of the conversation on screen begin, once it is known."""
-        main, model = self._main, self._main.transcript.model
-        if model is None or self.is_recap or model.conversation.first_new is not None:
-            return
-        detailed = main.details.complete(model.conversation)[0]
-        if detailed.first_new is not None:
-            self._grow(model.of(detailed))
 
     def next_mode(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""
@@ -270,8 +257,7 @@ class TranscriptLoader:
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
         self._leave()
         self.is_recap = False
-        matchers = self._main.matchers
-        self._open(Opening(conversation, message_id, keeps_place=True, matchers=matchers))
+        self._open(Opening(conversation, message_id, keeps_place=True))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""

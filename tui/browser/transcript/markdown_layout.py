@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import zip_longest
 
 from markdown_it import MarkdownIt
@@ -22,8 +22,25 @@ _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
 """Characters; longer code is not coloured, which would take longer than a frame."""
 
+_CODE_LOOKS = {
+    "Comment": "comment",
+    "Keyword": "keyword",
+    "Literal.String": "string",
+    "Literal.Number": "number",
+    "Name.Function": "function",
+    "Name.Class": "function",
+    "Name.Decorator": "function",
+    "Name.Tag": "keyword",
+    "Name.Attribute": "function",
+    "Generic.Inserted": "added",
+    "Generic.Deleted": "removed",
+    "Generic.Heading": "keyword",
+    "Generic.Subheading": "keyword",
+}
+"""By the type of a token, as Pygments names it."""
 
-@lru_cache(maxsize=1)
+
+@cache
 def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(
         ["table", "strikethrough"]
@@ -196,29 +213,17 @@ def highlight(code: str, language: str) -> list[Line]:
     plain = [[(line, "code-text")] if line else [] for line in code.split("\n")]
     if not language or len(code) > _MAX_CODE:
         return plain
-    from pygments import lexers, token, util  # only code in a known language needs it
+    from pygments import lexers, util  # only code in a known language needs it
 
     try:
         lexer = lexers.get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
     except util.ClassNotFound:
         return plain
-    looks = (
-        (token.Comment, "comment"),
-        (token.Keyword, "keyword"),
-        (token.String, "string"),
-        (token.Number, "number"),
-        (token.Name.Function, "function"),
-        (token.Name.Class, "function"),
-        (token.Name.Decorator, "function"),
-        (token.Name.Tag, "keyword"),
-        (token.Name.Attribute, "function"),
-        (token.Generic.Inserted, "added"),
-        (token.Generic.Deleted, "removed"),
-        (token.Generic.Heading, "keyword"),
-        (token.Generic.Subheading, "keyword"),
-    )
+    return split_lines((text, _look_of(kind)) for kind, text in lexer.get_tokens(code))
 
-    def look_of(kind: token._TokenType) -> str:
-        return next((look for parent, look in looks if parent in kind.split()), "code-text")
 
-    return split_lines((text, look_of(kind)) for kind, text in lexer.get_tokens(code))
+@cache
+def _look_of(kind: tuple[str, ...]) -> str:
+    """Return the look of a token's type, given from the general to the special."""
+    names = (".".join(kind[:end]) for end in range(len(kind), 0, -1))
+    return next((_CODE_LOOKS[name] for name in names if name in _CODE_LOOKS), "code-text")

@@ -40,9 +40,7 @@ class TranscriptMoves(TranscriptScroll):
     def _go_to(self, index: int, *, lead: int = 0) -> None:
         model = self.model
         assert model is not None
-        self.page.go((index, 0))
-        if lead:
-            self.page.go(self.page.moved((index, 0), -lead))
+        self.page.go(self.page.moved((index, 0), -lead) if lead else (index, 0))
         self._place()
         following = index if model.row(index) is not None else model.step(index, 1)
         self._current = following if following is not None else index

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
@@ -12,9 +11,6 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from .entries import TranscriptModel
-
-if TYPE_CHECKING:
-    from hermes_browse.store.search.terms import Matcher
 
 WINDOW = 60
 """Messages read before and after the first place."""
@@ -49,7 +45,6 @@ class Opening(NamedTuple):
     segment: str | None = None
     keeps_place: bool = False
     """If the message is left out, begin at the next one that is shown."""
-    matchers: Sequence[Matcher] = ()
 
     def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
         """Read the conversation and the messages that will be on screen first; return also the

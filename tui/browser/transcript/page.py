@@ -119,10 +119,6 @@ class Page:
         self.matchers, self.hit, self.hit_number = matchers, hit, None
         self._drawn.clear()
 
-    def see(self, seen: SeenByModel | None) -> None:
-        """Dim what the model did not see, or nothing."""
-        self.seen, self._frame = seen, None
-
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
         self.width, self.height = max(width, 12), max(height, 1)
@@ -156,11 +152,6 @@ class Page:
         """Return the lines of an entry: exact, if its message has been read."""
         self.draw(index)
         return self.heights[index]
-
-    def lines(self, index: int) -> list[Line]:
-        """Return the final lines of an entry; none if its message has not been read."""
-        drawn = self.draw(index, now=True)
-        return drawn.lines if drawn is not None else []
 
     def match_lines(self, index: int) -> Sequence[int]:
         """Return the indexes of the lines of an entry on which a match begins."""

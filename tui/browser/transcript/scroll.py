@@ -83,14 +83,12 @@ class TranscriptScroll(LongView, can_focus=True):
     @property
     def current(self) -> ChatMessage | None:
         """The message that keys act on; None if it has not been read."""
-        index = self._current_index()
-        return self.model.message(index) if self.model is not None and index is not None else None
+        return self.model.message(self._current_index()) if self.model is not None else None
 
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
-        index = self._current_index()
-        row = self.model.row(index) if self.model is not None and index is not None else None
+        row = self.model.row(self._current_index()) if self.model is not None else None
         return row.id if row is not None else None
 
     def _current_index(self) -> int | None:

@@ -31,13 +31,12 @@ _HEAD = 4000
 _MAX_ROWS = 500
 _MAX_COLUMNS = 8
 """A larger table is plain text."""
-_LANGUAGES = {
-    "c": "c", "cc": "cpp", "cfg": "ini", "cpp": "cpp", "cs": "csharp", "css": "css", "diff": "diff", "go": "go",
-    "h": "c", "html": "html", "ini": "ini", "java": "java", "js": "javascript", "json": "json", "jsx": "jsx",
-    "kt": "kotlin", "lua": "lua", "md": "markdown", "patch": "diff", "php": "php", "py": "python", "rb": "ruby",
-    "rs": "rust", "sh": "bash", "sql": "sql", "swift": "swift", "tcss": "css", "toml": "toml", "ts": "typescript",
-    "tsx": "tsx", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zsh": "bash",
-}  # fmt: skip
+_SUFFIX = re.compile(
+    "c|cfg|cpp|cs|css|diff|go|html|ini|java|js|json|jsx|lua|md|php|py|rb|rs|sh|sql|swift|toml"
+    "|ts|tsx|xml|yaml|yml|zsh"
+)
+"""Of a file of code; Pygments knows it as the name of a language."""
+_OTHER_SUFFIXES = {"cc": "cpp", "h": "c", "kt": "kotlin", "patch": "diff"}
 _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
@@ -65,7 +64,8 @@ def language_of(arguments: str) -> str:
     fields = loaded if isinstance(loaded, dict) else {}
     paths = (fields.get(key) for key in ("path", "file_path", "filename"))
     path = next((each for each in paths if isinstance(each, str)), "")
-    return _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
+    suffix = path.rpartition(".")[2].lower()
+    return suffix if _SUFFIX.fullmatch(suffix) else _OTHER_SUFFIXES.get(suffix, "")
 
 
 def has_colours(text: str) -> bool:
@@ -197,33 +197,29 @@ def _output(text: str) -> list[Line]:
     return split_lines([(safe_text(text), "output")])
 
 
-def _table_of(value: object) -> list[list[str]] | None:
-    """Convert a list of objects with the same few plain fields to rows, the names first; None for
-    any other value."""
+def _table_of(value: object) -> list[list[Line]]:
+    """Convert a list of objects with the same few plain fields to cells, the names first; return
+    nothing for any other value."""
     if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
-        return None
+        return []
     names = list(value[0]) if isinstance(value[0], dict) else []
     if not 0 < len(names) <= _MAX_COLUMNS:
-        return None
-    rows = [names]
+        return []
+    rows = [[[(one_line(name), "output bold")] for name in names]]
     for item in value:
         if not isinstance(item, dict) or list(item) != names:
-            return None
+            return []
         if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
-            return None
-        rows.append(["" if each is None else str(each) for each in item.values()])
+            return []
+        texts = ("" if each is None else one_line(str(each)) for each in item.values())
+        rows.append([[(text, "output")] for text in texts])
     return rows
 
 
 def pretty(value: object, width: int) -> list[Paragraph]:
     """Lay out a JSON value in colours: as a table, on one line if it fits, else indented."""
-    rows = _table_of(value)
-    if rows is not None:
-        cells = [
-            [[(one_line(cell), "output" if number else "output bold")] for cell in row]
-            for number, row in enumerate(rows)
-        ]
-        return table_lines(cells, width)
+    if rows := _table_of(value):
+        return table_lines(rows, width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
     return list(map(Paragraph, highlight(safe_text(text), "json")))

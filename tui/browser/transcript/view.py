@@ -91,8 +91,8 @@ class TranscriptView(TranscriptMoves):
         self._place()
 
     def see(self, seen: SeenByModel | None) -> None:
-        self.page.see(seen)
-        self.refresh()
+        self.page.seen = seen
+        self._place()
 
     def on_click(self, event: events.Click) -> None:
         frame = self.page.frame()
