@@ -309,22 +309,6 @@ def test_an_export_arrives_here(machines, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_names_of_exports(machines, tmp_path, monkeypatch):
-    """After their titles, as those from a store of this machine; one conversation is written
-    once."""
-    monkeypatch.chdir(tmp_path)
-    configure(machines, "vps")
-    whole = ask("list --host vps --limit 2")["conversations"]
-    ids = [whole[0]["id"], whole[0]["root_id"], whole[1]["id"]]
-    made = ask("export --host vps", *ids)
-    assert [each["path"] for each in made["files"]] == [
-        f"hermes-export/{each['title']}.md" for each in whole
-    ]
-    assert call("export --host vps", ids[0]).code == 0
-    assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
-
-
-@pytest.mark.slow
 def test_resuming_there(machines, monkeypatch):
     """On a terminal this process becomes ssh; printed, it is the same command."""
     configure(machines, "vps")
