@@ -8,7 +8,7 @@ import sys
 import pytest
 from builders import make_store
 from commandline import PROGRAM, call, copy_store
-from platforms import posix_only
+from platforms import posix_only, script
 from store_builder import T0
 from terminal import Terminal
 
@@ -212,9 +212,7 @@ def test_what_means_nothing_is_answered(store):
 def test_resuming_asks_where_something_speaks_against_it(store, tmp_path, monkeypatch):
     """Only `yes` is yes; the command is said either way."""
     programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "hermes").write_text("#!/bin/sh\n", encoding="utf-8")
-    (programs / "hermes").chmod(0o755)
+    script(programs / "hermes")
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     said, plan = talked(store, "1", "c", "q")
     assert plan is None

@@ -11,6 +11,7 @@ from contract import LIST, RESUME, holds
 from hosting import BIN, asked, configure, ssh
 from hypothesis import given
 from hypothesis import strategies as st
+from platforms import script
 
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.tui.settings.folders import config_path
@@ -166,9 +167,7 @@ def test_a_check_tries_to_resume(machines, monkeypatch, tmp_path):
     (problem,) = ask_check("nas")
     assert problem["code"] == "host-resume" and "does not find `hermes`" in problem["text"]
     made = server.folder / "home" / ".local" / "bin" / "hermes"
-    made.parent.mkdir(parents=True)
-    made.write_text("#!/bin/sh\n")
-    made.chmod(0o755)
+    script(made)
     ended = call("hosts check nas")
     made.unlink()
     assert ended.code == 0 and "opened and resumed from here" in ended.out
