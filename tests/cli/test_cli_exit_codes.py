@@ -3,13 +3,12 @@ standard error."""
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import Ended, call, copy_store
 from effort import slow_but
+from platforms import python
 from trashing import run
 
 _KILLED = """
@@ -190,7 +189,7 @@ def test_a_write_that_was_broken_off(root, line):
     to do is said."""
     path = root / "state.db"
     run(path, "PRAGMA journal_mode = DELETE")
-    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
+    python(_KILLED, str(path))
     before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
     assert before["state.db-journal"]
     ended = call(line)

@@ -3,12 +3,11 @@ drawn."""
 
 import os
 import subprocess
-import sys
 
 import pytest
 from builders import make_store
 from commandline import PROGRAM, call, copy_store
-from platforms import posix_only, script
+from platforms import posix_only, python, script
 from store_builder import T0
 from terminal import Terminal
 
@@ -254,8 +253,8 @@ def test_it_needs_no_screen_and_no_command(store):
         f"main(['--home', {str(store.parent)!r}, '--plain'])\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('textual', 'rich')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("[]\n")
+    done = python(code)
+    assert done.endswith("[]\n")
 
 
 @posix_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,3 +19,11 @@ def script(path: Path, body: str = "") -> Path:
     path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     path.chmod(0o755)
     return path
+
+
+def python(code: str, *arguments: str) -> str:
+    """Run code in an interpreter of its own, which must end well; what it prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, timeout=120
+    ).stdout
