@@ -1,13 +1,11 @@
 """Beside other processes: busy, half done, and a gateway whose log must stay where it is."""
 
 import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
-from platforms import posix_only
+from platforms import posix_only, python
 from trashing import as_before
 from writing import NEEDS, another_process, check, retitle, small_store
 
@@ -102,7 +100,7 @@ def test_alone_it_would_go(tmp_path):
     path = small_store(tmp_path / "state.db")
     with another_process(_HOLDER, str(path), "dropped"):
         script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM sessions'); c.close()"
-        subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+        python(script, str(path))
         assert not Path(f"{path}-wal").exists()
 
 

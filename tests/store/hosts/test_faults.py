@@ -5,13 +5,13 @@ import shlex
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import time
 
 import pytest
 from asking import ASKING, HELLO, asked, failure, remote, until
 from effort import slow_but
+from platforms import python
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.hosts import link, running
@@ -174,10 +174,8 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
         "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
     )
     host = server.host._replace(command=command)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *host], capture_output=True, text=True, timeout=120, check=True
-    )
-    kind, length, grown, in_bytes = done.stdout.split()
+    done = python(code, *host)
+    kind, length, grown, in_bytes = done.split()
     assert kind == "host-noise" and int(length) < 300
     assert int(grown) / (1e6 if in_bytes == "True" else 1e3) < megabytes
     until(lambda: server.alive() == [])
