@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from packaging.requirements import Requirement
 from paths import ROOT
+from platforms import python
 
 from hermes_browse.tui.browser.by_name import PLACES, load
 from hermes_browse.tui.terminal.textual_private import READ_IN
@@ -213,10 +213,8 @@ def modules_after(code):
     """Modules loaded in a fresh interpreter that ran some code; those of others only by their
     top-level name."""
     script = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    names = done.stdout.split()
+    done = python(script)
+    names = done.split()
     return {each if each.startswith("hermes_browse.") else each.split(".")[0] for each in names}
 
 

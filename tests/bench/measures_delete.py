@@ -7,7 +7,6 @@ sessions. Hermes' `prune_sessions` (0.19) is called in this process, so its star
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sqlite3
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from figures import Bench, Figure, Line, Skipped, copied
+from figures import Bench, Figure, copied
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.selection import Selection, parse_line
@@ -105,17 +104,15 @@ def _round(bench: Bench, source: Path) -> _Round:
     return _Round(hermes, *_ours(copied(source, path), cut))
 
 
-def measure(bench: Bench) -> list[Line]:
+def measure(bench: Bench) -> list[Figure]:
     """The figures of both stores; a store that was not built here is copied first."""
-    if importlib.util.find_spec("hermes_state") is None:
-        return [Skipped("15", "delete and restore / Hermes' prune", "no hermes_state")]
-    lines: list[Line] = []
+    figures: list[Figure] = []
     for source in (bench.small, bench.large):
         rounds = [_round(bench, source) for _ in range(bench.rounds)]
         hermes = [each.hermes for each in rounds]
         of = f"Hermes' prune, {source.stem}"
         deletes = [each.delete for each in rounds]
         restores = [each.restore for each in rounds]
-        lines.append(Figure("15", f"delete / {of}", deletes, hermes, _DELETE_LIMIT))
-        lines.append(Figure("15", f"restore / {of}", restores, hermes, _RESTORE_LIMIT))
-    return lines
+        figures.append(Figure("15", f"delete / {of}", deletes, hermes, _DELETE_LIMIT))
+        figures.append(Figure("15", f"restore / {of}", restores, hermes, _RESTORE_LIMIT))
+    return figures

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from figures import Bench, Figure, Line, Skipped, copied, percentile
+from figures import Bench, Figure, copied, percentile
 from measures_writer import writing, written
 from ptys import environment
 
@@ -43,9 +43,8 @@ class _Pruned(NamedTuple):
     messages: int
 
 
-def _rule(store: Store, most: int) -> str | None:
-    """An age in the words of the command line that means so many conversations; None where there
-    are none."""
+def _rule(store: Store, most: int) -> str:
+    """An age in the words of the command line that means so many conversations."""
     now = time.time()
     everything = Selection(parse_line("older:0d", now))
     with store.reader() as reader:
@@ -53,7 +52,7 @@ def _rule(store: Store, most: int) -> str | None:
             reader, read_catalog(reader, now), everything, now, measure_sizes=False
         )
     if not plan.selected:
-        return None
+        raise RuntimeError(f"nothing in {store.path.name} can be deleted")
     last = plan.selected[min(most, len(plan.selected)) - 1].conversation
     idle = now - (last.last_active or last.root.started_at or now)
     return f"{max(idle - 1.0, 0.0) / MINUTE:.4f}min"
@@ -94,15 +93,13 @@ def _prune(store: Path, age: str, home: Path) -> tuple[float, float, dict[str, i
     return begun or time.monotonic(), time.monotonic(), json.loads(said)["plan"]
 
 
-def _run(bench: Bench, source: Path, journal: str) -> _Pruned | None:
+def _run(bench: Bench, source: Path, journal: str) -> _Pruned:
     """Prune a fresh copy of the store while a writer writes to it."""
     folder = bench.folder / "pruned"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     store = Store(copied(source, folder / "state.db"))
     age = _rule(store, bench.prune)
-    if age is None:
-        return None
     alone: list[float] = []
 
     def write_alone() -> None:
@@ -124,7 +121,7 @@ def _run(bench: Bench, source: Path, journal: str) -> _Pruned | None:
     )
 
 
-def _lines(name: str, runs: Sequence[_Pruned]) -> list[Line]:
+def _lines(name: str, runs: Sequence[_Pruned]) -> list[Figure]:
     alone = [took for run in runs for took in run.alone]
     beside = [took for run in runs for took in run.beside]
     slow = [percentile(run.beside, 0.99) for run in runs]
@@ -151,27 +148,15 @@ def _lines(name: str, runs: Sequence[_Pruned]) -> list[Line]:
     ]
 
 
-def measure(bench: Bench) -> list[Line]:
+def measure(bench: Bench) -> list[Figure]:
     """All figures of a writer beside a prune.
 
     Args:
         bench: A copy of the store to be pruned is written to.
     """
     source = bench.prune_store or (bench.large if bench.large_is_ours else bench.small)
-    lines: list[Line] = []
+    lines: list[Figure] = []
     for journal, name in (("wal", "WAL"), ("delete", "DELETE mode")):
-        runs = [
-            run
-            for _ in range(min(bench.rounds, _ROUNDS))
-            if (run := _run(bench, source, journal)) is not None
-        ]
-        if not runs:
-            return [
-                Skipped(
-                    "13",
-                    "append beside a prune / alone",
-                    f"nothing in {source.name} can be deleted",
-                )
-            ]
+        runs = [_run(bench, source, journal) for _ in range(min(bench.rounds, _ROUNDS))]
         lines += _lines(name, runs)
     return lines

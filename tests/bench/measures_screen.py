@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyte
-from figures import Bench, Figure, Line, Skipped, copied, in_turns, timed
+from figures import Bench, Figure, copied, in_turns, timed
 from ptys import Program, environment
 
 from hermes_browse.store.connection.connect import Store
@@ -97,11 +97,8 @@ class _Starts:
 
     def time_bare(self) -> float:
         """Milliseconds from exec to the text of the bare app."""
-        program = self.bare()
-        try:
+        with self.bare() as program:
             return _moment(program, "bare and ready")
-        finally:
-            program.end()
 
     def time_browser(self, path: Path, row: str, keys: _FirstKeys | None = None) -> float:
         """Milliseconds from exec to the first row of the list.
@@ -111,29 +108,22 @@ class _Starts:
             row: How the first row begins.
             keys: Takes the times at which keys pressed on sight of that row were answered.
         """
-        program = self.browser(path)
-        try:
+        with self.browser(path) as program:
             shown = _moment(program, row)
             if keys is not None:
                 program.send(_DOWN + f"/{_WORD}".encode())
-                program.read_until_quiet(
-                    2.0
-                )  # Textual is being loaded meanwhile, which may take a second
+                # Textual is being loaded meanwhile, which may take a second.
+                program.read_until_quiet(2.0)
                 keys.moved.append(_answered(program))
                 keys.typed.append(_typed(program))
             return shown
-        finally:
-            program.end()
 
     def time_hermes(self, home: Path) -> float:
         """Milliseconds from exec to the first row of Hermes' own list."""
         hermes = str(Path(sys.executable).with_name("hermes"))
         env = environment(self.folder, HERMES_HOME=str(home))
-        program = Program([hermes, "sessions", "browse"], env)
-        try:
+        with Program([hermes, "sessions", "browse"], env) as program:
             return _moment(program, "→ ")
-        finally:
-            program.end()
 
 
 def _moment(program: Program, text: str) -> float:
@@ -167,43 +157,29 @@ def _typed(program: Program) -> float:
     return moment * 1000
 
 
-def _starting(bench: Bench, starts: _Starts) -> list[Line]:
+def _starting(bench: Bench, starts: _Starts) -> list[Figure]:
     row = _first_row(bench.large)
     keys = _FirstKeys()
     bare, ours = in_turns(
         bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys)
     )
-    lines: list[Line] = [Figure("1", "exec → first row / bare Textual app", ours, bare, 0.35)]
-    name = "exec → first row / `hermes sessions browse`"
-    if not Path(sys.executable).with_name("hermes").exists():
-        lines.append(Skipped("1", name, "hermes is not installed beside this Python"))
-    else:
-        original = bench.large if bench.large_is_ours else bench.small
-        if not bench.large_is_ours:
-            name += ", small store"
-        home = bench.folder / "hermes-home"
-        home.mkdir(exist_ok=True)
-        store = copied(original, home / "state.db")
-        row = _first_row(store)
-        ours, hermes = in_turns(
-            bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home)
-        )
-        lines.append(Figure("1", name, ours, hermes, 0.5))
-    lines.append(
-        Figure(
-            "2", "exec → first key answered / bare app's first frame", keys.moved[1:], bare, 1.25
-        )
+    original = bench.large if bench.large_is_ours else bench.small
+    home = bench.folder / "hermes-home"
+    home.mkdir(exist_ok=True)
+    store = copied(original, home / "state.db")
+    row = _first_row(store)
+    own, hermes = in_turns(
+        bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home)
     )
-    lines.append(
-        Figure(
-            "2",
-            "exec → letters in the search box / bare app's first frame",
-            keys.typed[1:],
-            bare,
-            1.3,
-        )
-    )
-    return lines
+    of_hermes = "exec → first row / `hermes sessions browse`"
+    of_hermes += "" if bench.large_is_ours else ", small store"
+    first, typed = "exec → first key answered", "exec → letters in the search box"
+    return [
+        Figure("1", "exec → first row / bare Textual app", ours, bare, 0.35),
+        Figure("1", of_hermes, own, hermes, 0.5),
+        Figure("2", f"{first} / bare app's first frame", keys.moved[1:], bare, 1.25),
+        Figure("2", f"{typed} / bare app's first frame", keys.typed[1:], bare, 1.3),
+    ]
 
 
 def _key_times(program: Program) -> list[float]:
@@ -233,16 +209,14 @@ def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
     return program.changes(sent, slice(4, 12))
 
 
-def _keys(bench: Bench, starts: _Starts) -> list[Line]:
+def _keys(bench: Bench, starts: _Starts) -> list[Figure]:
     def with_program(
-        program: Program, row: str, work: Callable[[Program], list[float]]
+        started: Program, row: str, work: Callable[[Program], list[float]]
     ) -> list[float]:
-        try:
+        with started as program:
             _moment(program, row)
             program.read_until_quiet()
             return work(program)
-        finally:
-            program.end()
 
     def typing(program: Program) -> list[float]:
         program.send(b"/")
@@ -261,19 +235,15 @@ def _keys(bench: Bench, starts: _Starts) -> list[Line]:
     ]
 
 
-def _idle(bench: Bench, starts: _Starts) -> list[Line]:
+def _idle(bench: Bench, starts: _Starts) -> list[Figure]:
     """Handles, memory and processor of the browser once nobody types."""
     released, ours, bare, busy = [], [], [], []
     for _ in range(max(bench.rounds // 3, 2)):
-        program = starts.bare()
-        try:
+        with starts.bare() as program:
             _moment(program, "bare and ready")
             program.read_until_quiet(1.0)
             bare.append(program.memory())
-        finally:
-            program.end()
-        program = starts.browser(bench.large)
-        try:
+        with starts.browser(bench.large) as program:
             _moment(program, _first_row(bench.large))
             program.send(_DOWN)
             pressed, held = program.now(), 0.0
@@ -287,8 +257,6 @@ def _idle(bench: Bench, starts: _Starts) -> list[Line]:
                 program.read(0.2)
             busy.append((program.processor_seconds() - before) / (program.now() - begun) * 100)
             ours.append(program.memory())
-        finally:
-            program.end()
     return [
         Figure(
             "8",
@@ -329,20 +297,12 @@ def _version(bench: Bench) -> Figure:
     return Figure("12", "`--version` / `python -c pass`", ours, nothing, 3.0)
 
 
-def measure(bench: Bench) -> list[Line]:
+def measure(bench: Bench) -> list[Figure]:
     """All figures of the screen.
 
     Args:
         bench: The stores; nothing is written to them.
     """
     starts = _Starts(bench)
-    lines = [*_starting(bench, starts), *_keys(bench, starts)]
-    if Path("/proc/self/fd").exists():
-        lines += _idle(bench, starts)
-    else:
-        names = {
-            "8": "last key → no handle on the store",
-            "11": "memory and processor of the idle browser",
-        }
-        lines += [Skipped(number, name, "needs /proc") for number, name in names.items()]
+    lines = [*_starting(bench, starts), *_keys(bench, starts), *_idle(bench, starts)]
     return [*lines, _version(bench)]

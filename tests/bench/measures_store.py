@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
+from figures import Bench, Figure, in_turns, percentile, timed
 from searching import count, search
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -114,19 +114,11 @@ def common_word(reader: Reader) -> str:
     return words.most_common(1)[0][0]
 
 
-def _lists(rounds: int, small: Reader, large: Reader, hermes: Any) -> list[Line]:
+def _lists(rounds: int, small: Reader, large: Reader, hermes: Any) -> list[Figure]:
     page, exact = "first page, large / Hermes' list", "exact list, large / Hermes' list"
     first = [timed(lambda: _first_page(small)), timed(lambda: _first_page(large))]
     times = in_turns(rounds * 3, *first)
-    lines: list[Line] = [Figure("3", "first page, large / small store", times[1], times[0], 1.5)]
-    if hermes is None:
-        return [
-            *lines,
-            *(
-                Skipped(number, name, "no hermes_state")
-                for number, name in (("3", page), ("4", exact))
-            ),
-        ]
+    lines: list[Figure] = [Figure("3", "first page, large / small store", times[1], times[0], 1.5)]
     ours, whole, theirs = in_turns(
         rounds,
         first[1],
@@ -142,11 +134,9 @@ def _lists(rounds: int, small: Reader, large: Reader, hermes: Any) -> list[Line]
     return lines
 
 
-def _search_page(rounds: int, large: Reader, hermes: Any) -> list[Line]:
+def _search_page(rounds: int, large: Reader, hermes: Any) -> list[Figure]:
     word = common_word(large)
     names = (f"search page “{word}” / Hermes' newest", f"search page “{word}” / Hermes' ranked")
-    if hermes is None:
-        return [Skipped("5", name, "no hermes_state") for name in names]
     ours, newest, ranked = in_turns(
         rounds,
         timed(lambda: search(large, parse(word), limit=_HERMES_PAGE)),
@@ -171,7 +161,7 @@ def _agrees(reader: Reader, raw: sqlite3.Connection, typed: str) -> bool:
     return [hit.message_id for hit in _type(reader, typed).hits[:20]] == [row[0] for row in rows]
 
 
-def _typing(small: Reader, large: Reader) -> list[Line]:
+def _typing(small: Reader, large: Reader) -> list[Figure]:
     script = keystrokes()
     times: dict[str, list[float]] = {"small": [], "large": []}
     for typed in script[:10]:
@@ -251,7 +241,7 @@ def _stopped_after(reader: Reader, work: Callable[[], object], delay: float) -> 
     return (moment - asked) * 1000 if was_stopped and moment > asked else None
 
 
-def _cancelling(reader: Reader) -> list[Line]:
+def _cancelling(reader: Reader) -> list[Figure]:
     word = common_word(reader)
     works: list[Callable[[], object]] = [
         lambda: search(reader, parse(word), sort="relevance"),
@@ -266,14 +256,14 @@ def _cancelling(reader: Reader) -> list[Line]:
             if took is not None:
                 times.append(took)
     if not times:
-        return [Skipped("7", "interrupt → query gone", "no query of this store ran long enough")]
+        raise RuntimeError("no query of this store ran long enough to be interrupted")
     return [
         Figure("7", f"interrupt → query gone, {len(times)} times: median", times, (), 16.0),
         Figure("7", "interrupt → query gone: slowest", times, (), 100.0, given=max(times)),
     ]
 
 
-def _since(rounds: int, large: Reader) -> list[Line]:
+def _since(rounds: int, large: Reader) -> list[Figure]:
     """What is new, and what waits: for the head of the list, and for its screen."""
     now = time.time()
     catalog = read_catalog(large, now)
@@ -334,25 +324,17 @@ def _opening(bench: Bench) -> Figure:
     return Figure("10", "open one message of 200 KB / fifty of 2 KB", one, fifty, 2.0)
 
 
-def measure(bench: Bench) -> list[Line]:
+def measure(bench: Bench) -> list[Figure]:
     """All figures of reading.
 
     Args:
         bench: The stores; nothing is written to them.
     """
-    lines: list[Line] = []
+    lines: list[Figure] = []
     with Store(bench.small).reader() as small, Store(bench.large).reader() as large:
-        if importlib.util.find_spec("hermes_state") is None:
-            lines += [
-                *_lists(bench.rounds, small, large, None),
-                *_search_page(bench.rounds, large, None),
-            ]
-        else:
-            with _hermes(bench.large) as hermes:
-                lines += [
-                    *_lists(bench.rounds, small, large, hermes),
-                    *_search_page(bench.rounds, large, hermes),
-                ]
+        with _hermes(bench.large) as hermes:
+            lines += _lists(bench.rounds, small, large, hermes)
+            lines += _search_page(bench.rounds, large, hermes)
         lines += _typing(small, large)
         lines += _cancelling(large)
         lines += _since(bench.rounds, large)

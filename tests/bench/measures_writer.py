@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from figures import Bench, Figure, Line, copied, percentile
+from figures import Bench, Figure, copied, percentile
 from ptys import environment
 
 from hermes_browse.store.api import OpenStore
@@ -178,44 +178,29 @@ def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float]
     return times, left
 
 
-def measure(bench: Bench) -> list[Line]:
+def measure(bench: Bench) -> list[Figure]:
     """All figures of a writer beside the browser.
 
     Args:
         bench: A copy of its small store is written to.
     """
-    lines: list[Line] = []
+    lines: list[Figure] = []
     for journal, limit in (("wal", 1.2), ("delete", 1.5)):
-        beside: list[float] = []
-        alone: list[float] = []
-        left: list[int] = []
-        left_alone: list[int] = []
-        slow: list[float] = []
-        slow_alone: list[float] = []
+        times: dict[bool, list[float]] = {False: [], True: []}
+        slow: dict[bool, list[float]] = {False: [], True: []}
+        left: dict[bool, list[float]] = {False: [], True: []}
         for _ in range(max(bench.rounds // 2, 2)):
             for with_browser in (False, True):
-                times, size = _run(bench, journal, with_browser=with_browser)
-                (beside if with_browser else alone).extend(times)
-                (slow if with_browser else slow_alone).append(percentile(times, 0.99))
-                (left if with_browser else left_alone).append(size)
+                took, size = _run(bench, journal, with_browser=with_browser)
+                times[with_browser] += took
+                slow[with_browser].append(percentile(took, 0.99))
+                left[with_browser].append(size)
         name = "WAL" if journal == "wal" else "DELETE mode"
         if journal == "wal":
-            more = max(left) - max(left_alone)
+            more = max(left[True]) - max(left[False])
             what = "log left by a writer, browser open: more than without"
-            lines.append(
-                Figure(
-                    "8",
-                    what,
-                    [float(size) for size in left],
-                    (),
-                    0.0,
-                    given=float(more),
-                    unit="bytes",
-                )
-            )
-        lines.append(
-            Figure("8", f"append beside the browser / alone, {name}: median", beside, alone, limit)
-        )
-        what = f"append beside the browser / alone, {name}: 99th percentile"
-        lines.append(Figure("8", what, slow, slow_alone, limit))
+            lines.append(Figure("8", what, left[True], (), 0.0, given=more, unit="bytes"))
+        what = f"append beside the browser / alone, {name}"
+        lines.append(Figure("8", f"{what}: median", times[True], times[False], limit))
+        lines.append(Figure("8", f"{what}: 99th percentile", slow[True], slow[False], limit))
     return lines

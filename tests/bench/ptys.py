@@ -12,6 +12,7 @@ import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 import pyte
 
@@ -164,7 +165,10 @@ class Program:
                 continue
         return False
 
-    def end(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
         """Have it end, by force if need be."""
         os.kill(self.pid, signal.SIGTERM)
         end = self.now() + 3

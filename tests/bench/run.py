@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from figures import Bench, Figure, Line, Skipped, table
+from figures import Bench, Figure, table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
 
@@ -70,23 +70,21 @@ def _store(folder: Path, sessions: int, messages: int) -> Path:
     return path
 
 
-def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
-    """The parts that can be measured on this system, in order."""
+def _measures() -> dict[str, Callable[[Bench], list[Figure]]]:
+    """The parts, in order."""
     import measures_delete
+    import measures_prune
+    import measures_screen
     import measures_store
+    import measures_writer
 
-    found: dict[str, Callable[[Bench], list[Line]]] = {}
-    if os.name == "posix":  # a pseudo-terminal
-        import measures_prune
-        import measures_screen
-        import measures_writer
-
-        found = {
-            "screen": measures_screen.measure,
-            "writer": measures_writer.measure,
-            "prune": measures_prune.measure,
-        }
-    return found | {"store": measures_store.measure, "delete": measures_delete.measure}
+    return {
+        "screen": measures_screen.measure,
+        "writer": measures_writer.measure,
+        "prune": measures_prune.measure,
+        "store": measures_store.measure,
+        "delete": measures_delete.measure,
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -100,11 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = _arguments(argv)
     begun = time.monotonic()
-    busy = (
-        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before"
-        if hasattr(os, "getloadavg")
-        else ""
-    )
+    busy = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before"
     with tempfile.TemporaryDirectory(prefix="hermes-browse-bench-") as temporary:
         folder = Path(temporary)
         kept = given.keep or folder
@@ -115,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             small.resolve(), large.resolve(), given.store is None, max(given.rounds, 1), folder, max(given.prune, 1),
             given.prune_store,
         )  # fmt: skip
-        lines: list[Line] = []
+        lines: list[Figure] = []
         for name, measure in _measures().items():
             if given.only and name not in given.only:
                 continue
@@ -123,9 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             try:
                 lines += measure(bench)
             except (RuntimeError, OSError) as error:
-                lines.append(Skipped("-", f"the {name}", str(error)))
-    lines.sort(key=lambda line: int(line.number) if line.number.isdigit() else 99)
-    short = [line for line in lines if isinstance(line, Figure) and line.falls_short]
+                print(f"the {name} could not be measured: {error}", file=sys.stderr)
+    lines.sort(key=lambda line: int(line.number))
+    short = [line for line in lines if line.falls_short]
     print(f"small store: {small}\nlarge store: {large}")
     print(f"{given.rounds} rounds in {time.monotonic() - begun:.0f} s; {busy}\n")
     print(table(lines))

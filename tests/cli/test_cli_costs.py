@@ -95,13 +95,3 @@ def test_people_read_both_costs(home):
     assert both in call("prune --title tip --dry-run").out
     archived = call("prune --title tip --archive --dry-run").out
     assert " $2.72 " in archived and "$6.41" not in archived
-
-
-def test_filters_and_limits_go_by_the_cost_with_subagents(home):
-    """In a search as in a clean-up; an unknown cost is not a low one."""
-    dear = ask("search", "words cost>6")["hits"]
-    assert {each["conversation_id"] for each in dear} == {"tip"}
-    cheap = {each["conversation_id"] for each in ask("search", "words cost<=0.5")["hits"]}
-    assert "local" in cheap and not cheap & {"tip", "free", "unknown"}
-    planned = ask("prune --older-than 90d --max-cost 0.5")["would"]
-    assert [each["id"] for each in planned] == ["local"]

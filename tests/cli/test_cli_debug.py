@@ -8,7 +8,6 @@ import pytest
 from commandline import call, copy_store
 
 from hermes_browse.store.connection import reader
-from hermes_browse.tui.cli import stats
 from hermes_browse.tui.settings.folders import log_path
 from hermes_browse.tui.terminal import logfile
 from hermes_browse.tui.terminal.logfile import log_failure
@@ -93,12 +92,3 @@ def test_without_debug_nothing_is_written(tmp_path):
     assert not log_path().exists() and reader.observe is None
     assert call("--debug --home", str(tmp_path), "list").code == 3
     assert "StoreMissingError" in written() and str(tmp_path) not in written()
-
-
-def test_an_unexpected_failure_of_a_command(tmp_path, monkeypatch):
-    """One sentence that names the log, and 1; no traceback."""
-    copy_store("state-v22", tmp_path)
-    monkeypatch.setattr(stats, "print_table", lambda *given, **named: fail("what was said"))
-    ended = call("--home", str(tmp_path), "stats")
-    assert ended.code == 1 and "Traceback" not in ended.err and "what was said" not in ended.err
-    assert f"(KeyError). Details: {log_path()}" in ended.err and "what was said" not in written()

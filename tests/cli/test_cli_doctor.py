@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
+from platforms import script
 from user_config import write_config
 
 from hermes_browse.store.hermes import health
@@ -166,8 +167,7 @@ def test_windows_wanted_where_there_are_none(monkeypatch):
 def test_the_way_to_the_clipboard(tmp_path, monkeypatch):
     """A program of the desktop one sits at, else tmux, else the terminal itself."""
     for name in ("wl-copy", "xsel", "tmux"):
-        (tmp_path / name).write_text("")
-        (tmp_path / name).chmod(0o755)
+        script(tmp_path / name)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")
     assert route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"

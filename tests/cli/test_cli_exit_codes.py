@@ -3,13 +3,12 @@ standard error."""
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import Ended, call, copy_store
 from effort import slow_but
+from platforms import python
 from trashing import run
 
 _KILLED = """
@@ -74,6 +73,11 @@ def refused(ended, code, *words):
         ("prune --max-cost inf", "amount in dollars"),
         ("prune --max-cost 1_000", "amount in dollars"),
         ("prune --max-cost 1e400", "amount in dollars"),
+        ("delete", "ID"),
+        ("trash drop", "BUNDLE"),
+        ("trash restore", "BUNDLE"),
+        ("trash empty", "empty"),
+        ("trash list x", "x"),
         ("stats --period 3d", "--period"),
         ("stats --by colour", "--by"),
         ("search", "QUERY"),
@@ -185,7 +189,7 @@ def test_a_write_that_was_broken_off(root, line):
     to do is said."""
     path = root / "state.db"
     run(path, "PRAGMA journal_mode = DELETE")
-    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
+    python(_KILLED, str(path))
     before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
     assert before["state.db-journal"]
     ended = call(line)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from commandline import copy_store
-from platforms import posix_only
+from platforms import posix_only, python
 from terminal import Terminal
 
 _PROGRAM = """
@@ -67,10 +67,8 @@ def commands_imported(*arguments):
         "modules = {place.partition('.')[0] for place, _ in COMMANDS.values()}\n"
         "print(*(name for name in modules if f'hermes_browse.tui.cli.{name}' in sys.modules))\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
-    )
-    return set(ended.stdout.split())
+    ended = python(program, *arguments)
+    return set(ended.split())
 
 
 @pytest.mark.parametrize(

@@ -50,18 +50,6 @@ def _in_both(monkeypatch, *line):
     return first, call(*line)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("foreign")
-def test_help_is_in_it():
-    """The words of argparse too."""
-    ended = call("prune --help")
-    assert ended.code == 0
-    assert ended.out.startswith(f"{_MARK}usage: hermes-browse prune [-h]")
-    for said in ("options", "show this help message and exit", "filters", "also archived ones"):
-        assert f"{_MARK}{said}" in ended.out
-    assert f"{_MARK}exit codes: {_MARK}0 done" in call("--help").out
-
-
 def _helps(parser):
     for action in parser._actions:
         yield action.help

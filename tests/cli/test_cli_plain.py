@@ -3,12 +3,11 @@ drawn."""
 
 import os
 import subprocess
-import sys
 
 import pytest
 from builders import make_store
 from commandline import PROGRAM, call, copy_store
-from platforms import posix_only
+from platforms import posix_only, python, script
 from store_builder import T0
 from terminal import Terminal
 
@@ -212,9 +211,7 @@ def test_what_means_nothing_is_answered(store):
 def test_resuming_asks_where_something_speaks_against_it(store, tmp_path, monkeypatch):
     """Only `yes` is yes; the command is said either way."""
     programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "hermes").write_text("#!/bin/sh\n", encoding="utf-8")
-    (programs / "hermes").chmod(0o755)
+    script(programs / "hermes")
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     said, plan = talked(store, "1", "c", "q")
     assert plan is None
@@ -256,8 +253,8 @@ def test_it_needs_no_screen_and_no_command(store):
         f"main(['--home', {str(store.parent)!r}, '--plain'])\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('textual', 'rich')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("[]\n")
+    done = python(code)
+    assert done.endswith("[]\n")
 
 
 @posix_only

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import pytest
 from commandline import copy_store
 from paths import ROOT
+from platforms import python
 
 from hermes_browse.tui.cli.plugin import arguments_for
 
@@ -134,5 +135,5 @@ def test_loading_it_imports_next_to_nothing():
         "print([n for n in sys.modules if n.split('.')[0] in ('textual', 'rich', 'sqlite3')"
         " or n.startswith(('hermes_browse.store', 'hermes_browse.tui.cli.entry'))])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    done = python(code)
+    assert done.strip() == "[]"

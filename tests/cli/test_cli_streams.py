@@ -50,16 +50,6 @@ def in_shell(root, line, **env):
     return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_reader_that_goes_away(root, command):
-    """`| head` and `| true` end the command quietly, with success."""
-    for reader in ("head -1", "true"):
-        ended = in_shell(root, f"set -o pipefail; H {command} | {reader}")
-        assert ended.code == 0
-        assert "Exception" not in ended.err and "Broken" not in ended.err
-
-
 def test_a_reader_that_goes_away_in_the_middle(tmp_path):
     """A document larger than any pipe, of which one byte is read."""
     builder = StoreBuilder(tmp_path / "state.db")

@@ -110,16 +110,11 @@ def test_lineage(home):
 
 
 @pytest.mark.slow
-def test_without_colour(home):
-    """NO_COLOR leaves no colour."""
+@pytest.mark.parametrize(
+    "variable, sequence", [({"NO_COLOR": "1"}, r"\x1b\[[0-9;]*3[0-7]"), ({"TERM": "dumb"}, "\x1b")]
+)
+def test_without_colour(home, variable, sequence):
+    """NO_COLOR leaves no colour, TERM=dumb nothing but text."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):
-        _, text = painted(100, *command, NO_COLOR="1")
-        assert not re.search(r"\x1b\[[0-9;]*3[0-7]", text)
-
-
-@pytest.mark.slow
-def test_a_terminal_that_knows_nothing(home):
-    """TERM=dumb gets plain text."""
-    for command in (["list"], ["search", "heron"], ["show", UUID]):
-        _, text = painted(100, *command, TERM="dumb")
-        assert "\x1b" not in text
+        _, text = painted(100, *command, **variable)
+        assert not re.search(sequence, text)

@@ -87,12 +87,6 @@ def test_the_documents(home):
     assert ask("trash list")["bundles"] == [] and not list(trash_of().iterdir())
 
 
-def test_options_may_stand_behind_the_action(home):
-    """As behind every command."""
-    ended = call("trash list --json")
-    assert ended.code == 0 and ended.document["bundles"] == []
-
-
 def test_for_people(home):
     """What was done, and the way back."""
     ended = call("delete tip other --yes")
@@ -170,22 +164,6 @@ def test_all_names_are_looked_up_first(home):
         ended = call("trash", action, name, "20000101", "--yes")
         assert ended.code == 4 and "20000101" in ended.err and (trash_of() / f"{name}.db").exists()
     assert call("show tip").code == 4
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["delete"],
-        ["trash", "drop"],
-        ["trash", "restore"],
-        ["trash", "empty"],
-        ["trash", "list", "x"],
-    ],
-)
-def test_usage(home, words):
-    """Said in a sentence."""
-    ended = call(*words)
-    assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
 
 
 def test_titles_are_made_harmless(home):

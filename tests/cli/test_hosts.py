@@ -11,6 +11,7 @@ from contract import LIST, RESUME, holds
 from hosting import BIN, asked, configure, ssh
 from hypothesis import given
 from hypothesis import strategies as st
+from platforms import script
 
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.tui.settings.folders import config_path
@@ -166,9 +167,7 @@ def test_a_check_tries_to_resume(machines, monkeypatch, tmp_path):
     (problem,) = ask_check("nas")
     assert problem["code"] == "host-resume" and "does not find `hermes`" in problem["text"]
     made = server.folder / "home" / ".local" / "bin" / "hermes"
-    made.parent.mkdir(parents=True)
-    made.write_text("#!/bin/sh\n")
-    made.chmod(0o755)
+    script(made)
     ended = call("hosts check nas")
     made.unlink()
     assert ended.code == 0 and "opened and resumed from here" in ended.out
@@ -306,22 +305,6 @@ def test_an_export_arrives_here(machines, tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["one.jsonl"]
     piped = spawn("export", "--host", "vps", "Fix auth bug", "--output", "-", "--format", "jsonl")
     assert piped.out == (tmp_path / "one.jsonl").read_text()
-
-
-@pytest.mark.slow
-def test_names_of_exports(machines, tmp_path, monkeypatch):
-    """After their titles, as those from a store of this machine; one conversation is written
-    once."""
-    monkeypatch.chdir(tmp_path)
-    configure(machines, "vps")
-    whole = ask("list --host vps --limit 2")["conversations"]
-    ids = [whole[0]["id"], whole[0]["root_id"], whole[1]["id"]]
-    made = ask("export --host vps", *ids)
-    assert [each["path"] for each in made["files"]] == [
-        f"hermes-export/{each['title']}.md" for each in whole
-    ]
-    assert call("export --host vps", ids[0]).code == 0
-    assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
 
 
 @pytest.mark.slow

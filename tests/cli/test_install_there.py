@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
 import pytest
+from platforms import script
 
 from hermes_browse.tui.cli import check_host
 from hermes_browse.tui.cli.check_host import install_line
@@ -27,12 +28,6 @@ def bare(ssh_server, tmp_path):
     server.environment |= {"PATH": str(tmp_path / "tools"), "SHELL": "/bin/sh"}
     (server.folder / "home" / ".profile").write_text(f"PATH={tmp_path / 'tools'}\n")
     return server
-
-
-def _tool(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
 
 
 def _came_from(monkeypatch, origin):
@@ -63,7 +58,7 @@ def _run(line):
 def test_a_checkout_is_sent_and_installed_with_uv(bare, tmp_path, monkeypatch):
     """Only what is needed to build it; uv is found where its own installer puts it."""
     home = bare.folder / "home"
-    _tool(home / ".local" / "bin" / "uv", 'echo "$@"; cat "$4/README.md"')
+    script(home / ".local" / "bin" / "uv", 'echo "$@"; cat "$4/README.md"')
     checkout = _checkout(tmp_path / "a check out")
     _came_from(monkeypatch, {"url": checkout.as_uri(), "dir_info": {"editable": True}})
     line = install_line(bare.host)
@@ -74,7 +69,7 @@ def test_a_checkout_is_sent_and_installed_with_uv(bare, tmp_path, monkeypatch):
 
 def test_a_wheel_is_sent_and_installed_with_pipx(bare, tmp_path, monkeypatch):
     """Under its own name, which an installer reads."""
-    _tool(tmp_path / "tools" / "pipx", 'echo "$@"; cat "$3"')
+    script(tmp_path / "tools" / "pipx", 'echo "$@"; cat "$3"')
     wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
     wheel.write_text("wheel")
     _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
@@ -87,7 +82,7 @@ def test_python_alone_makes_an_environment(bare, tmp_path, monkeypatch):
     """And the program is linked to where `hosts check` finds it."""
     home = bare.folder / "home"
     makes = f'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho \\$@\\n" >"$3/bin/pip"; {shutil.which("chmod")} +x "$3/bin/pip"'
-    _tool(tmp_path / "tools" / "python3", f'test "$1" = -c && exit 0; {makes}')
+    script(tmp_path / "tools" / "python3", f'test "$1" = -c && exit 0; {makes}')
     wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
     wheel.write_text("wheel")
     _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})

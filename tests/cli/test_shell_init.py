@@ -6,9 +6,10 @@ import subprocess
 
 import pytest
 from commandline import call
+from platforms import script as script_of
 
 SHELLS = ("bash", "zsh", "fish")
-_NOTES = '#!/bin/sh\nprintf "%s:" "${0##*/}"; printf "<%s>" "$@"; echo\nexit 7\n'
+_NOTES = 'printf "%s:" "${0##*/}"; printf "<%s>" "$@"; echo\nexit 7'
 """A program that says how it was called."""
 CALLS = [
     ("hermes sessions browse", "hermes-browse:<>"),
@@ -25,9 +26,7 @@ def run_in(shell, script, line, folder):
     if program is None:
         pytest.skip(f"there is no {shell}")
     for name in ("hermes", "hermes-browse"):
-        stub = folder / name
-        stub.write_text(_NOTES)
-        stub.chmod(0o755)
+        script_of(folder / name, _NOTES)
     quiet = {"bash": ["--norc", "--noprofile"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
     begin = "autoload -Uz compinit; compinit -D\n" if shell == "zsh" else ""
     code = f"{begin}source {script}\n{line}"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from paths import DATA
+from platforms import script
 
 from hermes_browse.tui.cli import main
 
@@ -94,10 +95,7 @@ def stub_hermes(folder: Path, body: str) -> Path:
         folder: Made here.
         body: A shell script without its first line.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    script = folder / "hermes"
-    script.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
-    script.chmod(0o755)
+    script(folder / "hermes", body)
     return folder
 
 

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 posix_only = pytest.mark.skipif(
     sys.platform == "win32", reason="pseudo-terminals, signals, pipes and shell scripts of POSIX"
 )
+
+
+def script(path: Path, body: str = "") -> Path:
+    """Write a shell script, without its first line here, as a program; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def python(code: str, *arguments: str) -> str:
+    """Run code in an interpreter of its own, which must end well; what it prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, timeout=120
+    ).stdout

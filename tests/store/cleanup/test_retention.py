@@ -95,22 +95,6 @@ def test_fates(fixture_store):
     assert {key for key, days in left.items() if days == 0} == gone & left.keys()
 
 
-def test_soonest_first(fixture_store):
-    """Those that go within a month come before the others."""
-    path = fixture_store("state-v31")
-    rules = rules_of(path)
-    with opened(path) as (_, catalog):
-        everything = rules.deletions(catalog)
-    days = [forecast.prune_in_days or 0.0 for _, forecast in everything]
-    assert days == sorted(days)
-    near = [
-        conversation.id
-        for conversation, forecast in everything
-        if (forecast.prune_in_days or 0.0) <= 30
-    ]
-    assert len(near) < len(everything) and near[-1] == "20260210_100000_a9e040"
-
-
 @pytest.mark.parametrize("name", ["v11", "v14", "v22"])
 def test_before_0_20_age_counts_from_the_start(fixture_store, name):
     """Off by default; switched on, it deletes yesterday's chat, as the real prune of that version

@@ -1,21 +1,18 @@
 """Beside other processes: busy, half done, and a gateway whose log must stay where it is."""
 
 import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
-from builders import big_store
-from platforms import posix_only
-from trashing import as_before, run
+from platforms import posix_only, python
+from trashing import as_before
 from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.transaction import write
-from hermes_browse.store.errors import StoreBusyError, StoreError
+from hermes_browse.store.errors import StoreBusyError
 
 _HOLDER = """
 import sqlite3, sys
@@ -41,15 +38,6 @@ held = other.execute("SELECT id FROM sessions")
 held.fetchone()
 print("ready", flush=True)
 sys.stdin.readline()
-"""
-
-_BROKEN_OFF = """
-import os, sqlite3, sys
-other = sqlite3.connect(sys.argv[1], isolation_level=None)
-other.execute("PRAGMA cache_size=1")
-other.execute("BEGIN IMMEDIATE")
-other.execute("UPDATE messages SET content = content || hex(randomblob(2000))")
-os._exit(0)
 """
 
 
@@ -85,21 +73,6 @@ def test_it_waits_its_turn(path, monkeypatch):
 
 
 @posix_only
-def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path):
-    """A hot journal beside the store holds the older half of a write: a sentence, and both files
-    stay as they are."""
-    path = big_store(tmp_path / "state.db", 20, 400, shape="22")
-    run(path, "PRAGMA journal_mode=DELETE")
-    subprocess.run([sys.executable, "-c", _BROKEN_OFF, str(path)], check=True)
-    journal = Path(f"{path}-journal")
-    before = (path.read_bytes(), journal.read_bytes())
-    assert journal.stat().st_size > 0
-    with pytest.raises(StoreError, match="interrupted write"):
-        write(Store(path), retitle, check)
-    assert (path.read_bytes(), journal.read_bytes()) == before
-
-
-@posix_only
 @pytest.mark.parametrize("locks", ["dropped", "kept"])
 @pytest.mark.parametrize("how", ["ours", "reading"])
 def test_the_log_stays_under_a_gateway(tmp_path, locks, how):
@@ -127,7 +100,7 @@ def test_alone_it_would_go(tmp_path):
     path = small_store(tmp_path / "state.db")
     with another_process(_HOLDER, str(path), "dropped"):
         script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM sessions'); c.close()"
-        subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+        python(script, str(path))
         assert not Path(f"{path}-wal").exists()
 
 

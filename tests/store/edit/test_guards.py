@@ -110,14 +110,6 @@ def test_file_systems_of_other_machines(path, tmp_path, monkeypatch, system, saf
     assert titles.rename(Store(path), "a", "Pier").title == "Pier"
 
 
-def test_a_schema_from_the_future(path):
-    """What we do not know we cannot keep true."""
-    run(path, "UPDATE schema_version SET version = 32")
-    refused(path, "schema 32, newer")
-    run(path, "UPDATE schema_version SET version = 31")
-    assert titles.rename(Store(path), "a", "Quay").title == "Quay"
-
-
 @pytest.mark.parametrize("version", [32, 99])
 def test_a_schema_that_becomes_newer_meanwhile(path, version):
     """Only a row changes, so nothing but that row tells; the version is read again in the

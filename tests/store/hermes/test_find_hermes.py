@@ -1,6 +1,7 @@
 """Where `hermes` is looked for, beyond the PATH that a plain ssh gives."""
 
 import pytest
+from platforms import script
 
 from hermes_browse.store.hermes.find_hermes import find_hermes, hermes_word
 
@@ -15,11 +16,8 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
-def _program(path, text="exit 0"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return str(path)
+def _program(path, body="exit 0"):
+    return str(script(path, body))
 
 
 def test_it_is_nowhere(home):

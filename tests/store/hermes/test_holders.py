@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from platforms import script
 
 from hermes_browse.store.hermes.holders import holders
 
@@ -84,7 +85,7 @@ def test_where_the_system_does_not_tell(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "script, wanted",
+    "body, wanted",
     [
         (
             "printf 'p41\\nchermes\\nf3\\np7\\ncsqlite3\\nf4\\nf5\\n'",
@@ -98,14 +99,13 @@ def test_where_the_system_does_not_tell(tmp_path, monkeypatch):
 def test_where_lsof_tells(
     tmp_path,
     monkeypatch,
-    script,
+    body,
     wanted,
 ):
     """Processes with their names; nobody is not the same as not knowing."""
-    store, program = tmp_path / "state.db", tmp_path / "lsof"
+    store = tmp_path / "state.db"
     store.write_bytes(b"")
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
+    script(tmp_path / "lsof", body)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = holders(store, tmp_path / "nowhere")
     assert (None if found is None else [(each.pid, each.name) for each in found]) == wanted

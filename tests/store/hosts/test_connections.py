@@ -10,6 +10,7 @@ import threading
 
 import pytest
 from asking import ASKING, SILENT, asked, failure, until
+from platforms import script
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.faults import HostError
@@ -89,11 +90,8 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
 
 def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
     """The script is told to end, and what it has started sees the end of its input."""
-    script = tmp_path / "bin" / "ssh"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\n{shutil.which("ssh")} "$@"\nexit $?\n')
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+    ssh = script(tmp_path / "bin" / "ssh", f'{shutil.which("ssh")} "$@"\nexit $?')
+    monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
     assert asked(links.of(server.host))
     links.close()
     until(lambda: server.alive() == [])

@@ -5,23 +5,20 @@ import shlex
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import time
 
 import pytest
 from asking import ASKING, HELLO, asked, failure, remote, until
 from effort import slow_but
-from trashing import add_message, execute, rows, session_ids
+from platforms import python
 
 from hermes_browse.store.api import open_store
-from hermes_browse.store.errors import BrowseError, WriteInDoubtError
 from hermes_browse.store.hosts import link, running
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Link
-from hermes_browse.store.hosts.remote import Lease
 
 # Not reached
 
@@ -177,10 +174,8 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
         "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
     )
     host = server.host._replace(command=command)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *host], capture_output=True, text=True, timeout=120, check=True
-    )
-    kind, length, grown, in_bytes = done.stdout.split()
+    done = python(code, *host)
+    kind, length, grown, in_bytes = done.split()
     assert kind == "host-noise" and int(length) < 300
     assert int(grown) / (1e6 if in_bytes == "True" else 1e3) < megabytes
     until(lambda: server.alive() == [])
@@ -310,107 +305,6 @@ def test_no_ssh_here(links, server, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     error = failure(links.of(server.host))
     assert error.code == "host-ssh" and "not installed" in str(error)
-
-
-# Reading and changing
-
-
-@pytest.mark.slow
-def test_sixty_megabytes_in_one_message(links, server, hermes_home):
-    """It is read as any other."""
-    text = "ä€" * 12_000_000
-    execute(hermes_home / "state.db", "UPDATE messages SET content = ? WHERE id = 1", text)
-    with open_store(remote(links.of(server.host))) as store:
-        (message,) = store.messages([1])
-    assert message.text == text
-
-
-def _conversation(home):
-    """The first that goes alone."""
-    ((session,),) = rows(
-        home / "state.db",
-        "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
-        " (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id) ORDER BY started_at LIMIT 1",
-    )
-    return session
-
-
-def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
-    """The store there shows that it is done; it is not sent again, and its bundle can be
-    restored."""
-    session = _conversation(hermes_home)
-    store = remote(links.of(server.host))
-    server.cut_at = b'"answer": ['
-    deleted = open_store(store).delete([session])
-    assert session not in session_ids(hermes_home / "state.db")
-    assert session in deleted.bundle.sessions and deleted.bundle.name
-    assert server.proxy.connections == 2
-    open_store(store).restore(deleted.bundle.name)
-    assert session in session_ids(hermes_home / "state.db")
-
-
-@pytest.mark.slow
-def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monkeypatch):
-    """It is not done, and not done later; that is what is said."""
-    session = _conversation(hermes_home)
-    store = remote(links.of(server.host))
-    ask = Lease.ask
-
-    def cut(lease, name, values):
-        if name == "delete":
-            server.cut()
-            return ask(lease, "state", {})
-        return ask(lease, name, values)
-
-    monkeypatch.setattr(Lease, "ask", cut)
-    with pytest.raises(WriteInDoubtError, match="nothing is changed"):
-        open_store(store).delete([session])
-    assert session in session_ids(hermes_home / "state.db")
-
-
-@pytest.mark.slow
-def test_the_machine_is_gone_after_a_delete(links, server, hermes_home):
-    """Nobody can say what was done, and that is what is said."""
-    session = _conversation(hermes_home)
-    store = remote(links.of(server.host))
-    server.cut_at = b'"answer": ['
-    server.refuses = True
-    with pytest.raises(WriteInDoubtError, match="nobody knows"):
-        open_store(store).delete([session])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kilobytes", "what", "bundles"),
-    [(64, "The trash at .* free disk space", 0), (1000, "The last step of writing .* failed", 1)],
-)
-def test_the_disk_there_is_full_while_deleting(
-    links,
-    server,
-    hermes_home,
-    kilobytes,
-    what,
-    bundles,
-):
-    """The reason is passed on, and nothing is gone. A limit for the size of files stands for the
-    disk.
-
-    The smaller one meets the bundle in the trash, the larger one the database at its commit. A
-    bundle stays then, because a commit that failed may still appear.
-    """
-    session = _conversation(hermes_home)
-    for _ in range(3):
-        text = os.urandom(100_000).hex()
-        add_message(hermes_home / "state.db", session, text, time.time() - 9999)
-    server.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half a file there
-    store = remote(
-        links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse"))
-    )
-    with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
-        open_store(store).delete([session])
-    assert session in session_ids(hermes_home / "state.db")
-    trash = server.folder / "home" / ".local/share/hermes-browse/trash"
-    assert len(list(trash.glob("*.sha256"))) == bundles
 
 
 def test_arguments_arrive_as_they_are(links, server):

@@ -1,4 +1,4 @@
-"""Seven reports about compression, each as a store, which the real Hermes wrote where it could:
+"""Reports about compression, each as a store, which the real Hermes wrote where it could:
 what is shown."""
 
 import json
@@ -11,7 +11,6 @@ from compressed import case, read_memory, store_of
 
 from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
 from hermes_browse.store.compression.model_context import (
-    RowOrigin,
     read_contexts,
 )
 from hermes_browse.store.connection.connect import Store
@@ -39,28 +38,6 @@ async def _inspect(browser, number):
     screen = browser.app.screen
     assert isinstance(screen, CompactionsScreen)
     return screen
-
-
-async def test_104099_what_the_agent_knew_at_a_turn(tmp_path):
-    """Hermes records no context; it is the rows from the summary on, and each says why it was
-    sent."""
-    store = _recorded("0.19.0-place-twice", tmp_path)
-    texts = {row["id"]: row["content"] for row in case("0.19.0-place-twice.json")["messages"]}
-    with Store(store).reader() as reader:
-        turn = next(each for each, text in texts.items() if text.startswith("answer 5"))
-        segments = _conversation(store).segments
-        context = read_contexts(reader, segments).at(turn)
-    assert context.is_certain
-    assert [row.id for row in context.rows] == list(range(11, turn))
-    assert Counter(row.why for row in context.rows) == {
-        RowOrigin.HEAD: 3,
-        RowOrigin.SUMMARY: 1,
-        RowOrigin.KEPT: 4,
-        RowOrigin.SINCE: 1,
-    }
-    async with on_store(store, NOW, (120, 50)) as browser:
-        await browser.press("4", "tab", ".")
-        assert "the model had: a summary of" in browser.status
 
 
 async def test_45117_the_history_before_each_compression_is_found_and_given_back(

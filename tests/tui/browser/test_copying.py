@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from browsing import on_demo
-from platforms import posix_only
+from platforms import posix_only, script
 from store_builder import StoreBuilder
 from transcripts import model_of
 
@@ -26,14 +26,6 @@ from hermes_browse.tui.terminal.programs import private_file
 
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""
-
-
-def script(folder, name, body):
-    """A program of that name, first on the path."""
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
 
 
 def names(environment, platform="linux"):
@@ -65,8 +57,8 @@ def test_over_ssh_the_far_desktop_is_left_alone():
 def test_the_first_tool_that_takes_the_text_is_named(tmp_path, monkeypatch):
     """One that is missing and one that fails are passed over; nothing is claimed for them."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    script(tmp_path, "fails", "exit 1")
-    script(tmp_path, "takes", f"cat > {tmp_path}/kept")
+    script(tmp_path / "fails", "exit 1")
+    script(tmp_path / "takes", f"cat > {tmp_path}/kept")
     candidates = [
         Tool(("absent-tool",), "A"),
         Tool(("fails",), "B"),
@@ -159,8 +151,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, mon
     """0600 while it is there, harmless to the terminal, and the browser goes on."""
     notes = tmp_path / "notes"
     script(
-        tmp_path,
-        "page",
+        tmp_path / "page",
         f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text',
     )
     monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")

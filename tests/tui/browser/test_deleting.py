@@ -3,7 +3,6 @@
 import pytest
 from browsing import go_to, listed, on_store
 from builders import make_store
-from effort import slow_but
 from pruning import NOW
 from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
 
@@ -118,28 +117,6 @@ async def test_from_the_results_of_a_search(path):
         await browser.press("D", "y")
         assert "old" not in listed(browser)
         assert browser.screen.searched
-
-
-@pytest.mark.parametrize(
-    "name", slow_but(["state-v22"], ["state-v11", "state-v14", "state-v22", "state-v31"])
-)
-async def test_every_schema_archives_deletes_and_undoes(name, fixture_store):
-    """On a store of each Hermes: all that is listed, away and back, and it is what it was."""
-    path = fixture_store(name)
-    async with on_store(path, NOW + 400 * 86_400) as browser:
-        before = dump(path)
-        await browser.press("4", "asterisk", "D")
-        assert isinstance(browser.app.screen, DeleteCard)
-        count = browser.app.screen._plan.totals().conversations
-        for letter in str(count):
-            await browser.press(letter)
-        await browser.press("enter")
-        assert len(column_of(path, "id")) < len(before["sessions"])
-        await browser.press("u")
-        assert "restored" in browser.status, browser.status
-    changed = differences(before, dump(path))
-    # A parent that is in no store cannot be put back: foreign keys are on while we write.
-    assert changed.keys() <= {"sessions"} and changed.get("sessions", (0, 0)) in ((0, 0), (1, 1))
 
 
 @pytest.mark.slow

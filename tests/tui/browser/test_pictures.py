@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browsing import on_store
+from platforms import script
 from store_builder import StoreBuilder
 
 from hermes_browse.store import demo
@@ -165,16 +166,13 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(tmp_path, monk
 
 @pytest.mark.skipif(sys.platform != "linux", reason="xdg-open is Linux's")
 def test_the_opener_is_started_quietly(tmp_path, monkeypatch, capfd):
-    program = tmp_path / "xdg-open"
-    program.write_text(
-        f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n'
-    )
-    program.chmod(0o755)
+    body = f'printf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2'
+    program = script(tmp_path / "xdg-open", body)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert programs.open_outside(f"{tmp_path}/-x.png") == (True, "handed to xdg-open")
     assert (tmp_path / "kept").read_text() == f"{tmp_path}/-x.png|"
     assert capfd.readouterr() == ("", "")
-    program.write_text("#!/bin/sh\nexit 4\n")
+    script(program, "exit 4")
     assert programs.open_outside("https://example.org/?a=b") == (False, "xdg-open did not take it")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert "no program" in programs.open_outside(f"{tmp_path}/x.png")[1]

@@ -6,6 +6,7 @@ import os
 import pytest
 from browsing import browsing, on_demo, open_app, rows_of
 from builders import make_store
+from platforms import script
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
@@ -155,9 +156,7 @@ async def test_the_id_that_is_copied_is_that_of_its_own_store(root):
 async def test_a_row_resumes_in_its_own_profile(root, tmp_path, monkeypatch):
     """`hermes -p coder`, from the screen of the default profile."""
     programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "hermes").write_text("#!/bin/sh\n", encoding="utf-8")
-    (programs / "hermes").chmod(0o755)
+    script(programs / "hermes")
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     app = open_app(locate_file(root / "state.db"))
     async with browsing(app) as browser:

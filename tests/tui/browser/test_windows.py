@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from platforms import posix_only
+from platforms import posix_only, script
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
@@ -27,12 +27,8 @@ QUIET = "20260115_090000_999001"
 @pytest.fixture
 def plan(hermes_home, tmp_path):
     """A plan whose Hermes writes down its call and stays."""
-    program = tmp_path / "bin" / "hermes"
-    program.parent.mkdir()
-    program.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$PWD" "$@" >> {tmp_path}/called\nexec sleep 600\n'
-    )
-    program.chmod(0o755)
+    body = f'printf "%s\\n" "$HERMES_HOME" "$PWD" "$@" >> {tmp_path}/called\nexec sleep 600'
+    program = script(tmp_path / "bin" / "hermes", body)
     location = locate_file(hermes_home / "state.db")
     with Store(location.path).reader() as reader:
         made = plan_resume(reader, location, QUIET, 1.8e9)
@@ -41,13 +37,10 @@ def plan(hermes_home, tmp_path):
 
 def stand_in(folder, name, out="", code=0):
     """A program that writes down its words, one JSON list a line."""
-    folder.mkdir(exist_ok=True)
-    program, log = folder / name, folder / f"{name}.log"
+    log = folder / f"{name}.log"
     write = "import json,sys; print(json.dumps(sys.argv[2:]), file=open(sys.argv[1], 'a'))"
-    program.write_text(
-        f"#!/bin/sh\n{sys.executable} -c \"{write}\" {log} \"$@\"\nprintf '%s' '{out}'\nexit {code}\n"
-    )
-    program.chmod(0o755)
+    call = f'{sys.executable} -c "{write}" {log} "$@"'
+    script(folder / name, f"{call}\nprintf '%s' '{out}'\nexit {code}")
     return log
 
 

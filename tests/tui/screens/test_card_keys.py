@@ -3,8 +3,6 @@ own."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from browsing import NOW, Browser, browsing
 from configured_app import configured
+from platforms import python
 
 from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
@@ -197,8 +196,6 @@ def test_no_card_is_loaded_while_the_browser_starts():
         "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.')))"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    loaded = {each.rpartition(".")[2] for each in ended.stdout.split()}
+    ended = python(program)
+    loaded = {each.rpartition(".")[2] for each in ended.split()}
     assert "main" in loaded and not loaded & {"profiles_card", "card", *CARDS}

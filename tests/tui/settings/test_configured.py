@@ -5,6 +5,7 @@ from browsing import NOW, browsing, demo_app
 from builders import demo_store
 from configured_app import configured
 from effort import slow_but
+from platforms import python
 from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
@@ -161,14 +162,10 @@ async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path):
 
 def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path):
     """The first rows wait for two looks at files, no more."""
-    import subprocess
-    import sys
 
     program = (
         "import sys; from hermes_browse.tui.settings.start import read_start; read_start(); "
         "print(*({'tomllib', 'platformdirs', 'textual', 'ast'} & set(sys.modules)))"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.split() == []
+    ended = python(program)
+    assert ended.split() == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from effort import slow_but
-from platforms import posix_only
+from platforms import posix_only, script
 from terminal import Terminal
 
 pytestmark = posix_only
@@ -20,12 +20,11 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
     """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same
     conversation and in the size the terminal has now."""
     folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "hermes").write_text(
-        "#!/bin/sh\ntrap 'echo interrupted' INT\nstty -a | tr -d '\\n' > $STUB_LOG\necho \"this is hermes $4\"\n"
-        'line=; while [ "$line" != done ]; do read line; done\nexit 3\n'
+    script(
+        folder / "hermes",
+        "trap 'echo interrupted' INT\nstty -a | tr -d '\\n' > $STUB_LOG\necho \"this is hermes $4\"\n"
+        'line=; while [ "$line" != done ]; do read line; done\nexit 3',
     )
-    (folder / "hermes").chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     log = tmp_path / "log"
     terminal = Terminal(

@@ -2,10 +2,10 @@
 
 import ctypes
 import platform
-import subprocess
 import sys
 
 import pytest
+from platforms import python
 
 from hermes_browse.tui.work import reads as working
 
@@ -27,9 +27,7 @@ print(before - resident(), len(kept))
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc")
 def test_what_lies_between_goes_back():
     """Most of fifty megabytes, though the last block is still in use."""
-    told = subprocess.run(
-        [sys.executable, "-c", _HOLES], capture_output=True, text=True, check=True
-    ).stdout
+    told = python(_HOLES)
     assert int(told.split()[0]) > 30_000_000
 
 

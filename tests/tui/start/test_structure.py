@@ -2,8 +2,6 @@
 
 import gc
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -13,6 +11,7 @@ import pytest
 from browsing import NOW, browsing, loose, on_demo, open_app
 from builders import big_store
 from effort import slow_but
+from platforms import python
 from searching import search
 from trashing import execute
 
@@ -56,10 +55,8 @@ def test_the_first_rows_need_nothing_heavy():
         "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.start.launch; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.split() == []
+    ended = python(program)
+    assert ended.split() == []
 
 
 @pytest.mark.slow

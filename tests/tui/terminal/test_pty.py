@@ -162,17 +162,6 @@ def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home):
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("moment", slow_but([0.05, 0.35], [0.0, 0.05, 0.15, 0.25, 0.35]))
-def test_told_to_end_while_it_starts(hermes_home, moment):
-    """Whoever has the screen at that moment gives it back."""
-    terminal = Terminal(["--home", str(hermes_home)], COLORTERM="truecolor")
-    terminal.wait_for("shown")
-    terminal.read(moment)
-    os.kill(terminal.child.pid, signal.SIGTERM)
-    terminal.wait_for_end()
-    assert terminal.is_restored
-
-
 @pytest.mark.parametrize(
     "number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str
 )

@@ -1,0 +1,111 @@
+"""Reading and changing a store on a host while the connection, its machine or its disk fails, with the
+real ssh client."""
+
+import os
+import time
+
+import pytest
+from asking import remote
+from trashing import add_message, execute, rows, session_ids
+
+from hermes_browse.store.api import open_store
+from hermes_browse.store.errors import BrowseError, WriteInDoubtError
+from hermes_browse.store.hosts.remote import Lease
+
+
+@pytest.mark.slow
+def test_sixty_megabytes_in_one_message(links, server, hermes_home):
+    """It is read as any other."""
+    text = "ä€" * 12_000_000
+    execute(hermes_home / "state.db", "UPDATE messages SET content = ? WHERE id = 1", text)
+    with open_store(remote(links.of(server.host))) as store:
+        (message,) = store.messages([1])
+    assert message.text == text
+
+
+def _conversation(home):
+    """The first that goes alone."""
+    ((session,),) = rows(
+        home / "state.db",
+        "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id) ORDER BY started_at LIMIT 1",
+    )
+    return session
+
+
+def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
+    """The store there shows that it is done; it is not sent again, and its bundle can be
+    restored."""
+    session = _conversation(hermes_home)
+    store = remote(links.of(server.host))
+    server.cut_at = b'"answer": ['
+    deleted = open_store(store).delete([session])
+    assert session not in session_ids(hermes_home / "state.db")
+    assert session in deleted.bundle.sessions and deleted.bundle.name
+    assert server.proxy.connections == 2
+    open_store(store).restore(deleted.bundle.name)
+    assert session in session_ids(hermes_home / "state.db")
+
+
+@pytest.mark.slow
+def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monkeypatch):
+    """It is not done, and not done later; that is what is said."""
+    session = _conversation(hermes_home)
+    store = remote(links.of(server.host))
+    ask = Lease.ask
+
+    def cut(lease, name, values):
+        if name == "delete":
+            server.cut()
+            return ask(lease, "state", {})
+        return ask(lease, name, values)
+
+    monkeypatch.setattr(Lease, "ask", cut)
+    with pytest.raises(WriteInDoubtError, match="nothing is changed"):
+        open_store(store).delete([session])
+    assert session in session_ids(hermes_home / "state.db")
+
+
+@pytest.mark.slow
+def test_the_machine_is_gone_after_a_delete(links, server, hermes_home):
+    """Nobody can say what was done, and that is what is said."""
+    session = _conversation(hermes_home)
+    store = remote(links.of(server.host))
+    server.cut_at = b'"answer": ['
+    server.refuses = True
+    with pytest.raises(WriteInDoubtError, match="nobody knows"):
+        open_store(store).delete([session])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kilobytes", "what", "bundles"),
+    [(64, "The trash at .* free disk space", 0), (1000, "The last step of writing .* failed", 1)],
+)
+def test_the_disk_there_is_full_while_deleting(
+    links,
+    server,
+    hermes_home,
+    kilobytes,
+    what,
+    bundles,
+):
+    """The reason is passed on, and nothing is gone. A limit for the size of files stands for the
+    disk.
+
+    The smaller one meets the bundle in the trash, the larger one the database at its commit. A
+    bundle stays then, because a commit that failed may still appear.
+    """
+    session = _conversation(hermes_home)
+    for _ in range(3):
+        text = os.urandom(100_000).hex()
+        add_message(hermes_home / "state.db", session, text, time.time() - 9999)
+    server.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half a file there
+    store = remote(
+        links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse"))
+    )
+    with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
+        open_store(store).delete([session])
+    assert session in session_ids(hermes_home / "state.db")
+    trash = server.folder / "home" / ".local/share/hermes-browse/trash"
+    assert len(list(trash.glob("*.sha256"))) == bundles
