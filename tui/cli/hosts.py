@@ -24,7 +24,7 @@ from hermes_browse.store.wording import _
 from ..settings.folders import config_path
 from ..settings.read_config import read_config
 from ..text.formats import timestamp
-from .check_host import HostProblem, problem_of, resume_problem
+from .check_host import problem_of, resume_problem
 from .command_context import Subcommand
 from .output import TableColumn, fields, note, print_json, print_table, print_text
 from .parser import Argument, Flag, Valued
@@ -161,20 +161,15 @@ def _state(link: Link) -> HostState:
         location = locate_there(link)
         with OpenStore(RemoteStore(link, location.path), location) as store:
             state = state._replace(sessions=store.summary().sessions)  # opens the store there
-            state = state._replace(round_trip=_round_trip(store))
+            begun = time.perf_counter()
+            store.state()
+            state = state._replace(round_trip=time.perf_counter() - begun)
             page = store.first_page(time.time(), view=View.ALL, limit=1)
         roots = page.order(View.ALL)[:1]
         return state._replace(newest=page.conversation(roots[0]) if roots else None)
     except BrowseError as error:
         is_old = isinstance(error, HostError) and error.code == "host-version"
         return _old_state(link.host) if is_old else state._replace(error=error)
-
-
-def _round_trip(store: OpenStore) -> float:
-    """Measure the seconds from a question to its answer on an open connection."""
-    begun = time.perf_counter()
-    store.state()
-    return time.perf_counter() - begun
 
 
 def _old_state(host: Host) -> HostState:
@@ -191,15 +186,20 @@ def _old_state(host: Host) -> HostState:
 def _report(state: HostState, *, as_json: bool) -> int:
     """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
     3."""
-    problem = _problem(state)
+    problem = None
+    if state.error is not None:
+        problem = problem_of(state.host, state.error)
+    elif state.newest is not None:  # where nothing else is wrong, a resume is planned there
+        problem = resume_problem(state.host, state.newest.id)
     if as_json:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
         print_json(state.json() | {"problems": problems})
         return 3 if problem is not None else 0
+    may = _("read and change") if "change" in state.rights else _("read; it changes nothing there")
     facts = {
         _("host"): f"{state.host.name} ({login_command(state.host)})",
         **{column.title: column.cell(state) for column in _FACTS},
-        _("rights"): _rights(state),
+        _("rights"): may if state.rights else "",
     }
     for label, text in facts.items():
         if text:
@@ -218,17 +218,3 @@ def _report(state: HostState, *, as_json: bool) -> int:
     else:
         print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
     return 0
-
-
-def _rights(state: HostState) -> str:
-    """Return what the key may do there, for people; empty if it is unknown."""
-    if not state.rights:
-        return ""
-    return _("read and change") if "change" in state.rights else _("read; it changes nothing there")
-
-
-def _problem(state: HostState) -> HostProblem | None:
-    """Return what is wrong with a host; where nothing else is, a resume is planned there."""
-    if state.error is not None:
-        return problem_of(state.host, state.error)
-    return resume_problem(state.host, state.newest.id) if state.newest is not None else None
