@@ -3,7 +3,6 @@ what mends it."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -12,11 +11,11 @@ from typing import NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hosts.faults import HostError, fault, login_command
+from hermes_browse.store.hosts.faults import HostError, login_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
-from hermes_browse.store.hosts.running import asked_at_once, run_once
+from hermes_browse.store.hosts.running import asked_at_once
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -168,19 +167,7 @@ def _state(link: Link) -> HostState:
         roots = page.order(View.ALL)[:1]
         return state._replace(newest=page.conversation(roots[0]) if roots else None)
     except BrowseError as error:
-        is_old = isinstance(error, HostError) and error.code == "host-version"
-        return _old_state(link.host) if is_old else state._replace(error=error)
-
-
-def _old_state(host: Host) -> HostState:
-    """Ask a host with an old version which it is."""
-    try:
-        said = run_once(host, host.command_line(["--version"])).out
-    except BrowseError as error:
-        return HostState(host, error)
-    number = re.search(r"\d\S*", said)
-    version = number[0] if number is not None else ""
-    return HostState(host, fault(host, "host-version", version=version), version or None)
+        return state._replace(error=error)
 
 
 def _report(state: HostState, *, as_json: bool) -> int:
