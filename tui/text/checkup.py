@@ -28,7 +28,7 @@ from hermes_browse.store.hermes.index_health import SearchHealth
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.folders import config_path, log_path
-from ..settings.keymap import troubles_of
+from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, read_config
 from ..settings.store_paths import sessions_folder
@@ -81,7 +81,7 @@ def problems_around(
     `term` is from `terminal`.
     """
     problems = [*_holder_problems(holders), *_disk_problems(free, size)]
-    for trouble in troubles_of(configuration):
+    for trouble in resolve_keymap(configuration)[1]:
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         problems.append(
             StoreProblem(
