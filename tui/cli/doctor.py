@@ -6,9 +6,8 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.wording import _, pgettext
 
 from ..text.checkup import Checkup, examine, facts
-from .advice import remedy_of
 from .command_context import CommandContext, Subcommand
-from .output import fields, note, print_json, print_text, store_json
+from .output import fields, note, print_json, print_text, remedy_of, store_json
 
 
 class DoctorCommand(Subcommand):
