@@ -4,7 +4,7 @@ import pytest
 from commandline import call
 
 from hermes_browse.store.errors import Advice, BrowseError
-from hermes_browse.tui.cli.advice import remedy_of, with_advice
+from hermes_browse.tui.cli.output import remedy_of, with_advice
 
 
 @pytest.mark.parametrize("advice", [each for each in Advice if each])

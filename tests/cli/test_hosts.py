@@ -44,7 +44,7 @@ def test_hosts_are_asked_all_at_once(machines):
     }
     assert (
         old["reachable"]
-        and old["version"] == version()
+        and old["version"] is None
         and old["sessions"] is None
         and "too old" in old["error"]
     )
@@ -74,7 +74,7 @@ def test_no_hosts():
 CHECKS = [
     ("locked", "host-login", "~/.ssh/authorized_keys of that user"),
     pytest.param("broken", "host-program", "Its Python may be gone", marks=pytest.mark.slow),
-    ("changed", "host-key", "ssh-keygen -f "),
+    ("changed", "host-key", "remove its old key: `ssh "),
     ("stranger", "host-key", "Connect once in another terminal"),
     ("login", "host-program", f'command = "{BIN}/hermes-browse"'),
     ("bare", "host-program", "Its login shell does not find it either. Install it there: `"),

@@ -68,8 +68,6 @@ def problem_of(host: Host, error: BrowseError) -> HostProblem:
     remedy = error.mend
     if error.code == "host-login":
         remedy = _about_login(host) or remedy
-    elif error.code == "host-key":
-        remedy = _about_key(host) or remedy
     elif error.code == "host-refused":  # its hermes-browse has said so
         return HostProblem("host-store", error.sentence, remedy)
     look = _("To see what is wrong, type: `{command}`", command=login_command(host))
@@ -113,8 +111,7 @@ def resume_problem(host: Host, session_id: str) -> HostProblem | None:
 
 
 def _about_program(host: Host, error: HostError) -> HostProblem:
-    """Find the program there, in the PATH of a plain command and in that of a login shell, and try
-    what was found."""
+    """Find the program there, in the PATH of a login shell if that of a plain command lacks it."""
     as_told = HostProblem(error.code, error.sentence, error.mend)
     try:
         word, *more = shlex.split(host.command)
@@ -122,15 +119,15 @@ def _about_program(host: Host, error: HostError) -> HostProblem:
         return as_told
     if not _WORD.fullmatch(word):
         return as_told
-    for line in (f"command -v {word} || true", f"test -e {word} && echo {word} || true"):
-        if program := _find(host, line):  # it is what the plain shell would have run
-            return _broken(host, error, program) or as_told
-    program = _find(host, _FIND.format(word=word), login=True)
+    plain = _find(host, f"command -v {word} || {{ test -e {word} && echo {word}; }} || true")
+    program = plain or _find(host, _FIND.format(word=word), login=True)
     if not program:
         remedy = _("Its login shell does not find it either. Install it there: `{command}`")
         return as_told._replace(remedy=_installing(host, remedy))
     if (broken := _broken(host, error, program)) is not None:
         return broken
+    if plain:  # it is what the plain shell would have run
+        return as_told
     command = shlex.join([program, *more]).replace("\\", "\\\\").replace('"', '\\"')
     return as_told._replace(
         remedy=_(
@@ -196,8 +193,9 @@ def _about_login(host: Host) -> str:
             "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config).",
             methods=", ".join(methods),
         )
-    paths = map(os.path.expanduser, _settings(host).get("identityfile", []))
-    keys = [path for path in paths if os.path.isfile(path)]
+    _code, settings = _run(["ssh", "-G", *host.ssh_words()])
+    paths = map(os.path.expanduser, re.findall(r"(?m)^identityfile (.+)", settings))
+    keys = list(filter(os.path.isfile, paths))
     has_agent = "SSH_AUTH_SOCK" in os.environ
     for key in filter(_is_locked, keys):
         command = ("" if has_agent else 'eval "$(ssh-agent)" && ') + shlex.join(["ssh-add", key])
@@ -212,32 +210,6 @@ def _about_login(host: Host) -> str:
     return _(
         "It does not know your key. Add your public key to ~/.ssh/authorized_keys of that user."
     )
-
-
-def _about_key(host: Host) -> str:
-    """Return what to type if the key of a host has changed: what forgets the old one; empty if it
-    is a new host."""
-    if "HAS CHANGED" not in _said(host, "true")[1]:
-        return ""
-    first = {option: values[0] for option, values in _settings(host).items()}
-    name, port = first.get("hostkeyalias", first.get("hostname", "")), first.get("port", "22")
-    entry = name if port == "22" or "hostkeyalias" in first else f"[{name}]:{port}"
-    file = first.get("userknownhostsfile", "").split(" ")[0]
-    command = shlex.join(["ssh-keygen", *(["-f", file] if file else []), "-R", entry])
-    return _(
-        "If the machine was set up anew, forget its old key, then log in once: `{command}`",
-        command=command,
-    )
-
-
-def _settings(host: Host) -> dict[str, list[str]]:
-    """Return what `ssh -G` says about a host: the values of each option, in order."""
-    settings: dict[str, list[str]] = {}
-    _code, text = _run(["ssh", "-G", *host.ssh_words()])
-    for line in text.splitlines():
-        option, _space, value = line.partition(" ")
-        settings.setdefault(option, []).append(value)
-    return settings
 
 
 def _is_locked(key: str) -> bool:

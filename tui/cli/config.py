@@ -11,7 +11,7 @@ from hermes_browse.store.files import write_whole
 from hermes_browse.store.wording import _
 
 from ..settings.folders import config_path
-from ..settings.keymap import known_commands, resolve_keymap, sample, troubles_of
+from ..settings.keymap import known_commands, resolve_keymap, sample
 from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
 from ..settings.read_config import read_config
@@ -70,9 +70,8 @@ def _write_sample(path: Path) -> None:
 
 def _show(*, as_json: bool) -> None:
     configuration = read_config(config_path())
-    problems, options = troubles_of(configuration), configuration.options
+    (keymap, problems), options = resolve_keymap(configuration), configuration.options
     values = {option.name: getattr(options, option.name) for option in OPTIONS}
-    keymap, _problems = resolve_keymap(configuration)
     keys = {
         key.id: list(dict.fromkeys(key.key_names))
         for key in final_keys(known_commands(), keymap)

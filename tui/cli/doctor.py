@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.wording import _, pgettext
 
 from ..text.checkup import Checkup, examine, facts
-from .advice import remedy_of
 from .command_context import CommandContext, Subcommand
-from .output import fields, note, print_json, print_text, store_json
+from .output import fields, note, print_json, print_text, remedy_of, store_json
 
 
 class DoctorCommand(Subcommand):
@@ -37,13 +35,17 @@ class DoctorCommand(Subcommand):
 
 
 def _json(checkup: Checkup) -> Json:
-    search, holders = checkup.search, checkup.holders
+    search, holders, rules = checkup.search, checkup.holders, checkup.rules
+    retention: Json | None = None  # where Hermes deletes nothing by itself in this file
+    if rules is not None and not rules.why_never:
+        names = ("auto_prune", "retention_days", "vacuum_after_prune")
+        retention = fields(rules.retention, *names)
     hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
     return {
         "store": store_json(checkup.summary),
         "search": fields(search, "trigram", "indexed", "messages", fts5="fts"),
         "hermes": hermes if checkup.hermes else None,
-        "retention": _retention_json(checkup.rules),
+        "retention": retention,
         "terminal": checkup.terminal,
         "holders": None if holders is None else [holder._asdict() for holder in holders],
         "disk": {"free_bytes": checkup.free},
@@ -53,11 +55,3 @@ def _json(checkup: Checkup) -> Json:
             for problem in checkup.problems
         ],
     }
-
-
-def _retention_json(rules: RetentionRules | None) -> Json | None:
-    """Build the JSON of what Hermes deletes by itself; null if it deletes nothing in this file or
-    none is read."""
-    if rules is None or rules.why_never:
-        return None
-    return fields(rules.retention, "auto_prune", "retention_days", "vacuum_after_prune")

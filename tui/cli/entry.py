@@ -19,8 +19,7 @@ from hermes_browse.store.wording import ENGLISH, _, speak
 from ..settings.folders import chosen_language
 from ..settings.version import version
 from ..text.glyphs import is_unicode, replace_unencodable
-from .advice import with_advice
-from .output import complain, note, print_text
+from .output import complain, note, print_text, with_advice
 from .stores import opened_location, opened_there
 
 if TYPE_CHECKING:

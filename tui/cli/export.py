@@ -159,7 +159,11 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
     files: list[Json] = []
     not_live: Counter[State] = Counter()
     for saved in export.save(documents, force=arguments.force):
-        files.append(_file_json(saved))
+        ids = [conversation.id for conversation in saved.document.conversations]
+        files.append(
+            fields(saved.tally, "sessions", "messages")
+            | {"bytes": saved.bytes, "path": str(saved.document.path), "conversations": ids}
+        )
         not_live += saved.tally.not_live
         if not context.json:
             print(_line(saved))
@@ -191,12 +195,6 @@ def _tell(export: Export, not_live: Counter[State]) -> None:
     elif redactor.total:
         words = _("{sentence} --no-redact keeps them.", sentence=words)
     note(words)
-
-
-def _file_json(saved: Saved) -> Json:
-    document = fields(saved.tally, "sessions", "messages") | fields(saved, "bytes")
-    ids = [conversation.id for conversation in saved.document.conversations]
-    return document | {"path": str(saved.document.path), "conversations": ids}
 
 
 def _line(saved: Saved) -> str:

@@ -3,7 +3,6 @@ what mends it."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -13,11 +12,11 @@ from typing import NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hosts.faults import HostError, fault, login_command
+from hermes_browse.store.hosts.faults import HostError, login_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
-from hermes_browse.store.hosts.running import in_thread, run_once
+from hermes_browse.store.hosts.running import in_thread
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -25,7 +24,7 @@ from hermes_browse.store.wording import _
 from ..settings.folders import config_path
 from ..settings.read_config import read_config
 from ..text.formats import timestamp
-from .check_host import HostProblem, problem_of, resume_problem
+from .check_host import problem_of, resume_problem
 from .command_context import Subcommand
 from .output import TableColumn, fields, note, print_json, print_table, print_text
 from .parser import Argument, Flag, Valued
@@ -160,45 +159,33 @@ def _state(link: Link) -> HostState:
         location = locate_there(link)
         with OpenStore(RemoteStore(link, location.path), location) as store:
             state = state._replace(sessions=store.summary().sessions)  # opens the store there
-            state = state._replace(round_trip=_round_trip(store))
+            begun = time.perf_counter()
+            store.state()
+            state = state._replace(round_trip=time.perf_counter() - begun)
             page = store.first_page(time.time(), view=View.ALL, limit=1)
         roots = page.order(View.ALL)[:1]
         return state._replace(newest=page.conversation(roots[0]) if roots else None)
     except BrowseError as error:
-        is_old = isinstance(error, HostError) and error.code == "host-version"
-        return _old_state(link.host) if is_old else state._replace(error=error)
-
-
-def _round_trip(store: OpenStore) -> float:
-    """Measure the seconds from a question to its answer on an open connection."""
-    begun = time.perf_counter()
-    store.state()
-    return time.perf_counter() - begun
-
-
-def _old_state(host: Host) -> HostState:
-    """Ask a host with an old version which it is."""
-    try:
-        said = run_once(host, host.command_line(["--version"])).out
-    except BrowseError as error:
-        return HostState(host, error)
-    number = re.search(r"\d\S*", said)
-    version = number[0] if number is not None else ""
-    return HostState(host, fault(host, "host-version", version=version), version or None)
+        return state._replace(error=error)
 
 
 def _report(state: HostState, *, as_json: bool) -> int:
     """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
     3."""
-    problem = _problem(state)
+    problem = None
+    if state.error is not None:
+        problem = problem_of(state.host, state.error)
+    elif state.newest is not None:  # where nothing else is wrong, a resume is planned there
+        problem = resume_problem(state.host, state.newest.id)
     if as_json:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
         print_json(state.json() | {"problems": problems})
         return 3 if problem is not None else 0
+    may = _("read and change") if "change" in state.rights else _("read; it changes nothing there")
     facts = {
         _("host"): f"{state.host.name} ({login_command(state.host)})",
         **{column.title: column.cell(state) for column in _FACTS},
-        _("rights"): _rights(state),
+        _("rights"): may if state.rights else "",
     }
     for label, text in facts.items():
         if text:
@@ -217,17 +204,3 @@ def _report(state: HostState, *, as_json: bool) -> int:
     else:
         print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
     return 0
-
-
-def _rights(state: HostState) -> str:
-    """Return what the key may do there, for people; empty if it is unknown."""
-    if not state.rights:
-        return ""
-    return _("read and change") if "change" in state.rights else _("read; it changes nothing there")
-
-
-def _problem(state: HostState) -> HostProblem | None:
-    """Return what is wrong with a host; where nothing else is, a resume is planned there."""
-    if state.error is not None:
-        return problem_of(state.host, state.error)
-    return resume_problem(state.host, state.newest.id) if state.newest is not None else None

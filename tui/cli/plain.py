@@ -23,8 +23,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..terminal.hang_up import watch_terminal
 from ..text.formats import ago, costs, counted, dollars, status, timestamp
-from .advice import with_advice
-from .output import print_text, title_or_preview
+from .output import print_text, title_or_preview, with_advice
 from .resume import as_configured, run_plan
 from .show import body_of, heading
 

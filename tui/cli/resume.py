@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.wording import _
@@ -50,9 +49,11 @@ class ResumeCommand(Subcommand):
         arguments, store, host = context.arguments, context.store, context.location.host
         if host is None:
             context.location.refuse_without_home("resume")
-        session_id = (
-            _last(store, arguments.source) if arguments.last else store.resolve(arguments.id)
-        )
+        source = arguments.source or "cli"
+        session_id = store.last(source) if arguments.last else store.resolve(arguments.id)
+        if session_id is None:
+            sentence = _("There is no conversation of source {source}.", source=source)
+            raise NotFoundError(sentence, remedy=_("Name another with --source."))
         plan = as_configured(store.resume_plan(session_id, context.now))
         if context.json:
             warnings = [fields(warning, "code", "text") for warning in plan.warnings]
@@ -75,16 +76,6 @@ class ResumeCommand(Subcommand):
             raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
         store.close()  # any handle of ours would stop Hermes' own clean-up
         return run_plan(plan)
-
-
-def _last(store: OpenStore, source: str | None) -> str:
-    """Return the id of the newest conversation of a source."""
-    source = source or "cli"
-    session_id = store.last(source)
-    if session_id is None:
-        sentence = _("There is no conversation of source {source}.", source=source)
-        raise NotFoundError(sentence, remedy=_("Name another with --source."))
-    return session_id
 
 
 def as_configured(plan: ResumePlan) -> ResumePlan:

@@ -4,7 +4,7 @@ several."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -73,39 +73,38 @@ class _HitRow(NamedTuple):
             document["context"] = [dict(zip(names, row, strict=True)) for row in self.around]
         return document
 
-    def messages(self) -> list[_Message]:
-        """Return what is printed: the hit and the messages around it, in reading order."""
+    def messages(self) -> Iterator[_Message]:
+        """Yield what is printed: the hit and the messages around it, in reading order."""
         hit = self.hit
-        rows = []
         for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
-            is_hit = number == hit.message_id
-            rows.append(
-                _Message(self.place, self, number, role, hit.snippet if is_hit else text, is_hit)
-            )
-        return rows
+            message = _Message(self.place, "", role, "", text, hit.session_id, number, None)
+            if number == hit.message_id:
+                message = message._replace(
+                    time=timestamp(hit.timestamp), name=self.name, text=hit.snippet, match=hit.match
+                )
+            yield message
 
 
 class _Message(NamedTuple):
     """A message of the output."""
 
     place: Json
-    found: _HitRow
-    id: int
+    time: str
+    """Of a hit."""
     role: str
+    name: str
+    """Of a hit the name of its conversation."""
     text: str
     """Of a hit the snippet."""
-    is_hit: bool
-
-    @property
-    def time(self) -> str:
-        """The time of a hit."""
-        return timestamp(self.found.hit.timestamp) if self.is_hit else ""
+    session_id: str
+    id: int
+    match: Sequence[Sequence[int]] | None
+    """Of a hit the ranges that matched."""
 
     def cells(self) -> tuple[str, str, str, Sequence[Sequence[int]] | None, str]:
         """Return its row on a terminal, as of `print_hit_group`."""
-        text = self.text if self.is_hit else one_line(self.text) or no_text()
-        ranges = self.found.hit.match if self.is_hit else None
-        return self.time, one_line(self.role, 9), text, ranges, str(self.id)
+        text = one_line(self.text) or no_text() if self.match is None else self.text
+        return self.time, one_line(self.role, 9), text, self.match, str(self.id)
 
 
 class SearchCommand(ManyStoresCommand[HitPage]):
@@ -264,8 +263,8 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
 _COLUMNS: list[TableColumn[_Message]] = [
     TableColumn("time", "time"),
     TableColumn("role", "role", dropped=2),
-    TableColumn("conversation", lambda row: row.found.name if row.is_hit else ""),
+    TableColumn("conversation", "name"),
     TableColumn("text", "text", is_flexible=True, context="column"),
-    TableColumn("session", "found.hit.session_id"),
+    TableColumn("session", "session_id"),
     TableColumn("message", "id", True, dropped=1),
 ]

@@ -37,7 +37,12 @@ class ServeCommand(Subcommand):
         """Serve, unless a key that may only do this was used for something else."""
         wanted = os.environ.get("SSH_ORIGINAL_COMMAND", "").removesuffix(_FLAG).rstrip()
         if wanted and not wanted.endswith(" ".join(SERVE)):
-            raise RefusedError(_only_serves())
+            # sshd has replaced the command by this one (`command=` in authorized_keys).
+            raise RefusedError(
+                _(
+                    "This key may only serve the browser of another machine; no other command is run with it."
+                )
+            )
         return super().start(arguments)
 
     def run(self, context: CommandContext) -> int:
@@ -55,11 +60,3 @@ class ServeCommand(Subcommand):
             questions, hello
         )
         return 0
-
-
-def _only_serves() -> str:
-    """Return the sentence for a command that sshd has replaced by this one (`command=` in
-    authorized_keys)."""
-    return _(
-        "This key may only serve the browser of another machine; no other command is run with it."
-    )

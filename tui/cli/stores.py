@@ -30,8 +30,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.folders import config_path
 from ..settings.store_paths import sessions_folder
-from .advice import remedy_of, with_advice
-from .output import TableColumn, fields, note
+from .output import TableColumn, fields, note, remedy_of, with_advice
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.host import Host

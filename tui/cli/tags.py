@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.notes.tagging import TagChange, TagCount
+from hermes_browse.store.notes.tagging import TagCount
 from hermes_browse.store.wording import _
 
 from ..text.formats import hashtags
@@ -50,8 +47,13 @@ class TagsCommand(Subcommand):
         add_all(parser.add_mutually_exclusive_group(), _CHANGES)
 
     def run(self, context: CommandContext) -> int:
-        done = _change_one(context.store, context.arguments)
-        counts = context.store.tags()
+        store, arguments = context.store, context.arguments
+        done = None
+        if arguments.rename is not None:
+            done = store.rename_tag(*arguments.rename)
+        elif arguments.remove is not None:
+            done = store.rename_tag(arguments.remove, None)
+        counts = store.tags()
         context.store.close()
         if context.json:
             context.print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
@@ -62,14 +64,6 @@ class TagsCommand(Subcommand):
         if not counts:
             note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
         return 0
-
-
-def _change_one(store: OpenStore, arguments: SimpleNamespace) -> TagChange | None:
-    if arguments.rename is not None:
-        return store.rename_tag(*arguments.rename)
-    if arguments.remove is not None:
-        return store.rename_tag(arguments.remove, None)
-    return None
 
 
 _COLUMNS: list[TableColumn[TagCount]] = [

@@ -7,7 +7,6 @@ from argparse import SUPPRESS
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
@@ -67,15 +66,30 @@ class DeleteCommand(Subcommand):
         deleted = store.delete(ids, tell=telling())
         for sentence in deleted.notes:
             note(context.advice(sentence))
+        bundle = deleted.bundle
         if context.json:
-            bundle = deleted.bundle
             document = fields(deleted, "reparented", "files", "notes")
             document |= fields(bundle, "conversations", "messages")
             context.print_json(
                 document | {"deleted": bundle.sessions, "bundle": bundle_json(bundle)}
             )
-        else:
-            _print_deleted(context, deleted)
+            return 0
+        line = _(
+            "{sentence} · `hermes-browse trash restore {name}` restores them",
+            sentence=deleted.sentence,
+            name=bundle.name,
+        )
+        print_text(context.advice(line))
+        if count := len(deleted.reparented):
+            note(
+                ngettext(
+                    "{count:,} session stayed and lost a parent: {ids}",
+                    "{count:,} sessions stayed and lost a parent: {ids}",
+                    count,
+                    count=count,
+                    ids=pgettext("list", ", ").join(deleted.reparented),
+                )
+            )
         return 0
 
 
@@ -100,26 +114,6 @@ def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> Non
 
 def _title(named: Conversation | Session) -> str:
     return one_line(named.title or no_title(), _TITLE_WIDTH)
-
-
-def _print_deleted(context: CommandContext, deleted: Deleted) -> None:
-    line = _(
-        "{sentence} · `hermes-browse trash restore {name}` restores them",
-        sentence=deleted.sentence,
-        name=deleted.bundle.name,
-    )
-    print_text(context.advice(line))
-    if count := len(deleted.reparented):
-        ids = pgettext("list", ", ").join(deleted.reparented)
-        note(
-            ngettext(
-                "{count:,} session stayed and lost a parent: {ids}",
-                "{count:,} sessions stayed and lost a parent: {ids}",
-                count,
-                count=count,
-                ids=ids,
-            )
-        )
 
 
 class TrashCommand(Subcommand):

@@ -1,4 +1,5 @@
-"""What is chosen by name: a command (the palette), a theme, the order of the list."""
+"""What is chosen by name, on a card narrowed down by typing: a command (the palette), a theme, the
+order of the list."""
 
 from __future__ import annotations
 
@@ -6,9 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from textual.app import App
+from rich.cells import cell_len
+from textual import on
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
 
 from hermes_browse.store.notes.tagging import tags_of
 from hermes_browse.store.sessions.models import Sort
@@ -18,11 +25,132 @@ from ..browser.list.views import order_name
 from ..browser.main import MainScreen
 from ..settings.keys import Command, final_keys
 from ..settings.keys.pane_commands import TRANSCRIPT
-from ..text.formats import counted
+from ..settings.keys.screen_commands import CHOICES
+from ..text.formats import counted, fit
 from ..widgets.bindings import key_names, working
-from .choices import Choice, ChoiceCard, ThemeCard
+from ..widgets.card import Card, keys_line
+from ..widgets.text_box import TextBox
 
-_HERE = N_("Here")
+
+class Choice(NamedTuple):
+    """One line of the card; its texts are printable."""
+
+    value: str
+    """What the card returns."""
+    title: str
+    keys: str = ""
+    note: str = ""
+    group: str = ""
+    """The heading above it."""
+
+    def rank(self, words: str) -> int | None:
+        """Return how well it matches what was typed, casefolded: 0 is best; None for not at all."""
+        title = self.title.casefold()
+        if title.startswith(words):
+            return 0
+        if words in title:
+            return 1
+        whole = f"{title} {self.note.casefold()} {self.group.casefold()}"
+        return 2 if all(word in whole for word in words.split()) else None
+
+
+class ChoiceCard(Card[str | None]):
+    """Returns the value chosen, or None.
+
+    Args:
+        prompt: Stands in the empty field.
+        current: The value under the cursor at first.
+    """
+
+    AUTO_FOCUS = "#narrow"
+    KEYS = CHOICES
+
+    def __init__(self, prompt: str, choices: Sequence[Choice], current: str = "") -> None:
+        super().__init__()
+        self._prompt, self._choices, self._first = prompt, choices, current
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="card"):
+            yield TextBox(placeholder=self._prompt, id="narrow", compact=True)
+            yield OptionList(id="choices", markup=False)
+            yield keys_line(self.keys_text(_("Enter choose")))
+
+    def on_mount(self) -> None:
+        self._fill("")
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one("#choices", OptionList)
+
+    def _fill(self, typed: str) -> None:
+        """List what matches: all choices below their headings, or the best ones first."""
+        words = typed.strip().casefold()
+        ranks = {choice: choice.rank(words) for choice in self._choices}
+        found = [choice for choice in self._choices if ranks[choice] is not None]
+        if words:
+            found.sort(key=lambda choice: ranks[choice] or 0)
+        titles = max(cell_len(choice.title) for choice in self._choices)
+        keys = max(cell_len(choice.keys) for choice in self._choices)
+        options: list[Option] = []
+        group = ""
+        for choice in found:
+            if choice.group != group and not words:
+                group = choice.group
+                options.append(Option(Content.styled(group, "bold"), disabled=True))
+            row = Content.assemble(
+                f"  {fit(choice.title, titles)}  ",
+                (fit(choice.keys, keys), "$accent"),
+                (f"  {choice.note}", "dim"),
+            )
+            options.append(Option(row, id=choice.value))
+        if not options:
+            options.append(Option(_("nothing has this name"), disabled=True))
+        self._list.clear_options()
+        self._list.add_options(options)
+        ids = [option.id for option in options]
+        first = next((number for number, name in enumerate(ids) if name is not None), None)
+        self._list.highlighted = ids.index(self._first) if self._first in ids else first
+
+    @on(Input.Changed, "#narrow")
+    def narrowed(self, event: Input.Changed) -> None:
+        """List what matches."""
+        self._fill(event.value)
+
+    @on(OptionList.OptionSelected)
+    def selected(self, event: OptionList.OptionSelected) -> None:
+        """Return the choice."""
+        self.dismiss(event.option_id)
+
+    @on(Input.Submitted, "#narrow")
+    def submitted(self) -> None:
+        """Return the choice under the cursor."""
+        self._list.action_select()
+
+    def action_back(self) -> None:
+        """Return nothing."""
+        self.dismiss(None)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor; the field keeps the focus."""
+        if by > 0:
+            self._list.action_cursor_down()
+        else:
+            self._list.action_cursor_up()
+
+
+class ThemeCard(ChoiceCard):
+    """The themes: the one under the cursor is shown, and Esc brings the former one back."""
+
+    @on(OptionList.OptionHighlighted)
+    def highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show the theme."""
+        if event.option_id is not None:
+            self.app.theme = event.option_id
+
+    def action_back(self) -> None:
+        """Bring the former theme back."""
+        self.app.theme = self._first
+        super().action_back()
 
 
 class PaletteEntry(NamedTuple):
@@ -48,11 +176,11 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
         node = focused if command.place == "transcript" else screen
         is_here = command.place == "transcript" and command.action in known
-        group = _(_HERE) if is_here or not command.task else _(command.task)
+        group = _("Here") if is_here or not command.task else _(command.task)
         found.append(_entry(app, node, command, keys, group))
     if isinstance(screen, MainScreen):
         found += _tags(screen)
-    of_app = _(N_("The screen"))
+    of_app = _("The screen")
     theme = Choice(
         "theme", _title(N_("theme")), "", _("Colours, shown as the cursor moves"), of_app
     )
@@ -69,7 +197,7 @@ def _tags(main: MainScreen) -> Iterator[PaletteEntry]:
         query = f"tag:{tag.name}"
         about = counted(tag.conversations, "conversation")
         yield PaletteEntry(
-            Choice(query, f"#{tag.name}", "", about, _(N_("Tags"))), partial(main.search_for, query)
+            Choice(query, f"#{tag.name}", "", about, _("Tags")), partial(main.search_for, query)
         )
 
 

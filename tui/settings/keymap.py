@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hermes_browse.store.wording import N_, _
 
@@ -98,10 +98,10 @@ def _trouble(configuration: Configuration, action: str, text: str, remedy: str) 
 
 
 def _own_keys(
-    configuration: Configuration, names: Iterable[str]
+    configuration: Configuration, ids: Collection[str]
 ) -> tuple[dict[str, str], list[Trouble]]:
     """Return the user's own keys by command, without wrong ones, and the errors."""
-    ids, own, troubles = set(names), dict[str, str](), list[Trouble]()
+    own, troubles = dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
         if action not in ids:
             text = _("there is no action “{name}”.", name=action)
@@ -150,20 +150,15 @@ def _conflicts(
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
-    """Return the user's own keys by command id, as `App.set_keymap` takes them, and what is wrong
-    with them."""
-    if not configuration.options.keys:
-        return {}, []
-    commands = known_commands()
-    own, troubles = _own_keys(configuration, (each.id for each in commands if each.id))
-    troubles += _conflicts(configuration, commands, own)
+    """Return the user's own keys by command id, as `App.set_keymap` takes them, and everything that
+    is wrong in the configuration, by line."""
+    own: dict[str, str] = {}
+    troubles = list(configuration.troubles)
+    if configuration.options.keys:
+        commands = known_commands()
+        own, wrong = _own_keys(configuration, {each.id for each in commands if each.id})
+        troubles += [*wrong, *_conflicts(configuration, commands, own)]
     return own, sorted(troubles, key=lambda each: each.line or 0)
-
-
-def troubles_of(configuration: Configuration) -> list[Trouble]:
-    """Return everything that is wrong in a configuration, by line."""
-    troubles = [*configuration.troubles, *resolve_keymap(configuration)[1]]
-    return sorted(troubles, key=lambda each: each.line or 0)
 
 
 def keymap_and_trouble(
@@ -177,8 +172,7 @@ def keymap_and_trouble(
     Returns:
         The keymap, and the first error with the number of others; empty if there is none.
     """
-    keymap, key_troubles = resolve_keymap(configuration)
-    troubles = [*configuration.troubles, *key_troubles]
+    keymap, troubles = resolve_keymap(configuration)
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
         text = _("there is no theme “{name}”.", name=theme)

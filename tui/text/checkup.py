@@ -28,7 +28,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.folders import config_path, log_path
-from ..settings.keymap import troubles_of
+from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, read_config
 from ..settings.store_paths import sessions_folder
@@ -83,7 +83,7 @@ def problems_around(
     yield from _holder_problems(holders)
     if free is not None:
         yield from _disk_problems(free, size)
-    for trouble in troubles_of(configuration):
+    for trouble in resolve_keymap(configuration)[1]:
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         remedy = trouble.remedy or _("`hermes-browse config show` says more.")
         yield StoreProblem("warning", "config", sentence, remedy)

@@ -43,12 +43,11 @@ from hermes_browse.tui.widgets.lines import LinesView
 
 KEYS = ROOT / "docs" / "keys.md"
 _MODULES = {
+    "choices": "screens.palette",
     "changes": "screens.changes.screen",
     "compactions": "screens.compactions.screen",
     "deleting": "browser.edit.change_cards",
-    "doctor": "screens.doctor",
     "dropping": "screens.trash.bundles",
-    "exporting": "screens.exporting",
     "preflight": "browser.resume.preflight",
     "progress": "browser.edit.change_cards",
     "renaming": "browser.edit.change_cards",

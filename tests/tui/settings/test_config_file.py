@@ -32,7 +32,7 @@ HERE = Path("config.toml")
 def told(text):
     """Lines and texts of everything that does not hold."""
     configuration = parse_config(text, HERE)
-    troubles = [*configuration.troubles, *resolve_keymap(configuration)[1]]
+    troubles = resolve_keymap(configuration)[1]
     return [(each.line, f"{each.text} {each.remedy}") for each in troubles]
 
 
@@ -153,7 +153,7 @@ def test_one_mistake_does_not_take_the_rest_with_it():
 def test_no_text_is_a_failure(text):
     """Whatever the file holds, there are options, and each trouble is one printable line."""
     configuration = parse_config(text, HERE)
-    for trouble in (*configuration.troubles, *resolve_keymap(configuration)[1]):
+    for trouble in resolve_keymap(configuration)[1]:
         assert trouble.sentence().isprintable()
 
 

@@ -68,10 +68,6 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    @property
-    def is_pending(self) -> bool:
-        return self.is_planning
-
     def watch_rules(self, rules: Query) -> None:
         """Make another plan after a moment without keys."""
         self.choices.rules = self.main.edits.choices.rules = rules.text
@@ -81,23 +77,19 @@ class PlanScreen(SubScreen):
 
     def plan_anew(self, rest: float = 0.0) -> None:
         """Make another plan after so many seconds."""
-        self.cancel("plan")
         self.planned, self.is_planning = None, True
-        self.start_later("rules", rest, self._make_plan)
+        self.start("plan", self._plan, rest)
 
-    def _make_plan(self) -> None:
+    async def _plan(self, rest: float) -> None:
+        await asyncio.sleep(rest)
         selection = Selection(self.rules, marks=self.choices.taken)
         if sentence := why_none(selection):
             self.view, self.no_plan = None, sentence
             self._is_made()
             self._measure_once()
-        else:
-            self.start("plan", self._plan, selection)
-
-    async def _plan(self, selection: Selection) -> None:
+            return
         try:
-            job = planning(self.main, selection, measure=False)
-            self.planned = await self.read(job)
+            self.planned = await self.read(planning(self.main, selection, measure=False))
         except BrowseError:
             self.is_planning, self._wanted = False, ""
             raise
