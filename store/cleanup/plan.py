@@ -16,12 +16,12 @@ from ..edit.delete_plan import DeletePlan, affected_by_delete
 from ..messages.transcript import count_stored_rows
 from ..search.scope import compile_filters, roots_in
 from ..search.terms import fold
-from ..sessions.catalog import Catalog, SpareReason
+from ..sessions.catalog import Catalog, SpareReason, rank
 from ..sessions.models import Conversation, known_sum
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
-from .selection import Selection, Standing, last_use, standing, why_spared
+from .selection import Selection, Standing, standing, why_spared
 from .sizes import KnownSizes, Sizes, added, forget_changed, measure, read_file_space
 
 
@@ -295,12 +295,12 @@ def make_plan(
     if measure_sizes or selection.has_goal:
         measure(reader, sessions, known=sizes)
     selected = [_planned(delete, now, counts).measured(sizes) for delete in deletes]
-    selected.sort(key=lambda each: last_use(each.conversation))
+    selected.sort(key=lambda each: rank(each.conversation))
     if selection.has_goal:
         file = read_file_space(reader, 0)
         goal = selection.goal(file.file_bytes - file.free_bytes)
         selected = list(_until_freed(selected, goal, marked))
-    spared.sort(key=lambda each: last_use(each.conversation))
+    spared.sort(key=lambda each: rank(each.conversation))
     return Plan(tuple(selected), tuple(spared))
 
 

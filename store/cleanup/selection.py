@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Set
+from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -19,7 +19,7 @@ from ..search.filters import BY_KEY, Filter, goal_of
 from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
-from ..sessions.models import FAR_PAST, Conversation
+from ..sessions.models import Conversation
 from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
 from ..wording import _, pgettext
 
@@ -157,31 +157,20 @@ def standing(conversation: Conversation, now: float, stale_after: float = STALE_
     return Standing.STALE if is_stale(conversation, now, stale_after) else Standing.OPEN
 
 
-def last_use(conversation: Conversation) -> tuple[float, str]:
-    """Sort key: the longest idle first, those without a known time before all others."""
-    return (
-        FAR_PAST if conversation.last_active is None else conversation.last_active
-    ), conversation.id
-
-
-_COUNTS: dict[str, Callable[[], str]] = {
-    "pinned": lambda: pgettext("spared", "{count:,} pinned"),
-    "live": lambda: pgettext("spared", "{count:,} live"),
-    "leased": lambda: pgettext("spared", "{count:,} leased"),
-    "recent": lambda: pgettext("spared", "{count:,} recent"),
-    "open": lambda: pgettext("spared", "{count:,} open"),
-    "hidden": lambda: pgettext("spared", "{count:,} hidden"),
-    "subagent": lambda: pgettext("spared", "{count:,} subagent"),
-    "changed": lambda: pgettext("spared", "{count:,} changed"),
-}
-
-
 def count_reasons(reasons: Iterable[SpareReason]) -> str:
     """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
+    texts = {
+        "pinned": pgettext("spared", "{count:,} pinned"),
+        "live": pgettext("spared", "{count:,} live"),
+        "leased": pgettext("spared", "{count:,} leased"),
+        "recent": pgettext("spared", "{count:,} recent"),
+        "open": pgettext("spared", "{count:,} open"),
+        "hidden": pgettext("spared", "{count:,} hidden"),
+        "subagent": pgettext("spared", "{count:,} subagent"),
+        "changed": pgettext("spared", "{count:,} changed"),
+    }
     counts = Counter(each.code for each in reasons).most_common()
-    return pgettext("list", ", ").join(
-        _COUNTS[code]().format(count=count) for code, count in counts
-    )
+    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
 
 
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:

@@ -116,15 +116,11 @@ def _sums(schema: Schema) -> str:
     """Return SQL for sums over the messages of a session: rows, content, and what of it the word
     index and the trigram index hold.
 
-    SQLite adds up, since passing a row to Python takes longer than counting its bytes. Conditions
-    come before the values they can skip, since each use of a column reads its value again.
+    SQLite adds up, since passing a row to Python takes longer than counting its bytes.
     """
     calls, sent, name = map(schema.message, ("tool_calls", "api_content", "tool_name"))
-    columns = [name for name in map(schema.message, REASONING) if name != "NULL"]
-    reasoning = " + ".join(map(bytes_sql, columns)) or "0"
-    if len(columns) > 1:
-        reasoning = f"CASE WHEN COALESCE({', '.join(columns)}) IS NULL THEN 0 ELSE {reasoning} END"
-    values = [bytes_sql(schema.message("content")), bytes_sql(calls), bytes_sql(sent), reasoning]
+    columns = (schema.message("content"), calls, sent, *map(schema.message, REASONING))
+    values = [bytes_sql(column) for column in columns if column != "NULL"]
     indexed = [
         f"{_indexed_content(schema, index)} + {bytes_sql(sent)} + {bytes_sql(name)}"
         + (f" + {bytes_sql(calls)}" if _is_inline(index) or "tool_calls" in index.columns else "")
@@ -170,13 +166,9 @@ def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tupl
 
 def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Return the bytes of message content of these sessions, by id."""
-    if "content" not in reader.schema.message_columns:
-        return {}
-    rows = reader.rows_in(
-        f"SELECT m.session_id, sum({bytes_sql('m.content')}) FROM messages m "
-        "WHERE m.session_id IN ({keys}) GROUP BY 1",
-        list(session_ids),
-    )
+    size = bytes_sql(reader.schema.message("content"))
+    sums = f"SELECT m.session_id, sum({size}) FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
+    rows = reader.rows_in(sums, session_ids)
     return {str(key): as_int(size) for key, size in rows}
 
 

@@ -25,7 +25,7 @@ from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError
 from ..trash.copying import WrittenBundle, check_room, write_bundle
 from ..trash.progress import NOBODY, Progress, summary
-from ..trash.session_files import find_files, remove_files
+from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
@@ -135,14 +135,19 @@ def delete_portions(
     def delete_some(items: Sequence[T]) -> None:
         _delete_portion(writer, bundle, version, plans(items), progress)
 
+    def files_gone() -> list[SessionFile]:
+        gone = {session for plan in plans(portions.done) for session in plan.sessions}
+        return [file for file in bundle.files if file.session in gone]
+
     def end() -> None:
+        notes.extend(remove_files(files_gone()))
         doubtful = {plan.conversation.id for plan in plans(portions.doubtful)}
         marks = settle(bundle.path, bundle.facts, doubtful)
         if len(marks.kept) == len(bundle.facts.conversations):
             with contextlib.suppress(TrashError):
                 discard(bundle.path)
 
-    planned = plans(portions.items)
+    planned, notes = plans(portions.items), list[str]()
     try:
         with contextlib.ExitStack() as after, writing(store, CONVERSATIONS) as writer:
             reader.close()
@@ -165,11 +170,8 @@ def delete_portions(
         if not portions.done:
             raise
         portions.error = error
-    gone = {session for plan in plans(portions.done) for session in plan.sessions}
-    files = [file for file in bundle.files if file.session in gone]
-    names = tuple(file.path.name for file in files)
-    notes = tuple(remove_files(files))
-    return Deleted(describe(bundle.path), bundle.reparented, names, notes)
+    names = tuple(file.path.name for file in files_gone())
+    return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes))
 
 
 def _delete_portion(

@@ -314,7 +314,7 @@ def discard(path: Path) -> None:
 
 def sweep(trash: Path, now: float) -> None:
     """Remove what stood beside removed bundles, unfinished ones that are a day old, and the links
-    once there is nothing else.
+    once there is no bundle.
 
     All rows of an unfinished bundle are still in the store, because they are deleted only once it
     is complete.
@@ -330,5 +330,5 @@ def sweep(trash: Path, now: float) -> None:
             if is_alone or (is_old and name.startswith(PARTIAL)):
                 with contextlib.suppress(OSError):  # the next time; no word of a chat is in it
                     path.unlink()
-        if os.listdir(trash) == [LINKS]:
-            (trash / LINKS).unlink()
+        if not any(name.endswith(SUFFIX) for name in os.listdir(trash) if name != LINKS):
+            (trash / LINKS).unlink(missing_ok=True)

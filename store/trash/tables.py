@@ -77,7 +77,7 @@ class Table(NamedTuple):
         return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
 
 
-_SEVERAL = "SEVERAL"
+_SEVERAL = "SET_SEVERAL"
 
 
 class ForeignKey(NamedTuple):

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Generic, NamedTuple, Self, TypeVar
 
 from hermes_browse.store.cleanup.plan import Planned, Spared
-from hermes_browse.store.cleanup.selection import Standing, last_use
+from hermes_browse.store.cleanup.selection import Standing
+from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
@@ -64,7 +65,7 @@ def sums_of(runs: Sequence[Planned]) -> Sums:
         bytes=sum(run.bytes for run in runs),
         is_measured=all(run.is_measured for run in runs),
         cost_usd=known_sum(run.cost_usd for run in runs),
-        oldest=min(runs, key=lambda run: last_use(run.conversation)),
+        oldest=min(runs, key=lambda run: rank(run.conversation)),
     )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hermes_browse.store.cleanup.selection import count_reasons, last_use
+from hermes_browse.store.cleanup.selection import count_reasons
+from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
@@ -62,7 +63,7 @@ def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tupl
         return not name, (name or "").casefold()
 
     keys = {
-        PlanOrder.IDLE: lambda row: last_use(row.sums.oldest.conversation),
+        PlanOrder.IDLE: lambda row: rank(row.sums.oldest.conversation),
         PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
         PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
         PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
