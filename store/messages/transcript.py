@@ -72,8 +72,9 @@ def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
 
 
 def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
-    """Find the rows of one session that repeat another, given its rows in order of id: compaction in
-    place inserts the messages it keeps again.
+    """Find the rows of one session that repeat another, given its rows in order of id.
+
+    Compaction in place inserts the messages it keeps again.
 
     Rows of equal `display_order` (0.22) are one message. Without it, rows that differ only in
     their state are, and so is a live row that repeats the compacted tail right after a summary.

@@ -35,9 +35,11 @@ from .spellings import (
 from .terms import Group, Span
 
 _NEWEST = 350
-"""Rows, with the other words of a query, that are read before an index is queried for a prefix: they
-fill a page where one word in ten begins so, and a prefix of few letters makes FTS5 merge a good part
-of the index before the first row."""
+"""Rows, with the other words of a query, that are read before an index is queried for a prefix.
+
+They fill a page where one word in ten begins so. A prefix of few letters makes FTS5 merge a good
+part of the index before the first row.
+"""
 _MOST_TRUNCATED = 1000
 """Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
 _FIRST, _MOST = 64, 2000
@@ -293,8 +295,8 @@ class Candidates:
             return True
         stamp = f"COALESCE({self.reader.schema.message('timestamp')}, {FIRST_TIME})"
         late = (
-            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
-            f"WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
+            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before "
+            f"FROM messages m WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
         )
         return bool(self.reader.rows(late, [near]))
 

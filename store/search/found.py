@@ -129,7 +129,7 @@ def count(
     now: float,
     *,
     stopped: Stopped = never,
-    seconds: float,
+    seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
     scope = make_scope(reader, compile_filters(query, now, view), catalog, now)

@@ -1,4 +1,5 @@
-"""The list of conversations: sessions folded into compression chains, with order, counts and names."""
+"""The list of conversations: sessions folded into compression chains, with order, counts and names;
+which of them have changed, and which nothing may delete."""
 
 from __future__ import annotations
 
