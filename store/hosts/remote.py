@@ -266,8 +266,8 @@ def _named(host: str, answer: Any) -> Any:
 
 
 def undoes(rows: Sequence[RowChange]) -> str:
-    """Return the call that sets a flag as it was."""
-    before = [item for row in rows for item in row.before.items()]
+    """Return the call that sets a flag as it was; Hermes leaves NULL in rows that it upgrades."""
+    before = [(column, value or 0) for row in rows for column, value in row.before.items()]
     found = (name for name, (column, value, _done) in _FLAGS.items() if (column, value) in before)
     return next(found, "archive")
 

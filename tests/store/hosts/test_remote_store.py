@@ -12,6 +12,7 @@ from plays import play, store_of
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.flags import RowChange
 from hermes_browse.store.errors import (
     NotFoundError,
     RefusedError,
@@ -195,6 +196,11 @@ def test_flags_titles_and_deletes_go_through_the_program_there(
         assert [each.name for each in far.deletions()] == [deleted.bundle.name]
         restored = far.restore(deleted.bundle.name)
         assert restored.verified and conversations() == before and far.check_index() == ()
+
+
+def test_a_flag_that_was_null_is_taken_back():
+    """An upgraded file has none where nothing was ever archived."""
+    assert remote.undoes([RowChange("a", {"archived": None}, {"archived": 1})]) == "unarchive"
 
 
 def test_nothing_here_writes_to_it(there):
