@@ -14,8 +14,10 @@ from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ...browser.edit.bulk import PreparedPlan
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
@@ -30,7 +32,7 @@ from .reclaim import open_reclaim
 from .rules_box import RulesBox
 from .tile_map import SpacePane, TileMap
 from .time_axis import TimeAxis
-from .totals import TotalLines
+from .totals import file_line, what_goes
 
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
@@ -55,8 +57,7 @@ class PruneScreen(PlanScreen):
             count,
             count=count,
         )
-        hint = marked if count else ""
-        yield RulesBox(self.choices.rules, hint, self.main.clock)
+        yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(id="switches")
         yield TimeAxis(id="axis")
         with Horizontal(id="panes"):
@@ -64,7 +65,10 @@ class PruneScreen(PlanScreen):
                 yield TextLine(id="plan-head")
                 yield ConversationList(id="plan")
             yield SpacePane(self)
-        yield TotalLines(self)
+        with Vertical(id="plan-sums"):
+            yield TextLine(id="totals")
+            yield TextLine(id="stays")
+            yield TextLine(id="file")
 
     def on_mount(self) -> None:
         self.rows.clock = self.axis.clock = self.main.clock
@@ -150,6 +154,10 @@ class PruneScreen(PlanScreen):
             self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
         self._show_plan()
 
+    def watch_planned(self, planned: PreparedPlan | None) -> None:
+        if planned is None:  # else the sums are shown with the new view
+            self._show_sums()
+
     def watch_no_plan(self, sentence: str) -> None:
         self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
 
@@ -158,6 +166,7 @@ class PruneScreen(PlanScreen):
 
     def watch_space(self) -> None:
         self._show_axis()
+        self._show_sums()
         self.read_names(self.map.nameless(), "map-names")
 
     def names_read(self) -> None:
@@ -168,6 +177,17 @@ class PruneScreen(PlanScreen):
         if self.is_whole:
             self._show_head()
             self._show_axis()
+            self._show_sums()
+
+    def _show_sums(self) -> None:
+        view, space, is_old = self.view, self.space, self.planned is None
+        self.line("totals").update(what_goes(view, space, is_old=is_old))
+        stays = Content.styled(f" {view.stays}", "dim") if view is not None else Content("")
+        self.line("stays").update(stays)
+        if space is not None:
+            name = one_line(self.main.store.path.name, 60)
+            file = file_line(name, space, view, self.size.width, no_color=self.app.no_color)
+            self.line("file").update(file)
 
     def _show_head(self) -> None:
         head = plan_head(self.rows.scrollable_content_region.width, self.order)
@@ -237,8 +257,6 @@ class PruneScreen(PlanScreen):
     @on(TileMap.Selected)
     def tile_selected(self) -> None:
         self.action_read()
-
-    # Keys
 
     def action_take(self) -> None:
         row = self.rows.current

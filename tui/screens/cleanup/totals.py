@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from rich.cells import cell_len
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 
 from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ...browser.edit.bulk import PreparedPlan
 from ...text import formats
-from ...widgets.lines import TextLine
-from .plan_screen import PlanScreen
 from .plan_view import PlanView
 
 
@@ -71,53 +65,15 @@ def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
     return words
 
 
-class TotalLines(Vertical):
-    """What a plan does, in numbers."""
-
-    def __init__(self, plans: PlanScreen) -> None:
-        super().__init__()
-        self._plans = plans
-        self._file_name = one_line(plans.main.store.path.name, 60)
-
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="totals")
-        yield TextLine(id="stays")
-        yield TextLine(id="file")
-
-    def on_mount(self) -> None:
-        self.watch(self._plans, "planned", self._dim, init=False)
-        self.watch(self._plans, "view", self._show, init=False)
-        self.watch(self._plans, "space", self._show, init=False)
-
-    def on_resize(self) -> None:
-        self._show_file()
-
-    def _dim(self, planned: PreparedPlan | None) -> None:
-        if planned is None:
-            self._show_plan()
-
-    def _show(self) -> None:
-        self._show_plan()
-        self._show_file()
-
-    def _line(self, name: str) -> TextLine:
-        return self.query_one(f"#{name}", TextLine)
-
-    def _show_plan(self) -> None:
-        plans, view = self._plans, self._plans.view
-        self._line("totals").update(what_goes(view, plans.space, is_old=plans.planned is None))
-        stays = view.stays if view is not None else ""
-        self._line("stays").update(Content.styled(f" {stays}", "dim"))
-
-    def _show_file(self) -> None:
-        space, view = self._plans.space, self._plans.view
-        if space is None:
-            return
-        file, totals = space.file, view.totals if view is not None else None
-        used = file.file_bytes - file.free_bytes
-        freed = min(totals.free_bytes, used) if totals is not None else 0
-        given_back = min(totals.given_back_bytes, used) if totals is not None else 0
-        signs = "░█·" if self.app.no_color else "██░"
-        width = self.size.width
-        line = before_and_after(self._file_name, file, freed, given_back, width, signs)
-        self._line("file").update(line)
+def file_line(
+    name: str, space: SpaceMap, view: PlanView | None, width: int, *, no_color: bool
+) -> Content:
+    """Draw the file before and after a plan, if there is one; `name` is printable, `width` in
+    cells."""
+    used = space.file.file_bytes - space.file.free_bytes
+    freed = given_back = 0
+    if view is not None:
+        freed = min(view.totals.free_bytes, used)
+        given_back = min(view.totals.given_back_bytes, used)
+    signs = "░█·" if no_color else "██░"
+    return before_and_after(name, space.file, freed, given_back, width, signs)
