@@ -278,7 +278,7 @@ def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
     ended = call("list")
-    refused(ended, 1, "RuntimeError")
+    refused(ended, 1, "something unexpected went wrong (RuntimeError)")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
     assert "list_page.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0

@@ -185,7 +185,9 @@ def test_an_interrupt_ends_what_runs_there(machines, options):
     assert program.communicate() == (b"", b"") and program.returncode == 130
     while (
         str(slow.folder)
-        in subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
+        in subprocess.run(
+            ["ps", "-Awwo", "args="], capture_output=True, text=True, check=True
+        ).stdout
     ):
         time.sleep(0.01)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import pytest
 
 from hermes_browse.store.hosts.codec import PROTOCOL
@@ -44,14 +41,6 @@ def failure(one: Link) -> HostError:
     with pytest.raises(HostError) as caught:
         asked(one)
     return caught.value
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait until it holds."""
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def remote(one: Link) -> RemoteStore:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,11 @@ def python(code: str, *arguments: str) -> str:
     return subprocess.run(
         command, stdout=subprocess.PIPE, text=True, check=True, timeout=120
     ).stdout
+
+
+def until(holds: Callable[[], object], told: Callable[[], object] = str) -> None:
+    """Wait for something another program or thread does; on failure, what is told is said."""
+    end = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < end, told()
+        time.sleep(0.01)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from effort import slow_but
-from platforms import posix_only
+from platforms import posix_only, until
 
 from hermes_browse.store.temporary import TemporaryFolder
 
@@ -59,13 +59,6 @@ def browse(*arguments):
     )
 
 
-def wait_for(holds, process):
-    end = time.monotonic() + 120
-    while not holds() and process.poll() is None:
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -75,7 +68,7 @@ def test_a_command_that_is_stopped_leaves_nothing(temporary, number):
     chance = random.Random(int(number))
     for _ in range(3):
         process = browse("--demo", "export", "--format", "html", "Fix auth bug", "--output", "-")
-        wait_for(lambda: any(temporary.glob("hermes-browse-*/*")), process)
+        until(lambda: any(temporary.glob("hermes-browse-*/*")))
         time.sleep(chance.uniform(0.0, 0.2))
         process.send_signal(number)
         process.wait()

@@ -9,8 +9,8 @@ import sys
 import threading
 
 import pytest
-from asking import ASKING, SILENT, asked, failure, until
-from platforms import script
+from asking import ASKING, SILENT, asked, failure
+from platforms import script, until
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.faults import HostError
@@ -83,7 +83,7 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
     assert ssh.wait() is not None
     until(lambda: server.alive() == [])
     running = subprocess.run(
-        ["ps", "-Ao", "args="], capture_output=True, text=True, check=True
+        ["ps", "-Awwo", "args="], capture_output=True, text=True, check=True
     ).stdout
     assert str(server.folder / "config") not in running
 

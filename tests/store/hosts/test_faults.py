@@ -9,9 +9,9 @@ import threading
 import time
 
 import pytest
-from asking import ASKING, HELLO, asked, failure, remote, until
+from asking import ASKING, HELLO, asked, failure, remote
 from effort import slow_but
-from platforms import python
+from platforms import python, until
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.hosts import link, running

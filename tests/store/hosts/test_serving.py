@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from platforms import until
 from writing import handles
 
 from hermes_browse.store.call import CALLS
@@ -297,10 +298,7 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(program, hermes_hom
     assert caller.is_answered()
     assert handles(store, program.pid) != []
     caller.line(b'{"close": 1}')
-    deadline = time.monotonic() + 120
-    while handles(store, program.pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: not handles(store, program.pid))
     caller.send(lease=2, ask="space_map")
     caller.end()
     assert program.wait(120) == 0
@@ -348,8 +346,5 @@ def test_a_lease_that_is_left_open_is_closed_when_idle(program, hermes_home):
     """Hermes counts an open store as a holder (0.22)."""
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"
     assert caller.is_answered() and handles(store, program.pid)
-    deadline = time.monotonic() + 120
-    while handles(store, program.pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not handles(store, program.pid))
     assert caller.is_answered()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from platforms import posix_only, script
+from platforms import posix_only, script, until
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
@@ -102,14 +102,6 @@ def tmux(tmp_path):
 
     yield run
     run("kill-server")
-
-
-def until(wanted, told):
-    """Wait for something another program does."""
-    end = time.monotonic() + 120
-    while not wanted():
-        assert time.monotonic() < end, told()
-        time.sleep(0.05)
 
 
 def in_tmux(tmux, tmp_path):

@@ -4,11 +4,10 @@ others afterwards."""
 import os
 import signal
 import threading
-import time
 
 import pytest
 from platforms import posix_only
-from terminal import PATIENCE, Terminal
+from terminal import Terminal
 from user_config import write_config
 
 pytestmark = posix_only
@@ -35,12 +34,9 @@ def cursor_row(terminal):
     )
 
 
-def wait_until(terminal, holds, seconds=PATIENCE):
-    """Read until something holds."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, terminal.text
-        terminal.read(0.05)
+def wait_for_row(terminal, row):
+    """Wait until the cursor is on a row of the list."""
+    terminal.read_until(lambda: cursor_row(terminal) == row, "the cursor is not there")
 
 
 @pytest.fixture
@@ -48,7 +44,7 @@ def slow(hermes_home, tmp_path):
     """A browser that has painted its first rows and loads Textual once a file is there."""
     signal = tmp_path / "go on"
     terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
-    wait_until(terminal, lambda: cursor_row(terminal) == 0)
+    wait_for_row(terminal, 0)
     terminal.read(0.1)
     yield terminal, signal
     if terminal.child.isalive():
@@ -80,7 +76,7 @@ def test_the_cursor_moves_before_textual_is_there(slow):
         ("\x1b[Bjj", 3),
     ):
         terminal.send(keys)
-        wait_until(terminal, lambda row=row: cursor_row(terminal) == row)
+        wait_for_row(terminal, row)
         assert terminal.text.count("▌") == 1
     assert "search:" not in terminal.text, "this was not painted ahead"
     before = look(terminal)
@@ -91,7 +87,7 @@ def test_the_cursor_moves_before_textual_is_there(slow):
     terminal.read_until(lambda: look(terminal) == before, "taking over changes nothing")
     assert cursor_row(terminal) == 3
     terminal.send("k")
-    wait_until(terminal, lambda: cursor_row(terminal) == 2)
+    wait_for_row(terminal, 2)
     terminal.leave()
     assert terminal.is_restored
 
@@ -102,7 +98,7 @@ def test_other_keys_wait_and_stay_in_order(slow):
     search box."""
     terminal, signal = slow
     terminal.send("jj")
-    wait_until(terminal, lambda: cursor_row(terminal) == 2)
+    wait_for_row(terminal, 2)
     terminal.send("/walr")
     terminal.read(0.2)
     terminal.send("jk\x7f\x7fus ä")
@@ -143,7 +139,7 @@ def test_a_resize_ends_it(slow):
     assert terminal.raw == painted
     signal.touch()
     terminal.wait_for("shown")
-    wait_until(terminal, lambda: cursor_row(terminal) == 1)
+    wait_for_row(terminal, 1)
     terminal.leave()
 
 
@@ -153,12 +149,12 @@ def test_with_other_keys_none_is_answered_ahead(hermes_home, tmp_path):
     write_config('[keys]\nlist-down = "n"\n')
     signal = tmp_path / "go on"
     terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
-    wait_until(terminal, lambda: cursor_row(terminal) == 0)
+    wait_for_row(terminal, 0)
     terminal.send("n")
     terminal.read(0.3)
     assert cursor_row(terminal) == 0
     signal.touch()
-    wait_until(terminal, lambda: cursor_row(terminal) == 1)
+    wait_for_row(terminal, 1)
     terminal.read(0.5)
     terminal.leave()
 
@@ -168,7 +164,7 @@ def test_told_to_end_meanwhile(slow, number):
     """TERM and HUP end it before there is a Textual; the terminal is as it was."""
     terminal, _signal = slow
     terminal.send("j")
-    wait_until(terminal, lambda: cursor_row(terminal) == 1)
+    wait_for_row(terminal, 1)
     os.kill(terminal.child.pid, number)
     assert terminal.wait_for_end() == 128 + number
     assert terminal.is_restored

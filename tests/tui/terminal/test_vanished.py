@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 
 import pexpect.fdpexpect
 import pytest
 from effort import slow_but
-from platforms import posix_only
+from platforms import posix_only, until
 from terminal import PATIENCE, Terminal
 from user_config import write_config
 
@@ -63,14 +62,6 @@ def test_it_ends_on_every_screen(hermes_home, screen):
     terminal.wait_for("search:")
     terminal.send(keys, shown)
     terminal.vanish()
-
-
-def wait_until(holds, otherwise):
-    """Wait for a condition that no terminal shows."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, otherwise
-        time.sleep(0.05)
 
 
 _ENDLESS = "WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless) SELECT max(n) FROM endless"
@@ -152,7 +143,7 @@ def test_plain_ends_while_it_works(hermes_home, tmp_path, monkeypatch):
 def _ssh_clients(server):
     """The processes of this machine that hold a connection to a server."""
     table = subprocess.run(
-        ["ps", "-Ao", "stat=,args="], capture_output=True, text=True, check=True
+        ["ps", "-Awwo", "stat=,args="], capture_output=True, text=True, check=True
     ).stdout
     config = str(server.folder / "config")
     return [line for line in table.splitlines() if config in line and not line.startswith("Z")]
@@ -170,4 +161,4 @@ def test_connections_to_hosts_end_with_it(ssh_server, hermes_home):
         lambda: bool(server.alive() and _ssh_clients(server)), "the host is not asked"
     )
     terminal.vanish()
-    wait_until(lambda: not server.alive() and not _ssh_clients(server), "a connection stays")
+    until(lambda: not server.alive() and not _ssh_clients(server))
