@@ -87,6 +87,15 @@ def test_what_is_read_stays_near_the_top():
     assert page.place[1] == pytest.approx(200 * page.heights[index] / plain, abs=1)
 
 
+def test_what_is_unfolded_stays_so_when_earlier_messages_are_gone():
+    """Its entry has another place then."""
+    page = page_of(model_of([SHORT, LONG, SHORT]))
+    page.opened = {page.model.entry_of(2)}
+    rest = page.model.outline._replace(rows=page.model.outline.rows[2:])
+    page.grow(TranscriptModel(page.model.conversation, rest))
+    assert page.opened == {page.model.entry_of(2)} != {2}
+
+
 def test_another_width_is_drawn_anew():
     page = page_of(model_of([LONG]))
     page.take(lay_out(page.deferred))

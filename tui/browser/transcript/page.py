@@ -102,7 +102,6 @@ class Page:
     def _move(self, old: TranscriptModel, model: TranscriptModel) -> None:
         """Go to the same message in a version whose earlier entries have changed, as after a
         deletion; if that is gone, to the next one."""
-
         index, line = self.place
         top = old.row(index)
         rows = filter(None, map(old.row, range(index, len(old))))
@@ -111,7 +110,9 @@ class Page:
         is_same = top is not None and model.entry_of(top.id) == goal
         self.place = max(goal, 0), line if is_same else 0
         self.heights = Heights(estimates(model))
-        self.opened.clear()
+        unfolded = filter(None, map(old.row, self.opened))
+        entries = (model.entry_of(row.id) for row in unfolded)
+        self.opened = {entry for entry in entries if entry is not None}
         self.seen = None
 
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
