@@ -114,7 +114,6 @@ async def untitled(tmp_path):
         assert "check the disk" in browser.text("#plan")
         details = browser.screen.details
         details._cached.clear()
-        details._completed.clear()
         prune_screen(browser).names_read()
         assert "check the disk" not in browser.text("#plan") + browser.text("#map")
         yield browser
