@@ -112,7 +112,7 @@ async def untitled(tmp_path):
         assert "check the disk" in browser.text("#map")
         assert "check the disk" in browser.text("#plan")
         details = browser.screen.details
-        details._read.clear()
+        details._cached.clear()
         prune_screen(browser).names_read()
         assert "check the disk" not in browser.text("#plan") + browser.text("#map")
         yield browser

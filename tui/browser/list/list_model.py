@@ -60,7 +60,7 @@ class RowDetails:
     the names of cron jobs."""
 
     def __init__(self) -> None:
-        self._read: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
+        self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
@@ -77,7 +77,7 @@ class RowDetails:
     def add(self, conversations: Iterable[Conversation]) -> None:
         """Keep previews and counts of conversations."""
         for each in conversations:
-            self._read[each.root_id] = self._state(each), each.preview, each.rows
+            self._cached[each.root_id] = self._state(each), each.preview, each.rows
 
     def with_attention(self, conversation: Conversation) -> Conversation:
         """Return the conversation with what is new in it, and whether it waits."""
@@ -94,7 +94,7 @@ class RowDetails:
         date."""
         root = conversation.root_id
         nothing = None, conversation.preview, conversation.rows
-        state, preview, rows = self._read.get(root, nothing)
+        state, preview, rows = self._cached.get(root, nothing)
         is_fresh = rows is not None and state == self._state(conversation)
         if not is_fresh:
             rows = self.amounts[Sort.MESSAGES].get(root, rows)
