@@ -6,7 +6,6 @@ store is elsewhere, the name of the call and the other arguments are sent (`host
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
@@ -60,9 +59,10 @@ class Call(Generic[P, T]):
         if store.far is None:
             return self.function(self._first(store), *args, **named)
         store.check()
-        given = inspect.signature(self.function).bind(None, *args, **named).arguments
-        _first, *values = given.items()
-        return cast("T", store.far.call(self._name, dict(values)))
+        function = getattr(self.function, "__wrapped__", self.function)
+        _first, *names = function.__code__.co_varnames
+        values = dict(zip(names, args, strict=False)) | named
+        return cast("T", store.far.call(self._name, values))
 
 
 def read(function: Callable[Concatenate[Reader, P], T]) -> Call[P, T]:
