@@ -61,8 +61,9 @@ _BREAK = {
     ),
     "a tokenizer not known here": (
         "PRAGMA writable_schema = ON",
-        "UPDATE sqlite_master SET sql = replace(replace(sql, 'trigram''', 'no_such'''), 'fts5(content)', "
-        "'fts5(content, tokenize=no_such)') WHERE name IN ('messages_fts', 'messages_fts_trigram')",
+        "UPDATE sqlite_master SET sql = replace(sql, '''trigram''', '''no_such''') WHERE name = 'messages_fts_trigram'",
+        "UPDATE sqlite_master SET sql = 'CREATE VIRTUAL TABLE messages_fts USING fts5(content, tokenize=no_such)' "
+        "WHERE name = 'messages_fts'",
     ),
 }
 

@@ -2,10 +2,10 @@
 
 import pytest
 from browsing import NOW, browsing, on_demo, on_store, open_app, rows_of
-from builders import make_store
+from builders import big_store, make_store
 from textual.geometry import Offset
 
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
@@ -14,6 +14,7 @@ from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.settings.start import LastState, Start
 
 # Names
 
@@ -235,3 +236,15 @@ async def test_a_view_without_rows_says_where_the_others_are(tmp_path):
         assert browser.text("#list").strip() == "No chats here: press 4 for everything"
         await browser.press("3")
         assert browser.text("#list").strip() == "Nothing is archived"
+
+
+async def test_a_store_that_cannot_be_read_any_more_is_not_said_to_be_read(tmp_path):
+    """In another view than the first rows are of, its rows wait for the whole list."""
+    path = big_store(tmp_path / "state.db", 300, 300)
+    app = open_app(locate_file(path))
+    app.start = Start(memory=LastState(view=View.ALL))
+    path.write_bytes(b"SQLite format 3\0" + b"\xff" * 8000)
+    async with browsing(app) as browser:
+        assert "reading the store" not in browser.text("#list")
+        said = " ".join(browser.text("#list").split())
+        assert said.startswith("state.db is damaged")

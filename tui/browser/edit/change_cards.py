@@ -170,6 +170,9 @@ class DeleteCard(CountCard):
     ) -> None:
         super().__init__(len(plan.selected))
         self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
+        # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
+        self._totals, self._doomed = totals_line(plan), self._lines()
+        self._warning = long_lock_warning(max(each.rows for each in plan.selected))
 
     def words(self, count: int) -> CountWords:
         return CountWords(
@@ -181,8 +184,7 @@ class DeleteCard(CountCard):
         )
 
     def compose(self) -> ComposeResult:
-        plan = self._plan
-        count = len(plan.selected)
+        count = len(self._plan.selected)
         with Vertical(id="card"):
             yield Static(
                 Content.styled(
@@ -195,13 +197,13 @@ class DeleteCard(CountCard):
                     "bold",
                 )
             )
-            yield Static(Content.styled(totals_line(plan), "$accent"))
+            yield Static(Content.styled(self._totals, "$accent"))
             with VerticalScroll(id="doomed", can_focus=False):
-                for line in self._lines():
+                for line in self._doomed:
                     yield Static(line)
             yield Static(Content.styled(self._trash(), "dim"))
-            if warning := long_lock_warning(max(each.rows for each in plan.selected)):
-                yield Static(Content.styled(warning, "$warning"))
+            if self._warning:
+                yield Static(Content.styled(self._warning, "$warning"))
             if count > 1:
                 yield from self.question()
             else:

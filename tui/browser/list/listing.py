@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import short_reason
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.sessions.session_rows import StoreState
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...widgets.list_rows import FixedRows, NotedRows, NoteRow, RowSource
@@ -165,9 +168,15 @@ class Listing:
         now, catalog, location = main.clock(), main.catalog, main.location
         touched = frozenset(self._touched)
         home = location.path.parent if location.home is not None else None
-        read = await main.read(
-            lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
-        )
+        try:
+            read = await main.read(
+                lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
+            )
+        except BrowseError as error:
+            shown = main.rows.source
+            if len(shown) and isinstance(shown.row(0), NoteRow):  # the store is being read
+                self._show(FixedRows([NoteRow(one_line(short_reason(error, location)))]), top=True)
+            raise
         self._state, self._took = read.state, read.took
         self._touched -= touched
         if read.jobs is not None:  # everything was read, not only changes
