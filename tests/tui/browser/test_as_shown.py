@@ -247,4 +247,4 @@ async def test_a_store_that_cannot_be_read_any_more_is_not_said_to_be_read(tmp_p
     async with browsing(app) as browser:
         assert "reading the store" not in browser.text("#list")
         said = " ".join(browser.text("#list").split())
-        assert said.startswith("state.db is damaged")
+        assert said.startswith("state.db is not a session store")
