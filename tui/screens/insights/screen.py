@@ -220,12 +220,9 @@ class InsightsScreen(SubScreen):
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         self.groups.show(rows)
         self._show_headings()
-        sentence = _(
-            "behind {what}: {conversations} · Enter reads one, Esc goes back",
-            what=row.name,
-            conversations=formats.counted(len(roots), "conversation"),
-        )
-        self.say(sentence)
+        count = formats.counted(len(roots), "conversation")
+        words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        self.say(words.format(what=row.name, conversations=count))
 
     # Chart
 
