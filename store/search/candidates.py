@@ -175,6 +175,7 @@ class Sources:
         the page.
         """
         low, high = rest = self.edges
+        literal = may_have([each for each in group if not each.is_plain])
         if any(each.is_prefix for each in group):
             others = loose_match(self._reader, index, group)
             ids = _found_by(index, others) if others else _ALL_ROWS
@@ -185,8 +186,7 @@ class Sources:
             first, rest = (middle, high), (low, middle - 1)
             if self._oldest:
                 first, rest = (low, middle), (middle + 1, high)
-            self._add(ids, may_have(group), first)
-        literal = may_have([each for each in group if not each.is_plain])
+            self._add(ids, literal if others else may_have(group), first)
         self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
         joined = joined_match(self._reader, index, group)
         self._add(_found_by(index, joined), may_be_joined(group), rest)
@@ -318,21 +318,21 @@ class Candidates:
         total = max(high - low + 1, 1)
         if after is not None:
             low, high = (after + 1, high) if self.oldest else (low, after - 1)
-        size = _FIRST
+        sizes = [_FIRST] * len(self.sources.all)  # each begins small: it may fill the page
         while low <= high and not self.stops():
             first, last = low, high  # the part of the rows that all sources have looked at
             found: dict[int, Candidate] = {}
-            for source in self.sources.all:
+            for number, source in enumerate(self.sources.all):
                 begin, end = max(first, source.low), min(last, source.high)
                 if begin > end:
                     continue
-                page, reached = self._page(source, begin, end, size)
+                page, reached = self._page(source, begin, end, sizes[number])
                 first, last = (first, reached) if self.oldest else (reached, last)
+                sizes[number] = min(sizes[number] * 2, _MOST)
                 for each in page:
                     found.setdefault(each.id, each)
             yield [each for each in found.values() if first <= each.id <= last]
             low, high = (last + 1, high) if self.oldest else (low, first - 1)
-            size = min(size * 2, _MOST)
             if self._scanned:
                 self.progress(1 - max(high - low + 1, 0) / total)
 
