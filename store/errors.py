@@ -45,6 +45,10 @@ class BrowseError(Exception):
     code = "error"
     """A stable word for scripts and tests."""
 
+    is_unchanged = False
+    """Whether the sentence says that nothing was changed: not so once other parts of the work are
+    done."""
+
     def __init__(
         self,
         sentence: str,
@@ -55,9 +59,8 @@ class BrowseError(Exception):
     ) -> None:
         super().__init__(sentence)
         self._happened = sentence
-        self.is_unchanged = is_unchanged
-        """Whether the sentence says that nothing was changed: not so once other parts of the work
-        are done."""
+        if is_unchanged:
+            self.is_unchanged = True
         self.remedy = remedy
         """What to do about it; empty when there is nothing to do."""
         self.advice = advice
@@ -165,15 +168,7 @@ class StoreRefusedError(RefusedError):
     The transaction has not begun, or is rolled back.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        *,
-        remedy: str = "",
-        advice: Advice = Advice.NONE,
-        is_unchanged: bool = True,
-    ) -> None:
-        super().__init__(sentence, remedy=remedy, advice=advice, is_unchanged=is_unchanged)
+    is_unchanged = True
 
 
 class WriteFailedError(BrowseError):

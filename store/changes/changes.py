@@ -146,7 +146,8 @@ def file_change(
     path: str, file: TrackedFile, directory: str, *, is_touched: bool = False
 ) -> FileChange:
     """Return what became of a file; `is_touched` if a command names it to change it."""
-    before, after = relative(file.first_path, directory), relative(path, directory)
+    before = relative(file.first_path, directory).lstrip("/")
+    after = relative(path, directory).lstrip("/")
     is_known_before = all(version.is_known_before for version in file.versions)
     is_exact = file.is_certain and is_known_before and not is_touched
     diff: list[DiffLine] = []

@@ -35,9 +35,8 @@ def can_be_applied(version: EditedFile) -> bool:
 
 
 def relative(path: str, directory: str) -> str:
-    """Return a path relative to a directory, if it lies below that; else without its first
-    slash."""
-    return path.removeprefix(directory.rstrip("/") + "/").lstrip("/")
+    """Return a path relative to a directory if it lies below that, else the whole path."""
+    return path.removeprefix(directory.rstrip("/") + "/")
 
 
 def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffLine]:
@@ -45,8 +44,8 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
 
     Args:
         version: The file.
-        before: Its path before the first edit.
-        after: Its path after the last.
+        before: Its path before the first edit, without a slash ahead.
+        after: Its path after the last, likewise.
     """
     old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
     headers = [f"diff --git {old} {new}\n"]

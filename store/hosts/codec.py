@@ -188,9 +188,9 @@ def _decode_hook(kind: type, value: object) -> object:
         return Facts.load(tables, Catalog(()))
     if kind is BrowseError:
         said = msgspec.convert(value, Failure)
-        error = _KINDS.get(said.kind, BrowseError)(
-            said.sentence, remedy=said.remedy, advice=said.advice, is_unchanged=False
-        )
+        raised_kind = _KINDS.get(said.kind, BrowseError)
+        error = raised_kind(said.sentence, remedy=said.remedy, advice=said.advice)
+        error.is_unchanged = False  # its sentence says so already
         error.exit_code = said.exit_code
         return error
     if kind is Path:

@@ -241,7 +241,8 @@ def raised(
     """Return the error of the program there as one of the same kind; its sentence says by itself
     what was changed."""
     sentence, remedy = advised(host, said)
-    error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=advice, is_unchanged=False)
+    error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=advice)
+    error.is_unchanged = False
     error.exit_code = exit_code
     return error
 

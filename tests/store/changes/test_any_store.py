@@ -7,6 +7,7 @@ from store_builder import T0
 
 from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.changes.changes import read_changes
+from hermes_browse.store.changes.diff import relative
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.run.run import read_run
 
@@ -33,3 +34,16 @@ def test_every_session_can_be_asked(which, tmp_path):
         for name in NAMES:
             blame = read_blame(reader, f"/work/{name}", "one line\n")
             assert [line.text for line in blame] == ["one line"]
+
+
+@pytest.mark.parametrize(
+    "path, shown",
+    [
+        ("/work/site/a.py", "a.py"),
+        ("/etc/hosts", "/etc/hosts"),
+        ("/work/sites/a.py", "/work/sites/a.py"),
+    ],
+)
+def test_a_path_outside_of_the_directory_is_shown_whole(path, shown):
+    """Without its slash it would look like one inside."""
+    assert relative(path, "/work/site/") == relative(path, "/work/site") == shown
