@@ -70,10 +70,12 @@ LOOKS = {
 }
 """Name → the keys that lead there."""
 SIZES = {"120x36-dark": ((120, 36), "hermes-dark"), "80x24-light": ((80, 24), "hermes-light")}
+EACH_SIZE = ("120x36-dark", pytest.param("80x24-light", marks=pytest.mark.slow))
+"""`make test` looks at every picture in one size, `make check` in both."""
 OTHERS = {"200x60-dark": ((200, 60), "hermes-dark"), "120x36-ansi": ((120, 36), "ansi-dark")}
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 @pytest.mark.parametrize("look", LOOKS)
 def test_look(look, size, tmp_path, snap_compare):
     """The named screen, on the demo store, with the clock stopped."""
@@ -91,7 +93,7 @@ SINCE: dict[str, tuple[str, ...]] = {
 """As `LOOKS`, after a night in which something happened."""
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 @pytest.mark.parametrize("look", SINCE)
 def test_since(look, size, tmp_path, snap_compare):
     """What is new and waits, in the list and on its screen; tags."""
@@ -107,7 +109,7 @@ def test_main_screen(size, tmp_path, snap_compare):
     assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=steps((), theme))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 def test_the_very_first_start(size, tmp_path, snap_compare):
     """Before the first key."""
     cells, theme = SIZES[size]
@@ -116,7 +118,7 @@ def test_the_very_first_start(size, tmp_path, snap_compare):
     assert snap_compare(app, terminal_size=cells, run_before=steps((), theme))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 def test_trash(size, snap_compare, monkeypatch):
     """With a deletion, in a folder and at a time that are the same each time."""
     cells, theme = SIZES[size]
@@ -134,7 +136,7 @@ def test_trash(size, snap_compare, monkeypatch):
         shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 def test_doctor(size, tmp_path, snap_compare, monkeypatch):
     """What does not depend on the machine."""
     cells, theme = SIZES[size]
@@ -147,7 +149,7 @@ def test_doctor(size, tmp_path, snap_compare, monkeypatch):
     assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 def test_hosts(size, tmp_path, snap_compare, monkeypatch):
     """The card that names other machines."""
     cells, theme = SIZES[size]
