@@ -57,6 +57,7 @@ class Terminal:
             env={**os.environ, **env},
             timeout=PATIENCE,
         )
+        self.child.delaybeforesend = None  # for programs that ask for passwords
 
     def _prepare(self, columns: int, rows: int) -> None:
         """Have an empty screen."""
@@ -107,15 +108,14 @@ class Terminal:
         be written over."""
         lines = []
         for y in range(self.screen.lines):
-            cells = [self.screen.buffer[y][x].data for x in range(self.screen.columns)]
-            # The cell behind a wide character is empty; an empty one elsewhere is half of what is
-            # written over.
-            halves = [False, *(cell_len(cell) == 2 for cell in cells)]
-            shown = (
-                cell or ("" if is_half else " ")
-                for cell, is_half in zip(cells, halves, strict=False)
-            )
-            lines.append("".join(shown).rstrip())
+            row = self.screen.buffer[y]
+            cells = [row[x].data for x in range(self.screen.columns)]
+            for x, cell in enumerate(cells):
+                # The cell behind a wide character is empty; an empty one elsewhere is half of what
+                # is written over.
+                if not cell and cell_len(cells[x - 1]) < 2:
+                    cells[x] = " "
+            lines.append("".join(cells).rstrip())
         return "\n".join(lines)
 
     def wait_for(self, text: str, seconds: float = PATIENCE) -> None:

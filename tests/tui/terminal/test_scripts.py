@@ -60,6 +60,7 @@ def _play(home, terminals, steps):
         path = f"{HERMES.parent}:/usr/bin:/bin"
         terminals.append(Terminal(["--home", str(home)], COLORTERM="truecolor", PATH=path))
     terminal = terminals.pop()
+    terminal.raw = b""  # of the scripts before, some megabytes
     _see(terminal, ON_LIST, "")
     _see(terminal, FIRST, "")
     for keys, pattern in steps:
