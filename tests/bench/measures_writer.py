@@ -71,13 +71,16 @@ class _Browsing:
 
     def __enter__(self) -> _Browsing:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
+        self._watching = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._watching.cancel()
         self._reads.stop()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.run_until_complete(asyncio.sleep(0))  # what was cancelled ends
+        self._loop.close()
 
     def key(self) -> None:
         """One more letter of a query."""
