@@ -23,8 +23,8 @@ from hermes_browse.store.errors import (
     StoreError,
     StoreMissingError,
 )
+from hermes_browse.store.files import TemporaryFolder, removed_on_signals
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
-from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
