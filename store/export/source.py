@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..connection.reader import chunks
+from ..call import read_in_portions
 from ..connection.stored_values import as_mapping, json_as_text, read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
 from ..messages.chat_message import ChatMessage, Reading, State
@@ -137,10 +137,9 @@ class Source:
             self.tally.not_live.update({State.REWOUND: left_out + shown})
         else:
             rows = tuple(row for row in rows if row.id in self.part)
-        for portion in chunks(rows, WINDOW):
-            window = self.store.messages([row.id for row in portion])
+        for portion in read_in_portions(self.store.messages, [row.id for row in rows], WINDOW):
             self.store.close()
-            yield from window
+            yield from portion
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that

@@ -21,7 +21,7 @@ from ..hermes.homes import Location
 from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
-from ..hosts.running import in_thread
+from ..hosts.ssh import in_thread
 from ..notes.read_marks import AllRead
 from ..search.found import Found
 from ..search.query import Query

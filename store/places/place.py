@@ -25,7 +25,7 @@ from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hosts.host import Host
 from ..hosts.link import Link, Links
 from ..hosts.remote import locate_there, store_at
-from ..hosts.running import in_thread
+from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
 from ..sessions.catalog import Catalog

@@ -172,7 +172,7 @@ class PruneCommand(Subcommand):
                 )
             )
         catalog = context.store.catalog(context.now)
-        plan = context.store.plan(selection, catalog, context.now)
+        plan = context.store.plan(catalog, selection, context.now)
         if is_archive:  # an archived conversation stays as it is
             plan = plan.without_archived()
         plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)

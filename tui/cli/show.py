@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.reader import chunks
+from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import code, message_markdown, plain
 from hermes_browse.store.export.source import rendered
@@ -94,8 +94,7 @@ def _read_in_portions(store: OpenStore, ids: Sequence[int]) -> Iterator[ChatMess
 
     The store is closed while a portion is printed: a pager may keep it waiting for hours.
     """
-    for some in chunks(ids, _AT_ONCE):
-        portion = store.messages(list(some))
+    for portion in read_in_portions(store.messages, ids, _AT_ONCE):
         store.close()
         yield from portion
 

@@ -263,7 +263,7 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
     hosts = configured_hosts()
     with opened_links() as links:
         there = [
-            later.running.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
+            later.ssh.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
             for host in hosts
         ]
         here = list(_ask_here(arguments, ask, is_needed=not hosts))

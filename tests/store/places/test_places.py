@@ -26,7 +26,7 @@ REFUSED = {
     *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
     *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),
-    *("find_deletion", "find_in_deletion"),
+    *("find_deletion", "find_in_deletion", "undo"),
     *("tag", "rename_tag", "undo_tags", "tags", "job_output"),
 }
 """Calls about one store, as changes are."""
