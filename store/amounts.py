@@ -1,11 +1,169 @@
-"""Counts, sizes and amounts of money as people write them: read in one way by searches, clean-up
-rules and options; sizes written in one way everywhere."""
+"""Ages, dates, counts, sizes and money as people write them, read in one way by searches, clean-up
+rules, options and settings.
+
+An age is a number with a unit: `30min`, `5h`, `3d`, `2w`, `6mo`, `1y`, or a sum of these, `1w 2d`.
+Hermes' own `prune` also takes a bare number, which is days, and a time as in ISO 8601; both are
+read here as well. Hermes reads `m` as minutes, and earlier searches of ours read it as months: it
+is refused, as a clean-up must not have to guess.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
-from .wording import _
+from .wording import _, ngettext
+
+MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
+"""Seconds."""
+MONTH, YEAR = 30 * DAY, 365 * DAY
+"""Seconds; as ages they have one length each."""
+_UNITS = {"min": MINUTE, "h": HOUR, "d": DAY, "w": WEEK, "mo": MONTH, "y": YEAR}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_YEAR_AND_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MAX_SECONDS = 1e11  # three thousand years
+
+
+class AmbiguousUnitError(ValueError):
+    """The unit is `m`, minutes to Hermes and months to others."""
+
+
+class When(NamedTuple):
+    """A span of time as somebody wrote it."""
+
+    start: float
+    """Unix seconds."""
+    end: float
+    """Unix seconds, exclusive; an age or a time is one moment, at which it ends as well."""
+    age: float | None = None
+    """Seconds, if an age was written: it moves on with the clock."""
+
+
+def parse_age(text: str) -> float:
+    """Parse an age, in seconds.
+
+    Raises:
+        ValueError: It is not an age; the message is a sentence for the user.
+    """
+    word = text.strip().lower()
+    if _NUMBER.fullmatch(word):
+        word += "d"
+    parts = _PART.findall(word)
+    for number, unit in parts:
+        if unit == "m":
+            raise AmbiguousUnitError(
+                _(
+                    "{number}m could be minutes or months: write {number}min or {number}mo",
+                    number=number,
+                )
+            )
+    is_age = (
+        bool(parts)
+        and not _PART.sub("", word).strip()
+        and all(unit in _UNITS for _number, unit in parts)
+    )
+    if not is_age:
+        raise ValueError(
+            _(
+                "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)",
+                text=text,
+            )
+        )
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if seconds > _MAX_SECONDS:
+        raise ValueError(_("{text!r} is more than three thousand years", text=text))
+    return seconds
+
+
+def parse_when(text: str, now: float) -> When:
+    """Parse an age, or a local date or time: `3d`, `2026`, `2026-03`, `2026-03-05`, `2026-03-05
+    14:30`, `today`, `mon`.
+
+    A number of four digits that begins with 19 or 20 is a year, any other bare number an age in
+    days. `now` is in Unix seconds.
+
+    Raises:
+        ValueError: It is neither; the message is a sentence for the user.
+    """
+    word = text.strip().lower()
+    try:
+        span = _parse_date(word, now)
+        if span is not None:
+            return span
+        age = parse_age(word)
+        datetime.fromtimestamp(now - age)  # raises for an age beyond the calendar
+        return When(now - age, now - age, age)
+    except AmbiguousUnitError:
+        raise
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(
+            _(
+                "{text!r} is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)",
+                text=text,
+            )
+        ) from error
+
+
+def _parse_date(word: str, now: float) -> When | None:
+    """Parse a date or time; None for what looks like neither.
+
+    Raises:
+        ValueError, OverflowError, OSError: It is beyond the calendar.
+    """
+    today = datetime.fromtimestamp(now).date()
+    if word in ("today", "yesterday"):
+        return _day(today - timedelta(days=word == "yesterday"))
+    for number, name in enumerate(_DAYS):
+        if len(word) >= 3 and name.startswith(word):
+            return _day(today - timedelta(days=(today.weekday() - number) % 7))
+    if _YEAR.fullmatch(word):
+        year = int(word)
+        return When(_moment(date(year, 1, 1)), _moment(date(year + 1, 1, 1)))
+    if match := _YEAR_AND_MONTH.fullmatch(word):
+        year, month = int(match[1]), int(match[2])
+        return When(
+            _moment(date(year, month, 1)), _moment(date(year + month // 12, month % 12 + 1, 1))
+        )
+    if not re.match(r"[0-9]{4}-|[0-9]{8}(?:t|$)", word):
+        return None
+    if len(word) <= len("2026-03-05"):
+        return _day(date.fromisoformat(word))
+    moment = datetime.fromisoformat(word.upper()).timestamp()
+    return When(moment, moment)
+
+
+def day_of(moment: float) -> When:
+    """Return the local day of a moment in Unix seconds.
+
+    Raises:
+        ValueError, OverflowError, OSError: The moment is beyond the calendar.
+    """
+    return _day(datetime.fromtimestamp(moment).date())
+
+
+def _day(day: date) -> When:
+    return When(_moment(day), _moment(day + timedelta(days=1)))
+
+
+def _moment(day: date) -> float:
+    return datetime(day.year, day.month, day.day).timestamp()
+
+
+def age_words(seconds: float) -> str:
+    """Return an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
+    days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
+    if seconds >= DAY:
+        return ngettext("1 day", "{count:,} days", days, count=days)
+    if seconds >= HOUR:
+        return ngettext("1 hour", "{count:,} hours", hours, count=hours)
+    return ngettext("1 minute", "{count:,} minutes", minutes, count=max(minutes, 0))
+
+
+# Counts, sizes and money
 
 _COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+)([km]?)")
 _BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?")

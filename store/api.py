@@ -10,38 +10,43 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import later
-from .call import call, read
+from .call import call, read, read_at, read_in_portions
 from .changeable import Changeable
 from .connection.connect import Store
-from .connection.reader import chunks
+from .connection.reader import Stopped
 from .errors import no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
-from .measurable import Measurable
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, View
 from .sessions.session import Session
+from .trash.progress import never
 
 if TYPE_CHECKING:
+    from .cleanup.plan import Plan
+    from .cleanup.sizes import FileSpace, Sizes, SpaceMap
     from .compression.model_context import Memory, ModelContext
     from .export.files import Format
+    from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
+    from .insights.facts import Facts
     from .legacy.transcript_files import Count
     from .search.query import Query
     from .sessions.catalog import Catalog
-    from .sessions.models import Lineage
     from .sessions.session_rows import StoreState
 
+_PIECE = 20_000
+"""Messages that are measured at once."""
 _WINDOW = 500
 """Messages of a transcript that are read at once."""
 
 
-class OpenStore(Measurable, Changeable):
+class OpenStore(Changeable):
     """A store, open to be read and changed; times are Unix seconds, catalogs are those of it."""
 
     # Conversations
@@ -88,12 +93,7 @@ class OpenStore(Measurable, Changeable):
             return None
         return later.catalog.updated(catalog, changes, now, touched)
 
-    @call
-    def lineage(self, session_id: str, now: float | None = None) -> Lineage:
-        """Read the family tree of a session, given by its exact id; `now` is by default the
-        clock's."""
-        moment = time.time() if now is None else now
-        return later.lineage.read_lineage(self.reader, session_id, moment)
+    lineage = read(later.lineage.read_lineage)
 
     # Messages
 
@@ -115,8 +115,8 @@ class OpenStore(Measurable, Changeable):
         if session_id not in catalog.sessions:
             raise no_session(session_id)
         rows = self.outline(catalog.conversation(session_id).segments, reading).rows
-        for some in chunks([row.id for row in rows], _WINDOW):
-            yield from self.messages(some)
+        for portion in read_in_portions(self.messages, [row.id for row in rows], _WINDOW):
+            yield from portion
 
     # Search
 
@@ -160,6 +160,85 @@ class OpenStore(Measurable, Changeable):
 
     run = read(later.run.read_run)
 
+    # Sizes, sums, health, and plans of clean-ups
+
+    def measure(
+        self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None
+    ) -> Mapping[str, Sizes]:
+        """Measure the bytes of sessions, as far as they are not `known`; those are added there."""
+        sizes = known if known is not None else {}
+        missing = [session for session in sessions if session.id not in sizes]
+        if missing:
+            sizes.update(self.sizes_of(missing))
+        return sizes
+
+    @call
+    def sizes_of(self, sessions: Sequence[Session], most: int | None = None) -> dict[str, Sizes]:
+        """Measure the bytes of sessions; with `most`, stop after so many messages."""
+        return dict(later.sizes.measure(self.reader, sessions, most=most))
+
+    plan = read(later.plan.make_plan)
+
+    def measure_more(self, plan: Plan, known: MutableMapping[str, Sizes]) -> Plan:
+        """Measure a piece of a plan, at least one session, longest idle first."""
+        missing = [session for session in plan.unmeasured() if session.id not in known]
+        if missing:
+            known.update(self.sizes_of(missing, _PIECE))
+        return plan.measured(known)
+
+    @call
+    def file_space(self) -> FileSpace:
+        """Read used and free space of the file."""
+        return later.sizes.read_file_space(self.reader, self.store.sizes()[1])
+
+    @call
+    def space_map(
+        self, catalog: Catalog, known: MutableMapping[str, Sizes] | None = None
+    ) -> SpaceMap:
+        """Measure the whole store by source, job and conversation."""
+        return later.sizes.read_space_map(
+            self.reader, catalog, wal_bytes=self.store.sizes()[1], known=known
+        )
+
+    retention = read_at(later.retention.retention_rules_at)
+    search_health = read(later.health.search_health)
+
+    def facts(
+        self,
+        catalog: Catalog,
+        *,
+        of_tools: bool = False,
+        sizes: bool = False,
+        stopped: Stopped = never,
+        tell: Callable[[float], None] = lambda share: None,
+    ) -> Facts:
+        """Read the data for sums: of sessions and messages, or of calls and answers of tools."""
+        facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, stopped=stopped, tell=tell)
+        facts.catalog = catalog
+        return facts
+
+    @call
+    def read_facts(
+        self,
+        catalog: Catalog,
+        *,
+        of_tools: bool,
+        sizes: bool,
+        stopped: Stopped,
+        tell: Callable[[float], None],
+    ) -> Facts:
+        """Read the facts of another machine's catalog; see `facts`."""
+        if of_tools:
+            return later.facts.read_tools(self.reader, catalog, stopped=stopped, tell=tell)
+        return later.facts.read_facts(self.reader, catalog, sizes=sizes, stopped=stopped, tell=tell)
+
+    report = read(later.sums.read_report)
+
+    @call
+    def summary(self) -> StoreSummary:
+        """Return the facts and numbers of the store."""
+        return later.health.summarize(self.reader, self.store, self.location)
+
     # Resuming
 
     def resume_plan(self, session_id: str, now: float) -> ResumePlan:
@@ -168,10 +247,7 @@ class OpenStore(Measurable, Changeable):
         host = self.location.host
         return plan if host is None else later.remote.over_ssh(host, plan)
 
-    @call
-    def plan_resume(self, session_id: str, now: float) -> ResumePlan:
-        """Plan to resume the conversation of a session, for someone at its machine."""
-        return later.resume_command.plan_resume(self.reader, self.location, session_id, now)
+    plan_resume = read_at(later.resume_command.plan_resume)
 
     # Exports, and files beside a store of this machine
 

@@ -6,14 +6,13 @@ store is elsewhere, the name of the call and the other arguments are sent (`host
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 
 from .connection.connect import Far, Store
-from .connection.reader import Reader
-from .errors import QueryInterruptedError
+from .connection.reader import Reader, chunks
+from .errors import QueryInterruptedError, ValueTooLongError
 from .hermes.homes import Location
 from .wording import _
 
@@ -29,20 +28,19 @@ class Call(Generic[P, T]):
 
     Args:
         function: What does it.
-        first: Returns the first argument of the function.
+        own: The attributes of the store that are its first arguments; none for a method.
         changes: Whether it changes the store.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., T],
-        first: Callable[[Leased], object],
-        *,
-        changes: bool = False,
-    ) -> None:
+    def __init__(self, function: Callable[..., T], *own: str, changes: bool = False) -> None:
         self.function, self.changes = function, changes
-        self._first = first
+        self._own = own
         self._name = ""
+
+    @property
+    def own_count(self) -> int:
+        """How many of its arguments never travel: the first ones."""
+        return len(self._own) or 1
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -57,32 +55,55 @@ class Call(Generic[P, T]):
 
     def __call__(self, store: Leased, /, *args: P.args, **named: P.kwargs) -> T:
         if store.far is None:
-            return self.function(self._first(store), *args, **named)
+            first = [getattr(store, name) for name in self._own] or [store]
+            return self.function(*first, *args, **named)
         store.check()
         function = getattr(self.function, "__wrapped__", self.function)
-        _first, *names = function.__code__.co_varnames
+        names = function.__code__.co_varnames[self.own_count :]
         values = dict(zip(names, args, strict=False)) | named
         return cast("T", store.far.call(self._name, values))
 
 
 def read(function: Callable[Concatenate[Reader, P], T]) -> Call[P, T]:
     """Make a call of a function that reads through a connection."""
-    return Call(function, attrgetter("reader"))
+    return Call(function, "reader")
+
+
+def read_at(function: Callable[Concatenate[Reader, Location, P], T]) -> Call[P, T]:
+    """Make a call of a function that reads through a connection, and needs to know where the store
+    is."""
+    return Call(function, "reader", "location")
 
 
 def change(function: Callable[Concatenate[Store, P], T]) -> Call[P, T]:
     """Make a call of a function that changes a store."""
-    return Call(function, attrgetter("store"), changes=True)
+    return Call(function, "store", changes=True)
 
 
 def call(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
     """Make a call of a method that reads."""
-    return Call(method, lambda store: store)
+    return Call(method)
 
 
 def changing(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
     """Make a call of a method that changes the store."""
-    return Call(method, lambda store: store, changes=True)
+    return Call(method, changes=True)
+
+
+def read_in_portions(
+    read: Callable[[list[int]], Sequence[T]], ids: Sequence[int], most: int
+) -> Iterator[Sequence[T]]:
+    """Read rows by id, at most so many at a time; fewer where an answer of another machine is too
+    large."""
+    for some in chunks(ids, most):
+        try:
+            rows = read(list(some))
+        except ValueTooLongError:
+            if len(some) == 1:
+                raise
+            yield from read_in_portions(read, some, (len(some) + 1) // 2)
+        else:
+            yield rows
 
 
 class Leased:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import later
-from .call import Leased, call, change, changing
+from .call import Leased, call, change, changing, read
 from .connection.connect import Store
 from .connection.reader import Stopped
+from .errors import RefusedError
 from .hermes.homes import sessions_folder, trash_folder
 from .trash.progress import Progress, Tell, never, quiet
 from .wording import _
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from .cleanup.bulk import CleanedUp, Outcome, Step
     from .cleanup.plan import Expected, Plan
     from .edit.delete import Deleted
-    from .edit.delete_plan import DeletePlan
     from .edit.flags import Change
     from .edit.restore import Restored
     from .trash.shelf import Bundle
+
+
+_UNDONE = frozenset({"archived", "auto_archived", "hidden", "pinned", "title", "title_source"})
+"""Columns that a change of flags or of a title sets; another machine may ask for no others."""
 
 
 class Changeable(Leased):
@@ -52,23 +56,15 @@ class Changeable(Leased):
         """The folder of deletions of a store of this machine."""
         return trash_folder(self.location)
 
+    @changing
     def undo(self, done: Change) -> Change:
-        """Undo a change of flags or of a title; elsewhere flags are set on whole lineages."""
-        if self.far is None or not done.rows:
-            return later.flags.undo(self.store, done)
-        first = done.rows[0]
-        if "title" in first.before:
-            title = first.before["title"]
-            typed = title if isinstance(title, str) else ""
-            back = self.rename(first.session_id, typed).change
-        else:
-            back = getattr(self, later.remote.undoes(done.rows))(done.session_ids)
-        return back._replace(sentence=_("undone: {done}", done=done.sentence))
+        """Undo a change of flags or of a title; see `flags.undo`."""
+        columns = {column for row in done.rows for each in row[1:] for column in each}
+        if not columns <= _UNDONE:
+            raise RefusedError(_("Only flags and titles are undone."))
+        return later.flags.undo(self.store, done)
 
-    @call
-    def plan_delete(self, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
-        """Plan a delete of conversations; see `plan_delete`."""
-        return later.delete_plan.plan_delete(self.reader, session_ids, now)
+    plan_delete = read(later.delete_plan.plan_delete)
 
     @changing
     def delete(

@@ -1,5 +1,6 @@
-"""Files that are written whole or not at all, whoever else writes beside us, and small files that
-anybody may have put there: a pipe would be waited for, a device never ends."""
+"""Files that are written whole or not at all, whoever else writes beside us; small files that
+anybody may have put there: a pipe would be waited for, a device never ends; and private folders in
+the system's temporary folder, removed when the process ends."""
 
 from __future__ import annotations
 
@@ -7,11 +8,16 @@ import contextlib
 import errno
 import json
 import os
+import signal
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from .wording import _
@@ -199,3 +205,61 @@ def user_folder(kind: str) -> Path:
     base = os.environ.get(variable, "").strip()
     folder = (Path(base) if base else Path.home() / default) / _NAME
     return folder / "log" if kind == "log" else folder
+
+
+# Temporary folders
+
+_TEMPORARY: weakref.WeakSet[TemporaryFolder] = weakref.WeakSet()
+
+
+class TemporaryFolder:
+    """A folder that only its owner can read (0700), removed by `remove` or when Python ends.
+
+    Args:
+        purpose: A word of lower-case letters for its name.
+
+    Raises:
+        OSError: It cannot be created.
+    """
+
+    def __init__(self, purpose: str) -> None:
+        folder = tempfile.TemporaryDirectory(
+            prefix=f"hermes-browse-{purpose}-", ignore_cleanup_errors=True
+        )
+        self.path = Path(folder.name)
+        self.remove = folder.cleanup
+        _TEMPORARY.add(self)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *ended: object) -> None:
+        self.remove()
+
+
+@contextlib.contextmanager
+def removed_on_signals() -> Iterator[None]:
+    """Within the block, SIGTERM and SIGHUP remove the temporary folders before they end the
+    process.
+
+    The handler raises no exception: Python ignores one raised in a callback of SQLite or of a weak
+    reference, and the program would go on. Signal handlers can be set in the main thread only;
+    elsewhere this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for folder in list(_TEMPORARY):
+            folder.remove()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .hermes import resume_command as resume_command
     from .hosts import link as link
     from .hosts import remote as remote
-    from .hosts import running as running
+    from .hosts import ssh as ssh
     from .insights import facts as facts
     from .insights import sums as sums
     from .legacy import old_transcripts as old_transcripts
@@ -63,7 +63,7 @@ _FOLDERS = {
     "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
     "export": ("files", "jsonl", "redact", "source"),
     "hermes": ("health", "resume_command"),
-    "hosts": ("link", "remote", "running"),
+    "hosts": ("link", "remote", "ssh"),
     "insights": ("facts", "sums"),
     "legacy": ("old_transcripts", "transcript_files"),
     "messages": ("decode", "details", "preview", "transcript"),

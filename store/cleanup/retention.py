@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..ages import DAY, HOUR
+from ..amounts import DAY, HOUR
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time
 from ..hermes.homes import Location

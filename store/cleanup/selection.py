@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ..ages import age_words, parse_when
+from ..amounts import age_words, parse_when
 from ..search.filters import BY_KEY, Filter, goal_of
 from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold

@@ -19,7 +19,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..connection.reader import Reader, chunks
+from ..call import read_in_portions
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
@@ -184,8 +185,7 @@ def _session(source: Source, session_id: str) -> Iterator[str]:
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
     yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
     separator = ""
-    for some in chunks(ids, _SLICE):
-        rows = store.stored_messages(some).rows
+    for rows in read_in_portions(lambda some: store.stored_messages(some).rows, ids, _SLICE):
         store.close()
         for row in rows:
             yield separator + _row(row, redactor)

@@ -1,6 +1,7 @@
-"""Export a conversation as Markdown, with foreign text in it made harmless.
+"""Chat messages as Markdown, with foreign text in it made harmless: a whole conversation for an
+export, or one message for whoever shows, copies or opens it.
 
-Tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Two things in
+In an export tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Two things in
 it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
 `<!--`, `<script>`). Fences are closed and HTML is escaped, but not in code
 (https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
@@ -201,34 +202,55 @@ def _front_matter(source: Source, exporter: str, now: float) -> str:
     return "\n".join(["---", *lines, "---", ""])
 
 
-def _fold(summary: str, body: str) -> str:
-    """Return a folded section; its summary line is HTML."""
-    return f"<details>\n<summary>{html.escape(summary)}</summary>\n\n{body}\n\n</details>\n"
+def message_markdown(rendered: RenderedMessage, *, is_folded: bool = False, note: str = "") -> str:
+    """Return a chat message as Markdown that cannot affect what follows it.
 
-
-def _heading(rendered: RenderedMessage) -> str:
+    Args:
+        rendered: The message.
+        is_folded: Fold everything but the text, under a heading without the day and the id: for a
+            document that names the days.
+        note: More about it for the heading.
+    """
     moment = local_time(rendered.message.timestamp)
+    form = "%H:%M:%S" if is_folded else "%Y-%m-%d %H:%M:%S"
+    heading = [
+        speaker(rendered),
+        moment.strftime(form) if moment else "",
+        "" if is_folded else _("message {id}", id=rendered.message.id),
+        note,
+    ]
     state = state_word(rendered.message.state)
-    clock = moment.strftime(" · %H:%M:%S") if moment else ""
-    return f"### {plain(speaker(rendered))}{clock}{f' ({state})' if state else ''}\n"
+    line = plain(" · ".join(filter(None, heading))) + (f" ({state})" if state else "")
+    blocks = (_block(block, is_folded=is_folded) for block in rendered.blocks)
+    return "\n".join([f"### {line}\n", *blocks])
 
 
-def _block(block: Block) -> str:
-    """Return a block: the text open, everything else folded."""
+def _block(block: Block, *, is_folded: bool) -> str:
     if block.kind is CALL:
         arguments = indented_json(block.body)
-        summary = f"{block.tool} {one_line(block.body, _HINT)}".rstrip()
-        return _fold(
-            summary, fenced(block.body) if arguments is None else fenced(arguments, "json")
-        )
-    if block.kind is not RESULT:
-        text = neutral(block.body)
-        return _fold(_(block.kind.exported), text) if block.kind.exported else text + "\n"
-    if not block.body:
-        return f"*{_('no output')}*\n"
-    lines = block.body.count("\n") + 1
-    summary = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
-    return _fold(summary.format(tool=block.tool, count=lines), fenced(block.body))
+        body = fenced(block.body) if arguments is None else fenced(arguments, "json")
+        hint = one_line(block.body, _HINT) if is_folded else ""
+        return _section(f"{block.tool} {hint}".rstrip(), body, is_folded=is_folded)
+    if block.kind is RESULT:
+        if not block.body:
+            return f"*{_('no output')}*\n"
+        lines = block.body.count("\n") + 1
+        title = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
+        title = title.format(tool=block.tool, count=lines)
+        return _section(title, fenced(block.body), is_folded=is_folded)
+    text = neutral(block.body)
+    if not block.kind.exported:
+        return text + "\n"
+    if not is_folded:  # the text that follows is no part of it
+        text = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+    return _section(_(block.kind.exported), text, is_folded=is_folded)
+
+
+def _section(title: str, body: str, *, is_folded: bool) -> str:
+    """Return a section below a message; the title of a folded one is HTML."""
+    if not is_folded:
+        return f"#### {plain(title)}\n\n{body}\n"
+    return f"<details>\n<summary>{html.escape(title)}</summary>\n\n{body}\n\n</details>\n"
 
 
 def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:
@@ -245,4 +267,4 @@ def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[st
             seam = _("Compressed here, continued in {session}", session=code(event))
             yield f"\n---\n\n*{seam}*\n"
         else:
-            yield "\n" + "\n".join([_heading(event), *map(_block, event.blocks)])
+            yield "\n" + message_markdown(event, is_folded=True)

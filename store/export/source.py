@@ -1,5 +1,4 @@
-"""Read conversations for an export in windows of messages, as blocks of printable text without
-secrets.
+"""Read conversations for an export in windows of messages, each as blocks of printable text.
 
 The consumer of an export may be slow (a pager, a full pipe). Hermes 0.22 does no maintenance while
 another process has the store open, so no connection is open while text is passed on; memory is
@@ -10,21 +9,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..connection.reader import chunks
+from ..call import read_in_portions
 from ..connection.stored_values import as_mapping, json_as_text, read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
-from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
+from ..messages.chat_message import ChatMessage, Reading, State
 from ..messages.transcript import Outline
 from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import N_, _
-from .redact import Redactor
+
+if TYPE_CHECKING:
+    from .redact import Redactor  # start time: `show` redacts nothing
 
 WINDOW = 200
 """Chat messages per window."""
@@ -43,7 +44,7 @@ class RenderedMessage(NamedTuple):
     tool: str
     """The tool of a result, else empty."""
     blocks: tuple[Block, ...]
-    """Printable, without secrets; with the tool of a result, whose body may be empty."""
+    """Printable; a result has its tool, and its body may be empty."""
 
 
 Event = date | str | RenderedMessage
@@ -136,33 +137,9 @@ class Source:
             self.tally.not_live.update({State.REWOUND: left_out + shown})
         else:
             rows = tuple(row for row in rows if row.id in self.part)
-        for portion in chunks(rows, WINDOW):
-            window = self.store.messages([row.id for row in portion])
+        for portion in read_in_portions(self.store.messages, [row.id for row in rows], WINDOW):
             self.store.close()
-            yield from window
-
-    def _clean(self, block: Block, tool: str) -> Block:
-        is_call = block.kind is CALL
-        clean = self.redactor.json_text if is_call or block.kind is RESULT else self.redactor.text
-        body = printable(clean(block.body))
-        if block.kind is RESULT:
-            return Block(RESULT, readable_result(body), tool)
-        return Block(block.kind, body, one_line(self.redactor.text(block.tool)))
-
-    def _render(self, message: ChatMessage) -> RenderedMessage:
-        tool = ""
-        if message.role == "tool":
-            tool = one_line(self.redactor.text(message.tool_name or "")) or "tool"
-        blocks = [
-            self._clean(block, tool)
-            for block in blocks_of(message)
-            if block.kind.exported is not None
-        ]
-        # What a summary replaced was before the message that it was merged into, so also before its
-        # reasoning.
-        blocks.sort(key=lambda block: block.kind is not SUMMARY)
-        shown = (block for block in blocks if block.body or block.kind in (RESULT, CALL))
-        return RenderedMessage(message, tool, tuple(shown))
+            yield from portion
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
@@ -183,7 +160,50 @@ class Source:
             if moment is not None and moment.date() != day:
                 day = moment.date()
                 yield day
-            yield self._render(message)
+            yield rendered(message, redactor=self.redactor)
+
+
+def rendered(
+    message: ChatMessage,
+    result_of: Callable[[str], ChatMessage | None] = lambda call_id: None,
+    *,
+    redactor: Redactor | None = None,
+) -> RenderedMessage:
+    """Return a chat message with its blocks.
+
+    Args:
+        message: The message.
+        result_of: The result of a call by its id, to stand behind the call; None if it is unknown.
+        redactor: Replaces and counts secrets.
+    """
+    blocks = list(message.blocks)
+    for call in message.tool_calls:
+        blocks.append(Block(CALL, call.arguments, call.name))
+        if (result := result_of(call.id)) is not None:
+            blocks.append(Block(RESULT, result.text, call.name))
+    tool = message.tool_name or "tool" if message.role == "tool" else ""
+    shown = [
+        _clean(block, block.tool or tool, redactor)
+        for block in blocks
+        if block.kind.exported is not None
+    ]
+    # What a summary replaced was before the message that it was merged into, so also before its
+    # reasoning.
+    shown.sort(key=lambda block: block.kind is not SUMMARY)
+    tool = one_line(redactor.text(tool) if redactor is not None else tool)
+    kept = (block for block in shown if block.body or block.kind in (RESULT, CALL))
+    return RenderedMessage(message, tool, tuple(kept))
+
+
+def _clean(block: Block, tool: str, redactor: Redactor | None) -> Block:
+    body, is_data = block.body, block.kind in (CALL, RESULT)
+    if redactor is not None:
+        body = redactor.json_text(body) if is_data else redactor.text(body)
+        tool = redactor.text(tool)
+    body = printable(body)
+    return Block(
+        block.kind, readable_result(body) if block.kind is RESULT else body, one_line(tool)
+    )
 
 
 def local_time(moment: float | None) -> datetime | None:

@@ -38,25 +38,20 @@ from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
+from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle
 from ..wording import _
-from .faults import fault, raised, refused
-from .host import Host
+from .host import Host, advised, refused
 
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
-PROTOCOL = 5
+PROTOCOL = 6
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
-LONG = {
-    *("messages", "raw_message", "system_prompt", "image", "stored_session", "stored_messages"),
-    *("file_changes", "run", "prompt_before"),
-}
-"""Calls whose answers hold whole texts; such an answer may come in windows."""
-WINDOW = 8_000_000
-"""Characters of an answer in a window: as a JSON text they take at most 32 MB."""
+ITEMS = 2_000_000
+"""Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
 _STAYS = (Catalog, Catalog | None, KnownSizes | None)
 """Types of arguments of which each side has its own."""
 _TYPES = {
@@ -127,7 +122,7 @@ def signature(name: str) -> Signature:
     call = CALLS[name]
     function = inspect.unwrap(call.function)
     hints = get_type_hints(function, function.__globals__ | _TYPES)
-    _first, *parameters = inspect.signature(function).parameters.values()
+    parameters = [*inspect.signature(function).parameters.values()][call.own_count :]
     sent: dict[str, object] = {}
     fields: list[tuple[str, Any, Any]] = []
     reports: dict[str, object] = {}
@@ -166,7 +161,9 @@ def _reported(kind: object) -> object:
 
 def _encode_hook(value: object) -> object:
     if isinstance(value, BrowseError):
-        return failure_of(value)
+        kind = next(kind for kind in type(value).__mro__ if kind in _KINDS.values())
+        code: Any = value.exit_code
+        return Failure(kind.__name__, value.sentence, value.remedy, value.advice, code)
     if isinstance(value, Catalog):
         sessions = list(value.sessions.values())
         return SentCatalog(sessions, value.now, value.exact)
@@ -221,11 +218,6 @@ def _clean(value: object) -> object:
     return value
 
 
-def window(answer: bytes, start: int) -> bytes:
-    """Return the characters of an encoded answer from `start` on, as a JSON text."""
-    return encode(answer.decode()[start : start + WINDOW])
-
-
 @cache
 def _decoder(kind: object) -> msgspec.json.Decoder[object]:
     return msgspec.json.Decoder(kind, dec_hook=_decode_hook)
@@ -234,7 +226,8 @@ def _decoder(kind: object) -> msgspec.json.Decoder[object]:
 def decode(line: bytes | msgspec.Raw, kind: object) -> object:
     """Return a value of a type. ValueError if it is none, or more than anyone would send."""
     raw = bytes(line)
-    if raw.count(b'"') - raw.count(b'\\"') > 2 * STRINGS:
+    items = sum(map(raw.count, (b",", b"[", b"{")))
+    if items > ITEMS or raw.count(b'"') - raw.count(b'\\"') > 2 * STRINGS:
         raise ValueError(len(raw))
     try:
         value = _decoder(kind).decode(raw)
@@ -242,16 +235,19 @@ def decode(line: bytes | msgspec.Raw, kind: object) -> object:
     except (msgspec.DecodeError, RecursionError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from error
     if not is_sound:
-        raise ValueError("a conversation without a session, or a message of none")
+        raise ValueError("a conversation without a session, a message of none, or an empty portion")
     return value
 
 
 def _is_sound(value: object) -> bool:
-    """Whether every conversation in an answer has a session, and every message is of one."""
+    """Whether every conversation in an answer has a session, every message is of one, and a
+    portion that is not the last has some."""
     if isinstance(value, Session | str):
         return True
     if isinstance(value, Conversation):
         return bool(value.segments)
+    if isinstance(value, SessionsPortion):
+        return bool(value.sessions) or value.last is None
     if isinstance(value, Outline):
         return all(0 <= row.segment < len(value.session_ids) for row in value.rows)
     parts = value.values() if isinstance(value, dict) else value
@@ -304,30 +300,18 @@ _OF_THE_HOST = {
 """Errors that keep a host from being read at all."""
 
 
-def failure_of(error: BrowseError) -> Failure:
-    """Return an error as it travels."""
-    kind = next(kind for kind in type(error).__mro__ if kind in _KINDS.values())
-    code: Any = error.exit_code
-    return Failure(kind.__name__, error.sentence, error.remedy, error.advice, code)
-
-
-def raised_there(host: Host, line: bytes) -> BrowseError:
-    """Return the error of the program there, with its sentence as of here."""
-    try:
-        said = msgspec.json.decode(line, type=Failure)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return fault(host, "host-noise", said=line[:80].decode("utf-8", "replace"))
-    return error_there(host, said)
-
-
-def error_there(host: Host, said: Failure) -> BrowseError:
-    """Return an error of the program there, with its sentence as of here."""
-    kind = _KINDS.get(said.kind, BrowseError)
+def error_there(host: Host, error: BrowseError) -> BrowseError:
+    """Return an error of the program there with its sentence as of here, which says by itself what
+    was changed."""
+    kind = type(error)
     if kind is errors.QueryInterruptedError:
         return kind(_("The query was interrupted."))
-    text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
+    text = one_line(f"{error.sentence} {error.remedy}", 800).strip()
+    here: BrowseError
     if kind in _OF_THE_HOST:
-        error: BrowseError = refused(host, text)
-        error.exit_code = said.exit_code
-        return error
-    return raised(host, kind, text, said.exit_code, said.advice)
+        here = refused(host, text)
+    else:
+        sentence, remedy = advised(host, text)
+        here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)
+    here.is_unchanged, here.exit_code = False, error.exit_code
+    return here

@@ -1,5 +1,6 @@
-"""A machine with a store of its own, as the configuration names it, and the command lines that
-reach it."""
+"""A machine with a store of its own, as the configuration names it: the command lines that reach it,
+and what can go wrong with it, each with a sentence and a remedy, derived from the output of ssh and
+of the host's shell."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..wording import _
+from ..connection.schema import NO_CHAT, NO_STORE
+from ..errors import RefusedError, StoreError
+from ..text import one_line
+from ..wording import N_, _
 
 PROGRAM = "hermes-browse"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -92,3 +96,240 @@ def ssh_command(
         return ["ssh", "-t", *host.ssh_words(), line]
     options = [word for option in (*_OPTIONS, f"LogLevel={level}") for word in ("-o", option)]
     return ["ssh", "-T", "-a", "-x", *options, *host.ssh_words(), line]
+
+
+def login_command(host: Host) -> str:
+    """Return the command that logs in on a host, for a person to type."""
+    return shlex.join(["ssh", *host.ssh_words()])
+
+
+# What can go wrong
+
+SSH_FAILED = 255
+"""The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1),
+OpenSSH 9)."""
+_NOT_FOUND = (126, 127)
+"""Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
+_TCSH_SAYS = ": Command not found."
+"""The end of what tcsh says about a program that is not there; its exit code is 1."""
+_CANNOT_RUN = re.compile(
+    "bad interpreter|required file not found|cannot execute|[Pp]ermission denied|[Ee]xec format"
+)
+"""What shells say about a program that is there: its interpreter is missing, say, as after an
+upgrade of Python."""
+_SENTENCE_END = r"(?<=\.)\s+|(?<=。)"
+_STORE_OPTION = "--(?:home|db|demo)\\b"
+_USAGE = 2
+"""Exit code of a hermes-browse that does not know the command."""
+
+
+class HostError(StoreError):
+    """A host did not answer, or not with what was asked; `code` says which way.
+
+    Args:
+        code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
+            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves`, `host-rights`
+            or `host-refused`.
+    """
+
+    def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
+        more = _("`hermes-browse hosts check {name}` says more.", name=host.name)
+        super().__init__(sentence, remedy=f"{remedy} {more}".lstrip())
+        self.host, self.code = host, code
+        self.mend = remedy
+        """The remedy alone, without the command that says more; may be empty."""
+
+
+class HostRefusedError(HostError, RefusedError):
+    """A host answers, and refuses."""
+
+    exit_code = RefusedError.exit_code
+
+
+_SAID = (
+    ("REMOTE HOST IDENTIFICATION HAS CHANGED", "host-key"),
+    ("Host key verification failed", "host-new"),
+    ("Could not resolve hostname", "host-unknown"),
+    ("Permission denied", "host-login"),
+    ("Too many authentication failures", "host-login"),
+    ("Connection refused", "host-down"),
+    ("Connection timed out", "host-down"),
+    ("Operation timed out", "host-down"),
+    ("No route to host", "host-down"),
+    ("Network is unreachable", "host-down"),
+    ("Connection closed", "host-lost"),
+    ("Connection reset", "host-lost"),
+    ("Broken pipe", "host-lost"),
+    ("not responding", "host-lost"),
+)
+"""Texts of OpenSSH (not translated) and what they mean; the first that occurs decides."""
+
+
+class _Fault(NamedTuple):
+    """What is said of a fault."""
+
+    sentence: str
+    remedy: str = ""
+    code: str = ""
+    """Its code, if several faults have the same."""
+
+
+_FAULTS = {
+    "host-key": _Fault(
+        N_("{name}: its key is not the one that is known, so nothing was sent."),
+        N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
+    ),
+    "host-new": _Fault(
+        N_("{name}: its key is not known here yet, so nothing was sent."),
+        N_("Connect once in another terminal and compare the key: `{ssh}`."),
+        code="host-key",
+    ),
+    "host-unknown": _Fault(
+        N_("{name}: there is no machine of this name ({said})."),
+        N_("Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."),
+    ),
+    "host-login": _Fault(
+        N_("{name}: it wants a password or another key."),
+        N_("If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."),
+    ),
+    "host-down": _Fault(N_("{name}: it cannot be reached ({said}).")),
+    "host-closed": _Fault(
+        N_("{name}: it closed the connection before the login ({said})."),
+        N_("Its sshd refuses this machine, or has too many logins at once; its log says which."),
+        code="host-down",
+    ),
+    "host-lost": _Fault(N_("{name}: the connection was lost.")),
+    "host-ssh": _Fault(
+        N_("{name}: ssh failed ({said})."), N_("Try it in another terminal: `{ssh}`.")
+    ),
+    "host-silent": _Fault(N_("{name}: it has not answered for {seconds:.0f} seconds.")),
+    "host-noise": _Fault(N_("{name}: what came back is not an answer of hermes-browse ({said}).")),
+    "host-refused": _Fault(N_("{name}: {said}")),
+    "host-rights": _Fault(
+        N_(
+            "{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."
+        )
+    ),
+    "host-serves": _Fault(
+        N_(
+            "{name}: this key may only serve the browser, and this command needs one of its own there."
+        )
+    ),
+    "host-program": _Fault(
+        N_("{name}: its shell does not find “{command}”."),
+        N_(
+            "Install it there, or name its full path as `command` of this host in the configuration."
+        ),
+    ),
+    "host-broken": _Fault(
+        N_("{name}: “{command}” is there and cannot be run ({said})."),
+        N_("Install it there again: its Python may be gone."),
+        code="host-program",
+    ),
+    "host-old": _Fault(
+        N_("{name}: its hermes-browse is too old for this ({said})."),
+        N_("Install the newest there."),
+        code="host-version",
+    ),
+    "host-version": _Fault(
+        N_("{name}: its hermes-browse {version} is too old for this."),
+        N_("Install the newest there."),
+    ),
+}
+
+
+def fault(
+    host: Host,
+    kind: str,
+    *,
+    said: str = "",
+    seconds: float = 0.0,
+    version: str = "",
+    remedy: str = "",
+) -> HostError:
+    """Return an error with its sentence and remedy.
+
+    Args:
+        kind: A key of `_FAULTS`.
+        said: What ssh or the host said; made printable here.
+        seconds: How long was waited.
+        version: Of hermes-browse there.
+        remedy: In place of its own.
+    """
+    fields = {
+        "name": host.name,
+        "said": one_line(said, 400) or "?",
+        "seconds": seconds,
+        "command": one_line(host.command, 80),
+        "version": one_line(version, 20),
+        "ssh": one_line(f"ssh {host.ssh}", 120),
+        "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
+    }
+    found = _FAULTS[kind]
+    own = _(found.remedy, **fields)
+    sentence = _(found.sentence, **fields)
+    error = HostRefusedError if kind == "host-rights" else HostError
+    return error(host, found.code or kind, sentence, remedy=remedy or own)
+
+
+def explain(
+    host: Host, exit_code: int | None, said: str, has_greeted: bool, noise: str = ""
+) -> HostError:
+    """Return why a connection ended.
+
+    Args:
+        exit_code: Of the ssh process; None if it has not ended.
+        said: Its standard error.
+        has_greeted: Whether the program there had said hello.
+        noise: What it printed instead of a hello.
+    """
+    last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
+    if exit_code in (SSH_FAILED, None):
+        is_early = bool(last) and not has_greeted
+        default = "host-ssh" if is_early else "host-lost"
+        kind = next((kind for text, kind in _SAID if text in said), default)
+        return fault(host, "host-closed" if is_early and kind == "host-lost" else kind, said=last)
+    if not has_greeted:
+        if is_no_program(host, exit_code, said):
+            is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
+            return fault(host, "host-broken" if is_broken else "host-program", said=last)
+        if exit_code == _USAGE:
+            return fault(host, "host-old", said=last)
+        last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
+    if exit_code and last:
+        return refused(host, last.removeprefix("hermes-browse: "))
+    return fault(host, "host-lost")
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
+    """Tell whether a shell has ended because it has no such program, or cannot run it."""
+    word = host.command.split()[0]
+    return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == word + _TCSH_SAYS)
+
+
+def refused(host: Host, said: str) -> HostError:
+    """Return the error of the program there, given its sentence."""
+    sentence, remedy = advised(host, said)
+    return fault(host, "host-refused", said=sentence, remedy=remedy)
+
+
+def advised(host: Host, said: str) -> tuple[str, str]:
+    """Return a sentence of the program there, and the remedy for it here.
+
+    Options that name a store are advice for whoever sits at that machine; here it is a line of the
+    configuration.
+    """
+    sentences = re.split(_SENTENCE_END, said)
+    start = {told for each in (NO_STORE, NO_CHAT) for told in (each, _(each))}
+    kept = [each for each in sentences if each not in start and not re.search(_STORE_OPTION, each)]
+    if len(kept) == len(sentences):
+        return host.advice(said), ""
+    elsewhere = _(
+        'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
+    )
+    return " ".join(kept).strip(), elsewhere

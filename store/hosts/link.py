@@ -27,9 +27,8 @@ from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..trash.progress import never
 from ..wording import _
-from .faults import HostError, explain, fault
-from .host import Host
-from .running import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess
+from .host import Host, HostError, explain, fault
+from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess
 
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
@@ -45,8 +44,10 @@ _ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
 """How a line begins that belongs to a question."""
 _SHORT = 10_000
 """Bytes of a line that no question has asked for."""
-_WAITING = 100
+_WAITING = 20
 """Lines about the progress of one question that may wait to be read."""
+PROGRESS_BYTES = 1_000_000
+"""A longer line about progress is neither sent nor kept."""
 
 
 class AnswerLine(NamedTuple):
@@ -92,9 +93,14 @@ class AskedQuestion:
         self._lines: queue.SimpleQueue[AnswerLine | BrowseError] = queue.SimpleQueue()
 
     def heard(self, line: AnswerLine) -> None:
-        """Take a line about it."""
-        if not line.is_progress or self._lines.qsize() <= _WAITING:
-            self._lines.put(line)
+        """Take a line about it; nothing after its answer, and of its progress what there is room
+        for."""
+        is_short = len(line.value) <= PROGRESS_BYTES and self._lines.qsize() < _WAITING
+        if line.is_progress and not is_short:
+            return
+        if not line.is_progress:
+            self._connection.asked.pop(self._number, None)
+        self._lines.put(line)
 
     def fail(self, error: BrowseError) -> None:
         """Give up: whoever waits for the answer gets the error at once."""

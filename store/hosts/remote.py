@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ..edit.delete import Deleted
 from ..edit.flags import Change, RowChange
 from ..edit.restore import Restored
 from ..edit.titles import Renamed
-from ..errors import BrowseError, ValueTooLongError, WriteInDoubtError
+from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
 from ..sessions.session import Session
@@ -27,16 +27,13 @@ from ..text import one_line
 from ..trash.progress import never
 from ..wording import N_, _
 from . import codec
-from .faults import HostError, fault
-from .host import Host, ssh_command
+from .host import Host, HostError, fault, ssh_command
 from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
-from .running import ANSWER_SECONDS
+from .ssh import ANSWER_SECONDS
 
 _LEASES = itertools.count(1)
-_PLAIN_BYTES = 16_000_000
-"""Of an answer without long texts."""
-_WINDOWS = 16
-"""Most windows of an answer: some 128 million characters."""
+_LIST_BYTES = 32_000_000
+"""Of all portions of a list of sessions; some 150,000 sessions."""
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
 _FLAGS = {
@@ -59,9 +56,11 @@ class Lease:
         self.link, self.on_wait = link, on_wait
         self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
+        self._list_bytes = 0
+        """Of the portions of the list that is being read."""
 
     def call(self, name: str, values: codec.Arguments) -> object:
-        """Return the answer of a call; whole texts that are longer than a line come in windows.
+        """Return the answer of a call.
 
         Raises:
             HostError: The host did not answer, or not with what was asked.
@@ -78,55 +77,35 @@ class Lease:
 
     def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
-        answer = codec.signature(name).answer
-        try:
-            return self._asked(name, values, answer)
-        except ValueTooLongError as error:
-            if name not in codec.LONG:
-                raise
-            return self._decoded(name, self._windows(name, values, error), answer)
-
-    def _windows(self, name: str, values: codec.Arguments, error: BrowseError) -> bytes:
-        """Read the text of an answer window by window; the error, if it has too many."""
-        text = ""
-        for _number in range(_WINDOWS):
-            window = self._asked(name, values, str, len(text))
-            assert isinstance(window, str)
-            text += window
-            if len(window) < codec.WINDOW:
-                return text.encode()
-        raise error
-
-    def _asked(
-        self,
-        name: str,
-        values: Mapping[str, Any],
-        answer: object,
-        start: int | None = None,
-    ) -> object:
-        """Ask once, and return the answer as a value of the type `answer`; with `start`, a window of
-        its text."""
         types = codec.signature(name)
-        head: Json = {"lease": self._number, "ask": name, "from": start}
+        head: Json = {"lease": self._number, "ask": name}
         question = self._running = self.link.send(head, codec.sent(name, values))
         seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
-        stopped = values.get("stopped", never)
+        stopped: Any = values.get("stopped", never)
         for line in question.lines(seconds, stopped, changes=types.changes):
             if line.kind in types.reports:
-                if line.kind in values:
-                    values[line.kind](self._decoded(name, line.value, types.reports[line.kind]))
+                report: Any = values.get(line.kind)
+                if report is not None:
+                    report(self._decoded(line.value, types.reports[line.kind]))
             elif line.kind == "answer":
-                return self._decoded(name, line.value, answer)
+                if name == "sessions_after":
+                    self._count(len(line.value), is_first=values["after"] is None)
+                return self._decoded(line.value, types.answer)
             elif line.kind == "error":
-                raise codec.raised_there(self.link.host, line.value)
+                error: Any = self._decoded(line.value, BrowseError)
+                raise codec.error_there(self.link.host, error)
             else:
                 break
         raise self._noise(line.value)
 
-    def _decoded(self, name: str, value: bytes, kind: object) -> object:
+    def _count(self, size: int, *, is_first: bool) -> None:
+        """Count the bytes of a portion; HostError if a list has too many, as it may never end."""
+        self._list_bytes = size if is_first else self._list_bytes + size
+        if self._list_bytes > _LIST_BYTES:
+            raise fault(self.link.host, "host-noise", said=_("more than was asked for"))
+
+    def _decoded(self, value: bytes, kind: object) -> object:
         try:
-            if name not in codec.LONG and len(value) > _PLAIN_BYTES:
-                raise ValueError(len(value))
             return codec.decode(value, kind)
         except ValueError as error:
             raise self._noise(value) from error
@@ -144,15 +123,14 @@ class Lease:
         try:
             answer = self.ask(name, values)
             if isinstance(answer, CleanedUp) and answer.error is not None:
-                error = codec.error_there(self.link.host, codec.failure_of(answer.error))
-                answer = answer._replace(error=error)
+                answer = answer._replace(error=codec.error_there(self.link.host, answer.error))
         except HostError as lost:
             if lost.code not in ("host-lost", "host-silent"):
                 raise
             answer = self._recovered(lost, name, values, title)
         finally:
             waiting.cancel()
-        return _named(self.link.host.name, answer)
+        return answer if name == "undo" else _named(self.link.host.name, answer)
 
     def _recovered(
         self, lost: HostError, call: str, values: codec.Arguments, title: str | None
@@ -263,13 +241,6 @@ def _named(host: str, answer: Any) -> Any:
     if not isinstance(answer, Change) or not answer.rows:
         return answer
     return answer._replace(sentence=_("{done} on {name}", done=answer.sentence, name=host))
-
-
-def undoes(rows: Sequence[RowChange]) -> str:
-    """Return the call that sets a flag as it was; Hermes leaves NULL in rows that it upgrades."""
-    before = [(column, value or 0) for row in rows for column, value in row.before.items()]
-    found = (name for name, (column, value, _done) in _FLAGS.items() if (column, value) in before)
-    return next(found, "archive")
 
 
 class RemoteStore(Store):

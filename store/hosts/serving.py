@@ -42,7 +42,8 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .running import ANSWER_BYTES
+from .link import PROGRESS_BYTES
+from .ssh import ANSWER_BYTES
 
 resource: ModuleType | None
 try:
@@ -69,8 +70,6 @@ _PROCESS_BYTES = 2_000_000_000
 it."""
 _QUESTION_BYTES = 8_000_000
 """Of a line; a clean-up of 100,000 conversations is one."""
-_PROGRESS_BYTES = 1_000_000
-"""Of a line about what is done so far; a longer one is not sent."""
 _WAITING = 50
 """Questions that may have no answer yet, and leases."""
 
@@ -86,7 +85,6 @@ class _Question(msgspec.Struct, eq=False):
     close: int | None = None
     ask: object = None
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
-    start: int | None = msgspec.field(name="from", default=None)
 
 
 _decoder = msgspec.json.Decoder(_Question)
@@ -123,7 +121,7 @@ def _failed(number: int | None, error: Exception) -> bytes:
         error = RefusedError(_("This takes more memory than a question may have."))
     if not isinstance(error, BrowseError):
         error = RefusedError(str(error)[:400] or type(error).__name__)
-    return _line(number, "error", codec.encode(codec.failure_of(error)))
+    return _line(number, "error", codec.encode(error))
 
 
 class _LeaseThread:
@@ -224,9 +222,7 @@ class _LeaseThread:
             values[kind] = partial(server.report, asked, kind)
         if types.stops:
             values["stopped"] = lambda: asked.is_stopped or (server.has_ended and not asked.changes)
-        answer = codec.encode(CALLS[name](self._store, **values))
-        start = asked.question.start
-        return answer if start is None else codec.window(answer, max(start, 0))
+        return codec.encode(CALLS[name](self._store, **values))
 
 
 class Server:
@@ -314,7 +310,7 @@ class Server:
         if asked.changes and not asked.is_stopped:
             asked.until = time.monotonic() + asked.seconds
         line = _line(asked.id, kind, codec.encode(value))
-        if len(line) < _PROGRESS_BYTES:
+        if len(line) < PROGRESS_BYTES:
             self._write(line)
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:

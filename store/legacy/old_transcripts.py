@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
-from ..temporary import TemporaryFolder
+from ..files import TemporaryFolder
 from ..wording import _, ngettext
 from .parsing import read_transcript
 from .transcript_files import find_files

@@ -21,7 +21,7 @@ from ..hermes.homes import Location
 from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
-from ..hosts.running import in_thread
+from ..hosts.ssh import in_thread
 from ..notes.read_marks import AllRead
 from ..search.found import Found
 from ..search.query import Query
@@ -31,10 +31,9 @@ from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion, StoreState
 from ..trash.progress import never
 from ..wording import _
+from . import id_of, place_of
 from .answers import MERGED, merged_hits
-from .keys import number_in
-from .names import id_of, place_of
-from .place import Place
+from .place import Place, number_in
 
 T = TypeVar("T")
 OF_ONE = frozenset(
@@ -57,7 +56,7 @@ def places_of(here: Location, hosts: Sequence[Host], links: Links) -> list[Place
 
 
 class MergedStore(Store):
-    """Several stores as one, whose ids name their places (`keys.py`)."""
+    """Several stores as one, whose ids name their places."""
 
     def __init__(self, path: Path, places: Sequence[Place]) -> None:
         super().__init__(path)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
-from ..ages import MINUTE, age_words
+from ..amounts import MINUTE, age_words
 from ..changes.changes import find_tree
 from ..changes.tool_uses import ToolUse, read_results, read_tool_uses
 from ..compression.compactions import CompactionHistory, read_history

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..ages import When, day_of, parse_when
-from ..amounts import parse_bytes, parse_count, parse_money
+from ..amounts import When, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.reader import Reader
 from ..connection.stored_values import FIRST_TIME, LAST_TIME, first_texts
 from ..wording import N_, _

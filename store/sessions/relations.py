@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..ages import DAY
+from ..amounts import DAY
 from ..wording import N_, _
 from .models import FAR_PAST, Conversation, Relation, Status, start_key
 from .session import Session

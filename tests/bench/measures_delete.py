@@ -83,7 +83,7 @@ def _ours(path: Path, cut: float) -> tuple[float, float]:
     selection = Selection(parse_line("", now), _ended_before(path, cut))
     with OpenStore(Store(path), Location(path, demo=True)) as store:
         catalog = store.catalog(now)
-        plan = store.plan(selection, catalog, now, measure_sizes=False)
+        plan = store.plan(catalog, selection, now, measure_sizes=False)
         store.close()
         names: list[str] = []
 

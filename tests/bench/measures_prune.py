@@ -19,7 +19,7 @@ from figures import Bench, Figure, copied, percentile
 from measures_writer import writing, written
 from ptys import environment
 
-from hermes_browse.store.ages import MINUTE
+from hermes_browse.store.amounts import MINUTE
 from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store

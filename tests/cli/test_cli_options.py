@@ -180,4 +180,6 @@ def test_show_for_people(home):
     assert plain.out.splitlines()[0] == "-t [-dash]" or plain.out.splitlines()[0] == "-t  [-dash]"
     assert "\n  a session whose id begins with a dash\n" in plain.out and " you\n" in plain.out
     marked = call("show --markdown -- -dash")
-    assert marked.out.startswith("# -t\n\n`-dash` · cli") and "\n### 2026-01-01 " in marked.out
+    assert (
+        marked.out.startswith("# -t\n\n`-dash` · cli") and "\n### You · 2026-01-01 " in marked.out
+    )

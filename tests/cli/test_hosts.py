@@ -177,7 +177,7 @@ def test_a_check_of_a_host_where_nothing_is_missing(machines, monkeypatch):
     """And of one that is not configured."""
     configure(machines, "vps")
     monkeypatch.setattr(
-        "hermes_browse.tui.cli.hosts.resume_problem", lambda host, session: None
+        "hermes_browse.tui.cli.hosts.resume_problem", lambda *_asked: None
     )  # see below
     ended = call("hosts check vps")
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""

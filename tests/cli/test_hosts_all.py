@@ -10,10 +10,9 @@ from contract import CONVERSATION, COUNT, holds, keys
 from contract import each as each_of
 from hosting import asked, configure, lies, ssh
 
-from hermes_browse.store.hosts import running
-from hermes_browse.store.hosts.faults import HostError
-from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.running import run_once
+from hermes_browse.store.hosts import ssh as over_ssh
+from hermes_browse.store.hosts.host import Host, HostError
+from hermes_browse.store.hosts.ssh import run_once
 
 
 def test_everything_as_one_list(machines, tmp_path):
@@ -197,9 +196,9 @@ def test_what_is_too_much_or_too_late(machines, monkeypatch):
     """Is not waited for."""
     host = Host("vps", ssh(machines, "vps"))
     with pytest.raises(HostError, match="more than was asked for"):
-        run_once(host, "exec cat /dev/zero", most=1_000_000)
+        run_once(host, "exec cat /dev/zero")
     with pytest.raises(HostError, match="has not answered for 0 seconds"):
         run_once(host, "exec sleep 60", seconds=0.2)
-    monkeypatch.setattr(running, "CONNECT_SECONDS", 0.0)
+    monkeypatch.setattr(over_ssh, "CONNECT_SECONDS", 0.0)
     with pytest.raises(HostError, match="has not answered"):
         run_once(host, "true")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there
 from hermes_browse.store.sessions.session_rows import StoreState
@@ -19,14 +19,18 @@ SILENT = HELLO + "cat > /dev/null #"
 ASKING = """
 import sys
 from hermes_browse.store.api import OpenStore  # fills the list of calls
-from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import Lease
 links = Links()
 one = links.of(Host(*sys.argv[1:]))
+def peak():
+    lines = open("/proc/self/status")
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
 """
-"""The beginning of a program with a connection; its arguments are the fields of the host."""
+"""The beginning of a program with a connection; its arguments are the fields of the host. `peak` is
+its memory in megabytes, at most, without that of the process that started it."""
 
 
 def asked(one: Link) -> StoreState:

@@ -11,8 +11,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.store.hosts.faults import HostError, fault
-from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.host import Host, HostError, fault
 from hermes_browse.store.hosts.link import Hello
 
 

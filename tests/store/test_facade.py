@@ -61,7 +61,7 @@ def test_it_is_read(store):
     assert conversations and {each.source for each in conversations} == {"cli"}
     hit = store.search("the").answer.hits[0]
     assert hit.message_id in [each.id for each in store.transcript(hit.session_id)]
-    assert store.lineage(hit.session_id).focus == hit.session_id
+    assert store.lineage(hit.session_id, time.time()).focus == hit.session_id
     (first, *_more) = store.export([hit.session_id], Format.MARKDOWN)
     assert first.startswith("---")
     with pytest.raises(NotFoundError):
@@ -90,12 +90,12 @@ def test_it_is_cleaned_up(store):
     moment = time.time()
     catalog = store.catalog(moment)
     selection = Selection(parse_line("source:cron older:1d", moment))
-    plan = store.plan(selection, catalog, moment)
+    plan = store.plan(catalog, selection, moment)
     planned = {each.conversation.id for each in plan.selected}
     assert planned
     assert store.archive_planned(plan).results
     assert planned <= {each.id for each in store.conversations("is:archived")}
-    outcome = store.delete_planned(store.plan(selection, catalog, moment))
+    outcome = store.delete_planned(store.plan(catalog, selection, moment))
     (deleted,) = outcome.results
     assert planned == set(deleted.bundle.conversations)
     assert not planned & {each.id for each in store.conversations()}

@@ -26,7 +26,7 @@ PLACES = {
     "old": "tui.browser.places.old_screen.OldScreen",
     "old-transcripts": "tui.browser.places.old_screen.read_old_transcripts",
     "palette": "tui.screens.palette.open_palette",
-    "parse-age": "store.ages.parse_age",
+    "parse-age": "store.amounts.parse_age",
     "places": "tui.browser.places.places_screen.PlacesScreen",
     "prune": "tui.screens.cleanup.prune_screen.PruneScreen",
     "query-line": "tui.browser.search.query_line.QueryLine",

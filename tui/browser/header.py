@@ -10,7 +10,7 @@ from textual.style import Style
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.places.names import id_of
+from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Lineage, Status, View
 from hermes_browse.store.since.attention import Attention

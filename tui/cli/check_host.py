@@ -8,20 +8,19 @@ import os
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hosts.faults import HostError, login_command
-from hermes_browse.store.hosts.host import PROGRAM, Host
-from hermes_browse.store.hosts.running import run, run_once
+from hermes_browse.store.hosts.host import PROGRAM, Host, HostError, login_command
+from hermes_browse.store.hosts.ssh import run, run_once
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
-
-from .on_host import ask_document
 
 _WORD = re.compile(r"[\w.~/+-]+")
 """A program that needs no quotes in any shell."""
@@ -74,37 +73,25 @@ def problem_of(host: Host, error: BrowseError) -> HostProblem:
     return HostProblem(error.code, error.sentence, remedy or look)
 
 
-def resume_problem(host: Host, session_id: str) -> HostProblem | None:
-    """Plan a resume on a host, with its own command; return why it would fail, None if it would
-    not."""
+def resume_problem(host: Host, store: OpenStore, session_id: str) -> HostProblem | None:
+    """Return why a resume on a host would fail, None if it would not: it is a command of its own
+    there, and needs `hermes`."""
+    text = _("{name}: it is listed, searched and opened, but resuming fails there.")
+    remedy = ""
     try:
-        document = ask_document(host, ["resume", "--print", "--", session_id])
+        plan = store.resume_plan(session_id, time.time())
+        run_once(host, host.command_line(["--version"]))
     except BrowseError as error:
-        remedy = error.mend if isinstance(error, HostError) else error.remedy
-        why = f"{error.sentence} {remedy}".rstrip()
-        return HostProblem(
-            "host-resume",
-            _(
-                "{name}: it is listed, searched and opened, but resuming fails there.",
-                name=host.name,
-            ),
-            why,
+        mend = error.mend if isinstance(error, HostError) else error.remedy
+        remedy = f"{error.sentence} {mend}".rstrip()
+    else:
+        if all(warning.code != "no-hermes" for warning in plan.warnings):
+            return None
+        text = _(
+            "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there."
         )
-    warnings = document.get("warnings")
-    known = warnings if isinstance(warnings, list) else []
-    if not any(
-        isinstance(warning, dict) and warning.get("code") == "no-hermes" for warning in known
-    ):
-        return None
-    remedy = _("Link it into ~/.local/bin of that user, or install Hermes Agent there.")
-    return HostProblem(
-        "host-resume",
-        _(
-            "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there.",
-            name=host.name,
-        ),
-        remedy,
-    )
+        remedy = _("Link it into ~/.local/bin of that user, or install Hermes Agent there.")
+    return HostProblem("host-resume", text.format(name=host.name), remedy)
 
 
 # The program

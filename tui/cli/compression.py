@@ -16,9 +16,11 @@ from hermes_browse.store.compression.compactions import (
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses
 from hermes_browse.store.compression.model_context import ModelContext, RowOrigin, SentRow
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.export.markdown import message_markdown, plain
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import fenced, one_line
+from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, long_number, name, size, timestamp
@@ -94,7 +96,8 @@ class ContextCommand(Subcommand):
         if context.json:
             context.print_json(_context_json(conversation, sent, rows))
         elif arguments.markdown:
-            print_text("\n".join(_context_markdown(conversation, sent, rows)).rstrip())
+            for text in _context_markdown(conversation, sent, rows):
+                print_text(text)
         else:
             print_lines(_context_lines(conversation, sent, rows, focus))
         return 0
@@ -303,14 +306,9 @@ def _context_markdown(
     sent: ModelContext,
     rows: _Rows,
 ) -> Iterator[str]:
-    """Yield the context as lines of Markdown with the full texts."""
-    yield from (f"# {one_line(name(conversation))}", "", _summary(sent), "")
-    yield from (f"> {_(NOTES[note])}" for note in sent.notes)
+    """Yield the context as Markdown with the full texts, a message at a time."""
+    yield f"# {plain(one_line(name(conversation)))}\n\n{_summary(sent)}\n"
+    yield from (f"> {_(NOTES[note])}\n" for note in sent.notes)
     if sent.prompt:
-        yield from ("", "## " + _("System prompt"), "", fenced(sent.prompt))
-    for row, message in rows:
-        yield from ("", f"## {row.id} · {heading(message)} · {_(_WHY[row.why])}", "")
-        if row.why is RowOrigin.SUMMARY:
-            yield fenced(message.text)
-        elif body := body_of(message):
-            yield fenced(body) if message.role == "tool" else body
+        yield f"### {_('System prompt')}\n\n{fenced(printable(sent.prompt))}\n"
+    yield from (message_markdown(rendered(message), note=_(_WHY[row.why])) for row, message in rows)

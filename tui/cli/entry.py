@@ -194,7 +194,7 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.json:
         speak(ENGLISH)  # programs get the same sentences in every language
     if arguments.host is not None and command.runs_there(arguments):
-        from .on_host import run_there  # start time: rarely needed
+        from .hosts import run_there  # start time: rarely needed
 
         return run_there(arguments, argv)
     return command.start(arguments)

@@ -1,35 +1,39 @@
 """`hosts`: the configured hosts, asked all at once; `hosts check NAME`: what is missing there, and
-what mends it."""
+what mends it; and command lines that run on a host (`--host NAME`)."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hosts.faults import HostError, login_command
-from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.host import Host, HostError, login_command
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
-from hermes_browse.store.hosts.running import in_thread
+from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import Conversation, View
-from hermes_browse.store.text import one_line
+from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
 from ..settings.folders import config_path
 from ..settings.read_config import read_config
 from ..text.formats import timestamp
-from .check_host import problem_of, resume_problem
+from .check_host import HostProblem, problem_of, resume_problem
 from .command_context import Subcommand
 from .output import TableColumn, fields, note, print_json, print_table, print_text
-from .parser import Argument, Flag, Valued
-from .stores import SOME_SILENT, how_to_add, named_host, opened_links
+from .parser import Argument, Flag, Valued, without
+from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
 
+_RUN_SECONDS = 660.0
+"""How long a command line may print nothing: it may read a whole store."""
 _SILENT = (
     *("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost"),
     "host-ssh",
@@ -51,6 +55,8 @@ class HostState(NamedTuple):
     rights: tuple[str, ...] = ()
     """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
     unknown."""
+    problem: HostProblem | None = None
+    """What is wrong, if that was looked for."""
 
     @property
     def is_reachable(self) -> bool:
@@ -129,7 +135,7 @@ class HostsCommand(Subcommand):
         for trouble in configuration.troubles:  # a host may be missing for it
             note(trouble.sentence(str(configuration.path)))
         if arguments.what is not None:
-            (state,) = _states([named_host(arguments.name)])
+            (state,) = _states([named_host(arguments.name)], is_check=True)
             return _report(state, as_json=arguments.json)
         states = _states(hosts)
         if not hosts:
@@ -144,14 +150,18 @@ class HostsCommand(Subcommand):
         return SOME_SILENT if any(state.sessions is None for state in states) else 0
 
 
-def _states(hosts: Sequence[Host]) -> list[HostState]:
+def _states(hosts: Sequence[Host], *, is_check: bool = False) -> list[HostState]:
     with opened_links() as links:
-        asked = [in_thread(partial(_state, links.of(host)), f"ask {host.name}") for host in hosts]
+        asked = [
+            in_thread(partial(_state, links.of(host), is_check=is_check), f"ask {host.name}")
+            for host in hosts
+        ]
         return [each.result() for each in asked]
 
 
-def _state(link: Link) -> HostState:
-    """Ask a host for its state."""
+def _state(link: Link, *, is_check: bool) -> HostState:
+    """Ask a host for its state; for a check, look for what is wrong with it, and where nothing
+    else is, plan a resume."""
     state = HostState(link.host)
     try:
         hello = link.open()
@@ -163,20 +173,20 @@ def _state(link: Link) -> HostState:
             store.state()
             state = state._replace(round_trip=time.perf_counter() - begun)
             page = store.first_page(time.time(), view=View.ALL, limit=1)
-        roots = page.order(View.ALL)[:1]
-        return state._replace(newest=page.conversation(roots[0]) if roots else None)
+            for root in page.order(View.ALL)[:1]:
+                newest = page.conversation(root)
+                problem = resume_problem(link.host, store, newest.id) if is_check else None
+                state = state._replace(newest=newest, problem=problem)
     except BrowseError as error:
-        return state._replace(error=error)
+        problem = problem_of(link.host, error) if is_check else None
+        return state._replace(error=error, problem=problem)
+    return state
 
 
 def _report(state: HostState, *, as_json: bool) -> int:
     """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
     3."""
-    problem = None
-    if state.error is not None:
-        problem = problem_of(state.host, state.error)
-    elif state.newest is not None:  # where nothing else is wrong, a resume is planned there
-        problem = resume_problem(state.host, state.newest.id)
+    problem = state.problem
     if as_json:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
         print_json(state.json() | {"problems": problems})
@@ -204,3 +214,26 @@ def _report(state: HostState, *, as_json: bool) -> int:
     else:
         print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
     return 0
+
+
+def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
+    """Run the command line, parsed and as given, on the host that it names, because it needs files
+    there; print what it prints, and return its exit code.
+
+    Raises:
+        NotFoundError: There is no such host.
+        HostError: It did not answer.
+    """
+    host = named_host(arguments.host, arguments.profile)
+    words = without(argv, {"--host", "--profile"}, {"--debug"})
+    reply = run_once(host, host.command_line(words), _RUN_SECONDS)
+    if not arguments.json:
+        sys.stdout.write(printable(reply.out))
+        sys.stdout.flush()
+    for line in reply.err.split("\n"):
+        if line.strip():
+            note(host.advice(line.rstrip("\r")))
+    if arguments.json and (reply.code == 0 or reply.out.strip()):
+        location = Location(Path(host.name), host=host)
+        print_json(with_host(read_document(host, reply.out), location))
+    return reply.code

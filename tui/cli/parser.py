@@ -255,12 +255,6 @@ def without(
     return kept
 
 
-def with_options(words: Sequence[str], *options: str) -> list[str]:
-    """Return the words of a command line with more options, ahead of the `--` that ends them."""
-    at = words.index("--") if "--" in words else len(words)
-    return [*words[:at], *options, *words[at:]]
-
-
 def add_store_options(parser: Parser, *, top: bool = False, hosts: bool = True) -> None:
     """Add the options that name a store; they are accepted before a command, after it, and after
     its actions.

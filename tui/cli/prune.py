@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import TypeVar
 
-from hermes_browse.store.ages import parse_when
-from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
+from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money, parse_when
 from hermes_browse.store.cleanup.bulk import Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
@@ -173,7 +172,7 @@ class PruneCommand(Subcommand):
                 )
             )
         catalog = context.store.catalog(context.now)
-        plan = context.store.plan(selection, catalog, context.now)
+        plan = context.store.plan(catalog, selection, context.now)
         if is_archive:  # an archived conversation stays as it is
             plan = plan.without_archived()
         plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)

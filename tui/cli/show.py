@@ -6,17 +6,19 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.reader import chunks
+from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.export.markdown import code, message_markdown, plain
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.block_kinds import CALL, SEAM, SUMMARY
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import fenced, one_line, printable
+from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
 from ..text.formats import long_number, role, state, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_texts
+from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
 from .parser import ID, Argument, Flag, Parser, add_all
 
 _AT_ONCE = 400
@@ -80,7 +82,8 @@ class ShowCommand(Subcommand):
             }
             context.print_json(document, "messages", map(message_json, messages))
         elif arguments.markdown:
-            print_texts(_as_markdown(conversation, messages))
+            for text in _as_markdown(conversation, messages):
+                print_text(text)
         else:
             print_lines(as_lines(conversation, messages))
         return 0
@@ -91,8 +94,7 @@ def _read_in_portions(store: OpenStore, ids: Sequence[int]) -> Iterator[ChatMess
 
     The store is closed while a portion is printed: a pager may keep it waiting for hours.
     """
-    for some in chunks(ids, _AT_ONCE):
-        portion = store.messages(list(some))
+    for portion in read_in_portions(store.messages, ids, _AT_ONCE):
         store.close()
         yield from portion
 
@@ -163,18 +165,16 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:
-    """Yield the conversation as Markdown: a heading for each message, tool output in fences."""
-    yield from (f"# {_name(conversation)}", "")
-    facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
+    """Yield the conversation as Markdown, a message at a time."""
+    facts = [conversation.source, conversation.model or ""]
     facts.append(_("{count} messages", count=long_number(conversation.message_count)))
     facts.append(timestamp(conversation.root.started_at))
-    yield from (one_line(" · ".join(fact for fact in facts if fact)), "")
+    line = plain(one_line(" · ".join(filter(None, facts))))
+    yield f"# {plain(_name(conversation))}\n\n{code(one_line(conversation.id))} · {line}\n"
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            seam = _("continued in `{id}`", id=one_line(segment))
-            yield from ("---", "", f"*{seam}*", "")
-        yield from (f"### {heading(message)}", "")
-        if body := body_of(message):
-            yield from (fenced(body) if message.role == "tool" else body, "")
+            seam = _("continued in {id}", id=code(one_line(segment)))
+            yield f"---\n\n*{seam}*\n"
+        yield message_markdown(rendered(message))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from hermes_browse.store.ages import parse_when
+from hermes_browse.store.amounts import parse_when
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError

@@ -23,8 +23,8 @@ from hermes_browse.store.errors import (
     StoreError,
     StoreMissingError,
 )
+from hermes_browse.store.files import TemporaryFolder, removed_on_signals
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
-from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -263,7 +263,7 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
     hosts = configured_hosts()
     with opened_links() as links:
         there = [
-            later.running.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
+            later.ssh.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
             for host in hosts
         ]
         here = list(_ask_here(arguments, ask, is_needed=not hosts))

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.notes.read_marks import AllRead
+from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore, places_of
-from hermes_browse.store.places.names import id_of
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.since.since import LANES, Since, SinceItem

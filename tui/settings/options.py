@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hermes_browse.store.ages import DAY, parse_age
+from hermes_browse.store.amounts import DAY, parse_age
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import LANGUAGES, N_, _
@@ -57,7 +57,7 @@ class Options(NamedTuple):
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
     trash: str = FOREVER
-    """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
+    """The age at which a bundle is dropped, as `store.amounts.parse_age` reads it."""
     keys: Mapping[str, str] = MappingProxyType({})
     """Command id to keys as the user spells them, separated by commas."""
     hosts: tuple[Host, ...] = ()

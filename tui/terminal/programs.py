@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_browse.store.temporary import TemporaryFolder
+from hermes_browse.store.files import TemporaryFolder
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pruning import NOW, aged, chosen, family, opened, said
 
-from hermes_browse.store.ages import HOUR, age_words
+from hermes_browse.store.amounts import HOUR, age_words
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.selection import (
     Selection,

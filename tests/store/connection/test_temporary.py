@@ -11,7 +11,7 @@ import pytest
 from effort import slow_but
 from platforms import posix_only, until
 
-from hermes_browse.store.temporary import TemporaryFolder
+from hermes_browse.store.files import TemporaryFolder
 
 pytestmark = posix_only
 
@@ -37,14 +37,14 @@ def test_a_signal_while_the_folder_is_being_removed(temporary):
     """The removal is done again: what the signal interrupted does not go on."""
     program = """
 import os, shutil, signal, tempfile
-from hermes_browse.store import temporary
-with temporary.removed_on_signals():
+from hermes_browse.store import files
+with files.removed_on_signals():
     remove = shutil.rmtree
     def interrupted(path, **options):
         shutil.rmtree = remove
         os.kill(os.getpid(), signal.SIGTERM)
     shutil.rmtree = interrupted
-    with temporary.TemporaryFolder("demo") as path:
+    with files.TemporaryFolder("demo") as path:
         (path / "file").touch()
 """
     ended = subprocess.run([sys.executable, "-c", program], check=False)

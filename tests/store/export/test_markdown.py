@@ -13,8 +13,17 @@ from markdown_it import MarkdownIt
 from paths import DATA
 
 from hermes_browse.store.export.files import Format
-from hermes_browse.store.export.markdown import code, neutral, plain, split_fences, yaml_value
+from hermes_browse.store.export.markdown import (
+    code,
+    message_markdown,
+    neutral,
+    plain,
+    split_fences,
+    yaml_value,
+)
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages import block_kinds, chat_message
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import fenced, one_line, printable
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
@@ -186,6 +195,24 @@ def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_
     assert (
         text.index("\n[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
     )
+
+
+def test_one_message_outside_of_an_export():
+    """With its day and id, nothing folded; a result that is known stands behind its call, and what
+    is said is no part of the reasoning."""
+    calls = (ToolCall("a", "look", '{"path": "x"}'), ToolCall("b", "*run*", "cut"))
+    message = ChatMessage(
+        7, "s", "assistant", "</details> done", T0, tool_calls=calls, reasoning="one\n\n```\ntwo"
+    )
+    result = ChatMessage(8, "s", "tool", "three\nfour\x1b", tool_call_id="a")
+    text = message_markdown(rendered(message, {"a": result}.get), note="since")
+    assert text.startswith("### Assistant · 20") and " · message 7 · since\n" in text
+    parts = [token.content for token in PARSER.parse(text) if token.type in ("inline", "fence")]
+    assert parts[1:] == [
+        "Reasoning", "one", "two\n", "\\</details> done", "look", '{\n  "path": "x"\n}\n',
+        "Result of look, 2 lines", "three\nfour␛\n", r"\*run\*", "cut\n",
+    ]  # fmt: skip
+    assert tags(text) == []
 
 
 NASTY = [

@@ -13,8 +13,7 @@ from asking import ASKING, SILENT, asked, failure
 from platforms import script, until
 
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.hosts.faults import HostError
-from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.host import Host, HostError
 from hermes_browse.store.hosts.remote import Lease
 
 # Several at once

@@ -44,7 +44,7 @@ def planned(store):
     now = time.time()
     catalog = store.catalog(now)
     marks = [f"old{number}" for number in range(MANY)]
-    return store.plan(chosen("", *marks), catalog, now)
+    return store.plan(catalog, chosen("", *marks), now)
 
 
 def left(path):

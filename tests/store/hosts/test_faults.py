@@ -7,18 +7,22 @@ import struct
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
-from asking import ASKING, HELLO, asked, failure, remote
+from asking import ASKING, HELLO, SILENT, asked, failure, remote
 from effort import slow_but
 from platforms import python, until
 
 from hermes_browse.store.api import open_store
-from hermes_browse.store.hosts import link, running
+from hermes_browse.store.hosts import codec, link
+from hermes_browse.store.hosts import remote as remote_store
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.store.hosts.faults import HostError, explain
-from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import Link
+from hermes_browse.store.hosts.host import Host, HostError, explain, ssh_command
+from hermes_browse.store.hosts.link import AnswerLine, Link
+from hermes_browse.store.hosts.ssh import run_once
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.session_rows import SessionsPortion
 
 # Not reached
 
@@ -140,9 +144,11 @@ def test_a_message_of_the_day_and_noise_are_skipped(links, server):
     assert asked(links.of(server.host))
 
 
+NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
 
 
+@NEEDS_PROC
 @pytest.mark.parametrize(
     ("command", "megabytes"),
     [
@@ -150,7 +156,7 @@ _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
         pytest.param(f"{_MANY} '\\n' #", 4, id="empty lines", marks=pytest.mark.slow),
         pytest.param(f"{_MANY} 1 | fold -w 4000 #", 4, id="numbers", marks=pytest.mark.slow),
         pytest.param(
-            f"{HELLO} {_MANY} x #", 300, id="one line as an answer", marks=pytest.mark.slow
+            f"{HELLO} {_MANY} x #", 60, id="one line as an answer", marks=pytest.mark.slow
         ),
         pytest.param(
             f"{HELLO} {_MANY} '\\n' #", 4, id="empty lines as answers", marks=pytest.mark.slow
@@ -167,18 +173,79 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
     """They are not kept, and nothing that follows is believed. Memory is that of a process of its
     own."""
     code = ASKING + (
-        "from resource import RUSAGE_SELF, getrusage\n"
-        "before = getrusage(RUSAGE_SELF).ru_maxrss\n"
+        "before = peak()\n"
         "try: Lease(one).call('state', {})\n"
         "except HostError as error: print(error.code, len(str(error)))\n"
-        "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
+        "print(peak() - before)\n"
     )
     host = server.host._replace(command=command)
-    done = python(code, *host)
-    kind, length, grown, in_bytes = done.split()
+    kind, length, grown = python(code, *host).split()
     assert kind == "host-noise" and int(length) < 300
-    assert int(grown) / (1e6 if in_bytes == "True" else 1e3) < megabytes
+    assert float(grown) < megabytes
     until(lambda: server.alive() == [])
+
+
+_ANSWER = """read -r l; printf '{"id": 1, "answer": '; head -c %d /dev/zero | tr '\\0' x | sed 's/x/%s/g'"""
+
+
+@NEEDS_PROC
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("call", "before", "count", "each", "after"),
+    [
+        ("system_prompt", '"😀', 15_900_000, "y", '"'),
+        ("vocabulary", '[["a"', 399_000, ',"éé"', "],[],[],[],[]]"),
+        ("read_facts", '{"a":[[]', 900_000, ",[]", "]}"),
+        ("read_facts", '{"a":[[0.5', 1_900_000, ",0.5", "]]}"),
+    ],
+    ids=["an emoji makes a text wide", "short texts", "empty lists", "numbers"],
+)
+def test_no_answer_takes_memory_without_bound(server, call, before, count, each, after):
+    """The largest line of each kind, with all that is made of it."""
+    said = _ANSWER % (count, each.replace("/", "\\/"))
+    command = (
+        HELLO
+        + said.replace('"answer": ', f'"answer": {before}')
+        + f"; printf '{after}}}\\n'; cat #"
+    )
+    values = {"read_facts": {"of_tools": False, "sizes": False}}.get(call, {"session_id": "s"})
+    code = ASKING + (
+        "from hermes_browse.store.hosts import codec\n"
+        f"lease, types = Lease(one), codec.signature({call!r})\n"
+        "one.open()\n"
+        "before = peak()\n"
+        f"try: lease.ask({call!r}, {values})\n"
+        "except HostError as error: pass\n"
+        "print(peak() - before)\n"
+    )
+    host = server.host._replace(command=command)
+    assert 15 < float(python(code, *host)) < 200
+
+
+def test_lines_that_wait_to_be_read_are_few(links, server):
+    """Of progress there is room for a little, and nothing is kept behind an answer."""
+    one = links.of(server.host._replace(command=SILENT))
+    question = one.send({"lease": 1, "ask": "state"})
+    for _number in range(100):
+        question.heard(AnswerLine("tell", b"0.5"))
+    question.heard(AnswerLine("portion", b" " * (link.PROGRESS_BYTES + 1)))
+    connection = one.connection
+    assert connection is not None
+    for _number in range(3):
+        connection._heard(b'{"id": 1, "answer": 1}')
+    kinds = [line.kind for line in question.lines(60.0)]
+    assert len(kinds) <= 21 and kinds[-1] == "answer" and question._lines.empty()
+
+
+@pytest.mark.parametrize("sessions", [[], [Session("s", "cli")]], ids=["empty", "full"])
+def test_a_list_without_end(links, server, monkeypatch, sessions):
+    """It is given up."""
+    monkeypatch.setattr(remote_store, "_LIST_BYTES", 2_000)
+    portion = codec.encode(SessionsPortion(sessions, 7)).decode()
+    said = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "answer": %s}}\n' $n '{portion}'; done #"""
+    store = open_store(remote(links.of(server.host._replace(command=HELLO + said))))
+    with pytest.raises(HostError, match="more than was asked for" if sessions else "not an answer"):
+        store.catalog(0.0)
 
 
 def test_ssh_is_ended_before_anyone_learns_of_the_error(links, server, monkeypatch):
@@ -334,12 +401,10 @@ def test_arguments_arrive_as_they_are(links, server):
     assert os.listdir(server.folder / "home") == []
 
 
-@pytest.mark.slow
-def test_a_command_that_prints_nothing_is_given_up(server, monkeypatch):
+def test_a_line_that_prints_nothing_is_given_up(server):
     """However long it may take as long as it prints."""
-    monkeypatch.setattr(running, "SILENT_SECONDS", 3.0)
     chatty = "for each in 1 2 3 4 5 6 7 8; do sleep 0.5; echo $each; done"
-    assert running.run_once(server.host, chatty, seconds=None).out.split()[-1] == "8"
+    assert run_once(server.host, chatty, 3.0).out.split()[-1] == "8"
     with pytest.raises(HostError) as caught:
-        running.run_once(server.host, "echo begun; sleep 600", seconds=None)
+        run_once(server.host, "echo begun; sleep 600", 3.0)
     assert caught.value.code == "host-silent"

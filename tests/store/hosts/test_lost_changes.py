@@ -6,21 +6,11 @@ import time
 
 import pytest
 from asking import remote
-from trashing import add_message, execute, rows, session_ids
+from trashing import add_message, rows, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
 from hermes_browse.store.hosts.remote import Lease
-
-
-@pytest.mark.slow
-def test_sixty_megabytes_in_one_message(links, server, hermes_home):
-    """It is read as any other."""
-    text = "ä€" * 12_000_000
-    execute(hermes_home / "state.db", "UPDATE messages SET content = ? WHERE id = 1", text)
-    with open_store(remote(links.of(server.host))) as store:
-        (message,) = store.messages([1])
-    assert message.text == text
 
 
 def _conversation(home):

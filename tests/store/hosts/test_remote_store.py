@@ -3,16 +3,15 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 from paths import DATA
 from plays import play, store_of
 
 from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.flags import RowChange
 from hermes_browse.store.errors import (
     NotFoundError,
     RefusedError,
@@ -20,11 +19,9 @@ from hermes_browse.store.errors import (
     ValueTooLongError,
 )
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hosts import codec, remote
-from hermes_browse.store.hosts.codec import Failure
-from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import AnswerLine, Hello, Link, Links
-from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there, store_at
+from hermes_browse.store.hosts import codec
+from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there, store_at
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.search.query import parse
@@ -82,7 +79,7 @@ def _answers(store):
         yield store.suggestions(query, catalog, View.CHATS, NOW)
         yield store.roots(query, catalog, View.ALL, NOW)
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
-        yield store.plan(Selection(parse_line(line, NOW)), catalog, NOW)
+        yield store.plan(catalog, Selection(parse_line(line, NOW)), NOW)
     sessions = list(catalog.sessions.values())
     yield dict(store.measure(sessions))
     yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
@@ -126,47 +123,19 @@ def test_changes_and_runs_travel_whole(tmp_path):
     assert answers["prompt_before"] is not None
 
 
-class LongAnswers:
-    """A link to a host whose whole answers are too large for a line."""
+def test_what_is_too_large_for_one_answer_comes_in_several():
+    """Down to a single row, which is refused."""
 
-    host = Host("vps", "vps")
+    def read(ids):
+        if sum(ids) > 20:
+            raise ValueTooLongError("This answer is too large to be sent.")
+        return ids
 
-    def __init__(self, answer):
-        self.answer = codec.encode(answer)
-        self.starts = []
-        """Of the windows that were asked for; None for the whole answer."""
-
-    def open(self):
-        return Hello("1.0", "/srv/state.db", "", codec.PROTOCOL)
-
-    def send(self, question, arguments):
-        self.starts.append(question.get("from"))
-        return self
-
-    def lines(self, seconds, poll, **_named):
-        start = self.starts[-1]
-        if start is None:
-            failure = Failure("ValueTooLongError", "This is too large.", "")
-            yield AnswerLine("error", codec.encode(failure))
-        else:
-            yield AnswerLine("answer", codec.window(self.answer, start))
-
-
-def test_a_long_answer_comes_in_windows(monkeypatch):
-    """Texts only, as many windows as it has; more than the most are refused."""
-    monkeypatch.setattr(codec, "WINDOW", 10)
-    text = 'Zoë said: "no"\n' * 5
-    link = LongAnswers(text)
-    lease = Lease(cast(Link, link))
-    assert lease.call("system_prompt", {"session_id": "one"}) == text
-    length = len(link.answer.decode())
-    assert link.starts == [None, *range(0, length + 1, 10)]
-    monkeypatch.setattr(remote, "_WINDOWS", 2)
-    with pytest.raises(ValueTooLongError, match="vps: This is too large"):
-        lease.call("system_prompt", {"session_id": "one"})
+    ids = [*range(10)]
+    portions = list(read_in_portions(read, ids, 8))
+    assert [each for some in portions for each in some] == ids and portions[0] == [0, 1, 2, 3]
     with pytest.raises(ValueTooLongError):
-        lease.call("state", {})
-    assert link.starts[-1] is None, "no text, so no windows"
+        list(read_in_portions(read, [1, 21], 8))
 
 
 def test_flags_titles_and_deletes_go_through_the_program_there(
@@ -196,11 +165,6 @@ def test_flags_titles_and_deletes_go_through_the_program_there(
         assert [each.name for each in far.deletions()] == [deleted.bundle.name]
         restored = far.restore(deleted.bundle.name)
         assert restored.verified and conversations() == before and far.check_index() == ()
-
-
-def test_a_flag_that_was_null_is_taken_back():
-    """An upgraded file has none where nothing was ever archived."""
-    assert remote.undoes([RowChange("a", {"archived": None}, {"archived": 1})]) == "unarchive"
 
 
 def test_nothing_here_writes_to_it(there):

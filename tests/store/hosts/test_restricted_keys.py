@@ -13,7 +13,7 @@ from real_sshd import NEEDS, RESTRICTED, SECRET, machine
 from hermes_browse.store.api import open_store
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.hosts.codec import signature
-from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 

@@ -167,6 +167,7 @@ def test_no_statement_is_run(caller, hermes_home, tmp_path, sql):
         ("messages", {"ids": [1], "more": 1}, "unknown field `more`"),
         ("vocabulary", {"catalog": {"sessions": []}}, "unknown field `catalog`"),
         ("measure", {"sessions": []}, "no call"),
+        ("undo", {"done": ["", [["s", {}, {"model_config": ""}]]]}, "Only flags and titles"),
         ("plan", {"selection": {"marks": []}, "now": 0.0}, "Expected `array`"),
     ],
 )
@@ -218,23 +219,6 @@ def test_an_answer_that_is_too_large_is_refused(caller, monkeypatch):
     kind, sentence, *_remedy = caller.ask("sessions_after", after=None)["error"]
     assert kind == "ValueTooLongError" and "too large" in sentence
     assert caller.is_answered()
-
-
-def test_windows_of_an_answer_are_the_whole(caller, monkeypatch):
-    """What is too large for a line is asked for from a character on."""
-    question = {"lease": 1, "ask": "messages", "with": {"ids": [1, 2, 3]}}
-    whole = caller.heard("id", caller.send(**question))["answer"]
-    assert len(whole) == 3
-    monkeypatch.setattr(codec, "WINDOW", 100)
-    text, window = "", "-"
-    while window:
-        number = caller.send(**question, **{"from": len(text)})
-        window = caller.heard("id", number)["answer"]
-        text += window
-        assert len(window) <= 100
-    assert json.loads(text) == whole
-    number = caller.send(**question, **{"from": None})
-    assert caller.heard("id", number)["answer"] == whole, "no window was asked for"
 
 
 def test_a_question_that_takes_too_long_is_refused(caller, monkeypatch, endless):

@@ -13,11 +13,9 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.places import merged
-from hermes_browse.store.places.keys import Keys
+from hermes_browse.store.places import id_of, merged, place_of
 from hermes_browse.store.places.merged import MergedLease, MergedStore, places_of
-from hermes_browse.store.places.names import id_of, place_of
-from hermes_browse.store.places.place import Place
+from hermes_browse.store.places.place import Keys, Place
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 
@@ -28,7 +26,7 @@ REFUSED = {
     *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
     *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),
-    *("find_deletion", "find_in_deletion"),
+    *("find_deletion", "find_in_deletion", "undo"),
     *("tag", "rename_tag", "undo_tags", "tags", "job_output"),
 }
 """Calls about one store, as changes are."""

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from builders import DAY, make_store
 
-from hermes_browse.store.ages import HOUR, MINUTE, MONTH, WEEK, YEAR, parse_age, parse_when
+from hermes_browse.store.amounts import HOUR, MINUTE, MONTH, WEEK, YEAR, parse_age, parse_when
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store

@@ -8,7 +8,7 @@ from browsing import on_demo
 from trashing import add_message, execute, opened, rows, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View

@@ -7,10 +7,11 @@ from transcripts import lines_of, model_of
 
 from hermes_browse.store.connection import stored_values
 from hermes_browse.store.connection.stored_values import read_json_items
+from hermes_browse.store.export.markdown import message_markdown
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
 from hermes_browse.tui.browser.transcript import block_layout
-from hermes_browse.tui.browser.transcript.copying import document
 from hermes_browse.tui.browser.transcript.entries import CALL_LIMIT, Look, Tools
 from hermes_browse.tui.text.styled import line_text
 
@@ -47,7 +48,7 @@ def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):
         assert f"… {_MANY - CALL_LIMIT:,} more calls · O opens all" in shown
     else:
         assert f"{_MANY}× terminal" in shown
-    assert f"ls {_MANY - 1}" in document(message, model)
+    assert f"ls {_MANY - 1}" in message_markdown(rendered(message, model.result))
 
 
 _LISTS = [

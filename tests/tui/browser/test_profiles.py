@@ -10,7 +10,7 @@ from platforms import script
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
-from hermes_browse.store.places.names import place_of
+from hermes_browse.store.places import place_of
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow
 from hermes_browse.tui.browser.main import MainScreen

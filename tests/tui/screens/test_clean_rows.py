@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pruning import NOW, chosen, family, opened
 from rich.cells import cell_len
 
-from hermes_browse.store.ages import DAY
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.plan import Spared, make_plan
 from hermes_browse.store.cleanup.retention import Forecast
 from hermes_browse.store.cleanup.sizes import Sizes, read_space_map

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pruning import NOW
 from rich.cells import cell_len
 
-from hermes_browse.store.ages import DAY
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes

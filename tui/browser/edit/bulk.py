@@ -61,7 +61,7 @@ def planning(
 
     def plan(store: OpenStore) -> PreparedPlan:
         catalog = current if current.exact else store.catalog(now)
-        plan = store.plan(selection, catalog, now, sizes, measure_sizes=measure)
+        plan = store.plan(catalog, selection, now, known=sizes, measure_sizes=measure)
         return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
 
     return plan

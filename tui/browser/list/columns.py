@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.places.names import place_of
+from hermes_browse.store.places import place_of
 from hermes_browse.store.sessions.models import Conversation, Sort, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import HostError
+from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore
-from hermes_browse.store.places.names import id_of
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation

@@ -20,7 +20,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, short_reason
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.running import in_thread
+from hermes_browse.store.hosts.ssh import in_thread
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line

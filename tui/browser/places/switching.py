@@ -8,8 +8,7 @@ from pathlib import Path
 
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, short_reason
-from hermes_browse.store.hosts.faults import HostError
-from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.host import Host, HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import locate_there, store_at
 from hermes_browse.store.places.merged import MergedStore, places_of

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.export.markdown import message_markdown
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.block_kinds import without_injections
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.text import one_line, printable
@@ -23,7 +25,7 @@ from .cards import RawCard
 from .entries import TranscriptModel
 from .markdown_layout import highlight, parse
 from .references import Pictures, ReferencesCard, references
-from .tool_text import as_shown, output_text
+from .tool_text import output_text
 
 
 class NamedText(NamedTuple):
@@ -87,25 +89,6 @@ _PIECES = {
 """What is copied, and what is said where there is none."""
 
 
-def document(message: ChatMessage, model: TranscriptModel) -> str:
-    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results
-    as far as read."""
-    if message.role == "tool":
-        return output_text(message.text)
-    time = f"{formats.day_key(message.timestamp)} {formats.clock(message.timestamp).strip()}"
-    parts = [f"# message {message.id} · {message.role} · {time}".rstrip()]
-    if message.reasoning:
-        parts.append(f"## reasoning\n\n{message.reasoning}")
-    if (text := _own_text(message)).strip():
-        parts.append(text)
-    for call in message.tool_calls:
-        parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
-        result = model.result(call.id)
-        if result is not None:
-            parts.append(f"### result\n\n{as_shown(result.text)}")
-    return "\n\n".join(parts) + "\n"
-
-
 class Copying:
     """Copies and opens the current message; pressing the key again copies the next of several
     pieces."""
@@ -148,8 +131,14 @@ class Copying:
         elif what == "links":
             await self._show_references(message, model)
         else:
-            text = await self._main.call(lambda: document(message, model))
-            self._open(what, text, ".txt" if message.role == "tool" else ".md")
+            is_output = message.role == "tool"
+
+            def shown() -> str:
+                if is_output:
+                    return output_text(message.text)
+                return message_markdown(rendered(message, model.result))
+
+            self._open(what, await self._main.call(shown), ".txt" if is_output else ".md")
 
     async def _copy_next(self, what: str, message_id: int, pieces: Sequence[NamedText]) -> None:
         is_again = self._last[:2] == (what, message_id)

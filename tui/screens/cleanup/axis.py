@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.ages import DAY
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_

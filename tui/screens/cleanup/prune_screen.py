@@ -10,7 +10,7 @@ from textual.events import Resize
 from textual.reactive import var
 from textual.widgets import Input
 
-from hermes_browse.store.ages import DAY
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.search.query import Query

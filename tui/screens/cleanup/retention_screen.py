@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.reactive import var
 
-from hermes_browse.store.ages import DAY
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import Forecast, RetentionRules
 from hermes_browse.store.edit.delete import copy_to_trash

@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 
-from hermes_browse.store.ages import DAY
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats

@@ -15,13 +15,14 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
 )
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
+from hermes_browse.store.export.markdown import message_markdown
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.transcript.copying import document
 from ...browser.transcript.entries import TranscriptModel
 from ...text import formats
 from ...text.styled import Line, tailed
@@ -279,8 +280,8 @@ def replaced_markdown(
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
     ]
-    parts += [document(each, model).rstrip() for each in messages if not model.is_paired(each)]
-    return "\n\n".join(parts) + "\n"
+    shown = (rendered(each, model.result) for each in messages if not model.is_paired(each))
+    return "\n\n".join([*parts, *(message_markdown(each).rstrip() for each in shown)]) + "\n"
 
 
 def lost_markdown(compaction: Compaction, losses: Losses) -> str:

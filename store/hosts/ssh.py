@@ -9,7 +9,6 @@ import re
 import selectors
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
@@ -17,19 +16,17 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from ..connection.stored_values import Json
-from ..errors import BrowseError, NotFoundError, RefusedError, StoreError
-from ..text import one_line
 from ..wording import _
-from .faults import SSH_FAILED, cannot_start, explain, fault, is_no_program, raised
-from .host import Host, ssh_command
+from .host import SSH_FAILED, Host, explain, fault, is_no_program, ssh_command
 
 _T = TypeVar("_T")
 CONNECT_SECONDS = 20.0
-"""How long a host may take until its program says hello."""
+"""How long a host may take until its program says hello, or a line begins."""
 ANSWER_SECONDS = 90.0
-"""How long an answer may take; more than the limit of a question there."""
-ANSWER_BYTES = 64_000_000
-"""A longer answer is refused."""
+"""How long an answer may take, and how long a line may print nothing; more than the limit of a
+question there."""
+ANSWER_BYTES = 16_000_000
+"""A longer answer is refused: of a text with one emoji Python keeps four bytes for each letter."""
 NOISE_BYTES = 100_000
 """Bytes that a login shell may print before the program says hello."""
 _CHUNK = 65_536
@@ -38,13 +35,8 @@ _SAID = 100_000
 _END_SECONDS = 5.0
 """How long it may take to end after its output has."""
 _MARK = "hermes-browse-answers-below"
-"""Printed before a command: everything ahead of it is what the shell of the host says by itself."""
+"""Printed before a line: everything ahead of it is what the shell of the host says by itself."""
 _MARKED = re.compile(_MARK.encode() + rb"[^\n]*\n")
-SILENT_SECONDS = 660.0
-"""How long a command that may take any time may print nothing; the losses of a million messages
-take a minute."""
-_ERRORS: dict[int, type[BrowseError]] = {3: StoreError, 4: NotFoundError, 5: RefusedError}
-"""By exit code."""
 
 
 class SshProcess:
@@ -72,7 +64,10 @@ class SshProcess:
                 start_new_session=takes_input,
             )
         except (OSError, ValueError) as error:
-            raise cannot_start(host, error) from error
+            said = getattr(error, "strerror", None) or str(error)
+            if isinstance(error, FileNotFoundError):
+                said = _("it is not installed here")
+            raise fault(host, "host-ssh", said=said) from error
         assert self._process.stdout is not None and self._process.stderr is not None
         self._output, self._errors = self._process.stdout, self._process.stderr
         self._selector = selectors.DefaultSelector()
@@ -147,75 +142,54 @@ class SshProcess:
 
 
 class Reply(NamedTuple):
-    """What a command printed on a host."""
+    """What a line printed on a host."""
 
     code: int
     """Its exit code; that of ssh if this failed, -1 if it did not end."""
     out: str
     err: str
-    has_begun: bool = True
+    has_begun: bool
     """False if it did not run; then `out` is what was printed instead."""
 
 
-def run(
-    host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES
-) -> Reply:
+def run(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
     """Run a line in the shell of a host and return what came of it.
 
     Args:
         host: Where.
         line: Such as from `Host.command_line`.
-        seconds: How long it may take; None for as long as it prints something now and then.
-        most: More bytes are refused.
+        seconds: How long it may print nothing.
 
     Raises:
         HostError: There is no ssh, or it is silent, or says too much.
     """
     process = SshProcess(host, f"echo {_MARK}; {line}")
+    out, has_begun, limit = bytearray(), False, CONNECT_SECONDS
     try:
-        out, has_begun = _output(process, host, seconds, most)
+        while (chunk := process.read(limit)) is not None:
+            out += chunk
+            if not has_begun and (mark := _MARKED.search(out)) is not None:
+                has_begun, limit = True, seconds
+                del out[: mark.end()]
+            if len(out) > (ANSWER_BYTES if has_begun else NOISE_BYTES):
+                raise fault(host, "host-noise", said=_("more than was asked for"))
         code = process.wait()
+    except TimeoutError:
+        raise fault(host, "host-silent", seconds=limit) from None
     finally:
         process.close()
     text = out.decode("utf-8", "replace")
     return Reply(-1 if code is None else code, text, process.said, has_begun)
 
 
-def _output(
-    process: SshProcess, host: Host, seconds: float | None, most: int
-) -> tuple[bytes, bool]:
-    """Return what was printed behind the mark; without a mark all of it, and False."""
-    out, has_begun = bytearray(), False
-    begun = heard = time.monotonic()
-    while True:
-        limit, since = seconds if has_begun else CONNECT_SECONDS, begun
-        if limit is None:
-            limit, since = SILENT_SECONDS, heard
-        try:
-            chunk = process.read(max(0.0, since + limit - time.monotonic()))
-        except TimeoutError:
-            raise fault(host, "host-silent", seconds=limit) from None
-        if chunk is None:
-            return bytes(out), has_begun
-        heard = time.monotonic()
-        out += chunk
-        if not has_begun and (mark := _MARKED.search(out)) is not None:
-            has_begun = True
-            del out[: mark.end()]
-        if len(out) > (most if has_begun else NOISE_BYTES):
-            raise fault(host, "host-noise", said=_("more than was asked for"))
-
-
-def run_once(
-    host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES
-) -> Reply:
+def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
     """Run a line as `run` does; return what it printed.
 
     Raises:
         HostError: ssh failed, the host has no such program, or the output is not what was asked
             for.
     """
-    reply = run(host, line, seconds=seconds, most=most)
+    reply = run(host, line, seconds)
     noise = "" if reply.has_begun else reply.out
     if reply.code == SSH_FAILED and not reply.has_begun and not reply.err:
         raise fault(host, "host-closed")
@@ -231,19 +205,10 @@ def run_once(
 def read_document(host: Host, text: str) -> Json:
     """Return the JSON object that a command printed, HostError if it is none."""
     try:
-        return msgspec.json.decode(text, type=dict)
+        document: Json = msgspec.json.decode(text, type=dict)
     except (msgspec.DecodeError, RecursionError):
         raise fault(host, "host-noise", said=text[:80]) from None
-
-
-def refusal(host: Host, reply: Reply) -> BrowseError:
-    """Return the error for a command that failed on a host: its last sentence, its kind and its
-    exit code."""
-    lines = [line for line in reply.err.splitlines() if line.strip()]
-    sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
-    if not sentence:
-        sentence = _("its hermes-browse ended with exit code {code}.", code=reply.code)
-    return raised(host, _ERRORS.get(reply.code, BrowseError), sentence, reply.code)
+    return document
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
