@@ -23,8 +23,7 @@ from .errors import no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .measurable import Measurable
 from .messages.chat_message import ChatMessage, Reading
-from .sessions.models import Conversation, View
-from .sessions.session import Session
+from .sessions.models import Conversation, Session, View
 
 if TYPE_CHECKING:
     from .compression.model_context import Memory, ModelContext

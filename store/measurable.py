@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import later
 from .call import Leased, call, read
 from .connection.reader import Stopped
-from .sessions.session import Session
+from .sessions.models import Session
 from .trash.progress import never
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import compile_filters, make_scope
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.session import Session
+from ..sessions.models import Session
 from .edited_file import Edit, Line, split
 from .replay import FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses

@@ -17,7 +17,7 @@ from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import state_of
 from ..messages.transcript import SLICE, read_messages_of
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import text_of
 
 _HEAD = 80

@@ -10,13 +10,14 @@ the POSIX locks of that connection (https://sqlite.org/howtocorrupt.html, 2.2).
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..errors import (
     Advice,
@@ -25,6 +26,7 @@ from ..errors import (
     StoreMissingError,
     StoreUnreadableError,
 )
+from ..text import as_text
 from ..wording import _
 from .failures import opened, translated
 from .reader import Reader
@@ -195,3 +197,37 @@ class Store:
             yield reader
         finally:
             reader.close()
+
+
+# Which store rows of other files belong to: by the id of the store, else by its path
+
+OWN = "CASE WHEN instance IS NULL OR ?2 IS NULL THEN store = ?1 ELSE instance = ?2 END"
+"""Rows of one store, by `Origin.values`; see `Origin.is_same`."""
+
+
+class Origin(NamedTuple):
+    """The store that rows come from."""
+
+    path: str
+    instance: str | None
+    """`store_instance_id` of `state_meta` (0.22)."""
+
+    def is_same(self, other: Origin) -> bool:
+        """Return whether two origins are one store: by their ids, else by their paths."""
+        if self.instance is not None and other.instance is not None:
+            return self.instance == other.instance
+        return os.path.realpath(self.path) == os.path.realpath(other.path)
+
+    def values(self) -> list[str | None]:
+        """Return what identifies it in the rows of a file: the columns `store` and `instance`."""
+        return [os.path.realpath(self.path), self.instance]
+
+
+def origin_of(reader: Reader) -> Origin:
+    """Describe the store behind a reader."""
+    instance = None
+    if "state_meta" in reader.schema.tables:
+        instance = reader.value(
+            "SELECT value FROM state_meta WHERE key = 'store_instance_id' AND typeof(value) = 'text'"
+        )
+    return Origin(str(reader.path), as_text(instance))

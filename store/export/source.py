@@ -17,11 +17,18 @@ from typing import NamedTuple, Protocol
 
 from ..connection.reader import chunks
 from ..connection.stored_values import as_mapping, json_as_text, read_json
-from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
-from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
+from ..messages.chat_message import (
+    CALL,
+    RESULT,
+    SUMMARY,
+    Block,
+    ChatMessage,
+    Reading,
+    State,
+    blocks_of,
+)
 from ..messages.transcript import Outline
-from ..sessions.models import Conversation
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session
 from ..text import one_line, printable
 from ..wording import N_, _
 from .redact import Redactor

@@ -15,12 +15,10 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_flag
-from ..sessions.models import Conversation
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session
 from ..text import as_text, one_line, printable, text_of
 from ..wording import _, ngettext
-from .block_kinds import split_summary, without_injections
-from .chat_message import SPEAKERS, ChatMessage, State
+from .chat_message import SPEAKERS, ChatMessage, State, split_summary, without_injections
 from .decode import SENTINEL, decode_content, is_hidden, state_of
 from .transcript import count_rows, read_messages, read_outline
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import as_text, text_of
 from .chat_message import ChatMessage, Reading, RowInfo, State
 from .decode import is_hidden, select, state_of, to_message

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
+from ..sessions.models import Session
 from ..sessions.relations import ORPHANED
-from ..sessions.session import Session
 from .names import place_of
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from ..hosts.link import Link, Links
 from ..hosts.remote import locate_there, store_at
 from ..hosts.running import in_thread
 from ..sessions.catalog import Catalog
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..sessions.session_rows import StoreState
 from .keys import Keys
 

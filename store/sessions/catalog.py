@@ -17,6 +17,7 @@ from .models import (
     ConversationKind,
     Hidden,
     Relation,
+    Session,
     Sort,
     Status,
     View,
@@ -25,7 +26,6 @@ from .models import (
     start_key,
 )
 from .relations import AUTOMATION_SOURCES, LIVE_SECONDS, ORPHANED, ParentLinks, status
-from .session import Session
 from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")

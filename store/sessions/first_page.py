@@ -9,9 +9,8 @@ from itertools import pairwise
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time, first_texts
 from .catalog import Catalog
-from .models import View
+from .models import Session, View
 from .relations import AUTOMATION_SOURCES
-from .session import Session
 from .session_rows import newest_message_sql, read_busy, read_sessions
 
 _PAGE = 50

@@ -29,7 +29,7 @@ from ..errors import Advice, AmbiguousError, NotFoundError
 from ..notes.notes_file import read_tags
 from ..text import as_text, text_of
 from ..wording import _
-from .session import Session
+from .models import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000

@@ -8,8 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.messages.block_kinds import CALL, SEAM, SUMMARY
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
+from hermes_browse.store.messages.chat_message import (
+    CALL,
+    SEAM,
+    SUMMARY,
+    ChatMessage,
+    Reading,
+    State,
+    blocks_of,
+)
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import _

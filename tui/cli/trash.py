@@ -10,8 +10,7 @@ from types import SimpleNamespace
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find

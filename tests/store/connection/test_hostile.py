@@ -22,8 +22,7 @@ from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
-from hermes_browse.store.sessions.models import Relation, Sort, View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Relation, Session, Sort, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.text import printable
 

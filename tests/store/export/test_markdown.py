@@ -14,7 +14,7 @@ from paths import DATA
 
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.markdown import code, neutral, plain, split_fences, yaml_value
-from hermes_browse.store.messages import block_kinds, chat_message
+from hermes_browse.store.messages import chat_message
 from hermes_browse.store.text import fenced, one_line, printable
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
@@ -143,11 +143,11 @@ def test_summaries_images_states_and_silent_tools(tmp_path):
 
 def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path, monkeypatch):
     """Its title and body are in both formats; a kind without a title for exports is in none."""
-    note = block_kinds.BlockKind("note", lambda message: message.effect, exported="A <note>")
+    note = chat_message.BlockKind("note", lambda message: message.effect, exported="A <note>")
     monkeypatch.setattr(
         chat_message,
         "KINDS",
-        (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans")),
+        (*chat_message.KINDS, note, chat_message.BlockKind("private", lambda *_: "secret plans")),
     )
     message = {
         "session_id": "s",

@@ -10,9 +10,8 @@ from hermes_browse.store.sessions import relations
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
-from hermes_browse.store.sessions.models import Node, Relation, Status, View
+from hermes_browse.store.sessions.models import Node, Relation, Session, Status, View
 from hermes_browse.store.sessions.relations import edge
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.text import formats
 
 

@@ -16,8 +16,7 @@ from store_builder import T0
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, rank
-from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session, Sort, View
 
 NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]

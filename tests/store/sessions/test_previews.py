@@ -5,7 +5,7 @@ from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import read_preview
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 
 @pytest.mark.parametrize(
