@@ -55,7 +55,6 @@ class OpenStore(Measurable, Changeable):
     count_rows = read(later.transcript.count_rows)
     resolve = read(later.session_rows.resolve_session)
     last = read(later.session_rows.resolve_last)
-    list_page = read(later.list_page.read_list_page)
     tags = read(later.tagging.count_tags)
     attention = read(later.since.read_attention)
     since = read(later.since.read_since)

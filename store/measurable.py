@@ -1,14 +1,14 @@
-"""Sizes, sums and health of a store, and plans of clean-ups."""
+"""Sizes, sums and health of a store, pages of its list, and plans of clean-ups."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import later
 from .call import Leased, call, read
 from .connection.reader import Stopped
-from .sessions.models import Session
+from .sessions.models import Conversation, Hidden, Session, Sort, View
 from .trash.progress import never
 
 if TYPE_CHECKING:
@@ -24,8 +24,50 @@ _PIECE = 20_000
 """Messages that are measured at once."""
 
 
+class ListPage(NamedTuple):
+    """Some conversations of a view, and how many there are."""
+
+    conversations: list[Conversation]
+    total: int
+    """In all views."""
+    hidden: Hidden
+
+
 class Measurable(Leased):
     """What is measured and added up in an `OpenStore`; times are Unix seconds."""
+
+    @call
+    def list_page(
+        self,
+        now: float,
+        view: View,
+        *,
+        sort: Sort = Sort.ACTIVITY,
+        reverse: bool = False,
+        sources: Sequence[str] = (),
+        offset: int = 0,
+        limit: int = 50,
+    ) -> ListPage:
+        """Read the conversations from an offset on, at most so many (0 for all), with details.
+
+        Sorted by size they have their bytes. Sorted by messages the order is that of the counts
+        that are shown, since the counters of sessions may be stale.
+        """
+        catalog = later.catalog.read_catalog(self.reader, now)
+        amounts: dict[str, int] = {}
+        if sort in (Sort.SIZE, Sort.MESSAGES):
+            is_size = sort is Sort.SIZE
+            read_amounts = later.sizes.content_bytes if is_size else later.transcript.count_rows
+            counts = read_amounts(self.reader, list(catalog.sessions))
+            for each in catalog.select(view):
+                amounts[each.root_id] = sum(counts.get(part.id, 0) for part in each.segments)
+        roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
+        shown = map(catalog.conversation, roots[offset : offset + limit if limit else None])
+        page = later.preview.with_details(self.reader, list(shown))
+        if sort is Sort.SIZE:
+            page = [each._replace(size=amounts[each.root_id]) for each in page]
+        total = catalog.counts()[View.ALL]
+        return ListPage(page, total, catalog.hidden(view, len(page)))
 
     def measure(
         self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None

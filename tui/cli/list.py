@@ -8,8 +8,8 @@ from typing import NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.measurable import ListPage
 from hermes_browse.store.sessions.catalog import sort_key
-from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
