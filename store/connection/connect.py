@@ -29,9 +29,8 @@ from ..errors import (
 from ..text import as_text
 from ..wording import _
 from .failures import opened, translated
-from .reader import Reader
+from .reader import FileFacts, Reader
 from .schema import NO_CHAT, NO_STORE, Schema, read_schema
-from .store_cache import FileCache
 
 Fingerprint = tuple[int, ...]
 _FileKey = tuple[int, int]
@@ -75,7 +74,7 @@ class Store:
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
-        self._file = FileCache((0, 0))
+        self._file = FileFacts((0, 0))
         self._lock = threading.Lock()
 
     @property
@@ -151,7 +150,7 @@ class Store:
         Raises:
             StoreError: The store cannot be read.
         """
-        of_file = self._cache_of(self.check())
+        of_file = self._facts_of(self.check())
         try:
             return self._open("ro", of_file)
         except StoreUnreadableError:
@@ -162,12 +161,14 @@ class Store:
                 raise
             return self._open("ro&immutable=1", of_file, snapshot=True)
 
-    def _open(self, mode: str, of_file: FileCache, *, snapshot: bool = False) -> Reader:
+    def _open(self, mode: str, of_file: FileFacts, *, snapshot: bool = False) -> Reader:
         with translated(self.path):
             connection = opened(self.path, mode, self.busy_seconds)
             try:
-                connection.execute("PRAGMA query_only=1")
                 schema = self._schema(connection, of_file)
+                for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
+                    connection.execute(statement)
+                connection.execute("PRAGMA query_only=1")
             except BaseException:
                 connection.close()
                 raise
@@ -175,18 +176,18 @@ class Store:
             connection, self.path, schema, snapshot=snapshot, of_file=of_file, notes=self.notes
         )
 
-    def _schema(self, connection: sqlite3.Connection, of_file: FileCache) -> Schema:
+    def _schema(self, connection: sqlite3.Connection, of_file: FileFacts) -> Schema:
         """Return the schema of the file, read again only when its schema cookie changed."""
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
         if of_file.schema is None or of_file.schema[0] != cookie:
             of_file.schema = cookie, read_schema(connection, self.path)
         return of_file.schema[1]
 
-    def _cache_of(self, key: _FileKey) -> FileCache:
+    def _facts_of(self, key: _FileKey) -> FileFacts:
         """Return what readers share of the file; a file that replaced it starts with nothing."""
         with self._lock:
             if self._file.key != key:
-                self._file = FileCache(key)
+                self._file = FileFacts(key)
             return self._file
 
     @contextmanager

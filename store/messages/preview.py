@@ -16,10 +16,10 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_flag
 from ..sessions.models import Conversation, Session
-from ..text import as_text, one_line, printable, text_of
+from ..text import one_line, printable, text_of
 from ..wording import _, ngettext
 from .chat_message import SPEAKERS, ChatMessage, State, split_summary, without_injections
-from .decode import SENTINEL, decode_content, is_hidden, state_of
+from .decode import SENTINEL, decode_content
 from .transcript import count_rows, read_messages, read_outline
 
 PREVIEW_LIMIT = 200
@@ -62,35 +62,32 @@ _NONE: _Candidate = ((len(SPEAKERS) + 1, True), "")
 
 def _decode(row: Row) -> _Candidate:
     """Return the candidate in a row of `_candidates`; `_NONE` without a readable text."""
-    value, stored_role, kind, metadata, flagged, active, compacted = row
-    role = text_of(stored_role)
+    value, role, flagged, state = row
     is_only_summary = as_flag(flagged) and not all(split_summary(decode_content(value)[0]))
     text = "" if is_only_summary else _readable(value)
-    if not text or is_hidden(role, as_text(kind), metadata):
+    if not text:
         return _NONE
-    speaker = SPEAKERS.index(role) if role in SPEAKERS else len(SPEAKERS)
-    return (speaker, state_of(active, compacted) is State.REWOUND), text
+    speaker = SPEAKERS.index(str(role)) if role in SPEAKERS else len(SPEAKERS)
+    return (speaker, state == State.REWOUND), text
 
 
 def _candidates(reader: Reader, session_ids: Iterable[str], among: int) -> dict[str, _Candidate]:
     """Return the best candidate of each session among its first rows; sessions without rows are
     left out."""
-    schema = reader.schema
     # SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read
     # completely.
     content = (
         "CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' "
         f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END"
     )
-    names = ("role", "display_kind", "display_metadata", "_compressed_summary")
-    columns = (content, *map(schema.message, names), schema.active(), schema.compacted())
     # The subquery is answered from an index, so that only the first rows are read themselves. A
     # window function would number all rows of a session: eight times slower with 100,000 messages
     # (SQLite 3.40).
     statement = (
-        f"SELECT m.session_id, {', '.join(columns)} FROM sessions s JOIN messages m ON m.id IN ("
+        f"SELECT m.session_id, {content}, m.role, m._compressed_summary, m.state "
+        "FROM sessions s JOIN message_rows m ON m.id IN ("
         f"SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT {among}"
-        ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL ORDER BY m.id"
+        ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL AND NOT m.hidden ORDER BY m.id"
     )
     best: dict[str, _Candidate] = {}
     for session_id, *row in reader.rows_in(statement, list(session_ids)):
@@ -105,8 +102,6 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
     It is the first real user text on one line, printable; without one that of the assistant,
     without that any text.
     """
-    if "content" not in reader.schema.message_columns:
-        return dict.fromkeys(chains, "")
     previews = dict.fromkeys(chains, _NONE)
     waiting = {key: [each.id for each in chains[key] if each.has_messages] for key in chains}
     # Nearly every session begins with a text of the user: most chains need only the first of two

@@ -19,12 +19,10 @@ from ..connection.stored_values import as_int, as_time
 from ..sessions.models import Session
 from ..text import as_text, text_of
 from .chat_message import ChatMessage, Reading, RowInfo, State
-from .decode import is_hidden, select, state_of, to_message
+from .decode import COLUMNS, to_message
 
 SLICE = 5000
 """Rows that one statement reads."""
-_IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
-"""Columns that are equal in rows for the same message."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
 
@@ -50,24 +48,26 @@ class Outline(NamedTuple):
 
 def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     """Read the outline of one session."""
-    names = ("role", "timestamp", "display_kind", "display_metadata", "display_order")
-    role_sql, time, *others = map(reader.schema.message, names)
-    columns = [role_sql, time, reader.schema.active(), reader.schema.compacted(), *others]
-    statement = f"SELECT m.id, {', '.join(columns)} FROM messages m WHERE m.session_id = ? AND"
-    infos: list[RowInfo] = []
-    for rows in reader.slices(statement, "m.id", SLICE, [session_id]):
-        for key, stored_role, moment, active, compacted, shown_as, metadata, place in rows:
-            role = text_of(stored_role, "unknown")
-            hidden = is_hidden(role, as_text(shown_as), metadata)
-            state = state_of(active, compacted)
-            infos.append(RowInfo(as_int(key), segment, role, as_time(moment), state, hidden, place))
-    return infos
+    statement = (
+        "SELECT m.id, m.role, m.timestamp, m.state, m.hidden, m.display_order "
+        "FROM message_rows m WHERE m.session_id = ? AND"
+    )
+    return [
+        RowInfo(
+            as_int(key), segment, text_of(role), as_time(at), State(str(state)), bool(hidden), order
+        )
+        for rows in reader.slices(statement, "m.id", SLICE, [session_id])
+        for key, role, at, state, hidden, order in rows
+    ]
 
 
 def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
     """Read what is equal in rows for the same message, by id."""
-    columns = ", ".join(map(reader.schema.message, _IDENTITY))
-    rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", ids)
+    rows = reader.rows_in(
+        "SELECT m.id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name "
+        "FROM message_rows m WHERE m.id IN ({keys})",
+        ids,
+    )
     return {as_int(row[0]): row[1:] for row in rows}
 
 
@@ -165,7 +165,7 @@ def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
 
 def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
     """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
-    statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
+    statement = f"SELECT {COLUMNS} FROM message_rows m WHERE m.id IN ({{keys}})"
     rows = reader.rows_in(statement, list(ids))
     messages = {message.id: message for message in map(to_message, rows)}
     return [messages[id] for id in ids if id in messages]
@@ -177,14 +177,12 @@ def read_system_prompt(reader: Reader, session_id: str) -> str | None:
 
     Since 0.20 prompts are in a table of their own, by hash; older rows keep theirs.
     """
-    schema = reader.schema
-    own = schema.session("system_prompt")
-    if "system_prompts" in schema.tables and "system_prompt_hash" in schema.session_columns:
-        shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = s.system_prompt_hash)"
-        own = f"COALESCE({shared}, {own})"
-    return (
-        as_text(reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])) or None
-    )
+    prompt = "s.system_prompt"
+    if "system_prompts" in reader.schema.tables:
+        shared = "SELECT p.prompt FROM system_prompts p WHERE p.hash = s.system_prompt_hash"
+        prompt = f"COALESCE(({shared}), s.system_prompt)"
+    sql = f"SELECT {prompt} FROM session_rows s WHERE s.id = ?"
+    return as_text(reader.value(sql, [session_id])) or None
 
 
 def count_stored_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
@@ -198,21 +196,15 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_outline` shows by default, by session; sessions without
     rows are left out.
 
-    SQLite counts them, but for sessions that were compacted in place, so that rows may repeat
-    others, and those with rows that need decoding.
+    SQLite counts them, but for sessions that were compacted in place: their rows may repeat others.
     """
-    names = ("role", "display_kind", "display_metadata")
-    role, kind, metadata = map(reader.schema.message, names)
-    active, compacted = reader.schema.active(), reader.schema.compacted()
     rows = reader.rows_in(
-        f"SELECT m.session_id, "
-        f"sum({active} = 1 AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'), "
-        f"max({metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} <> 0) "
-        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1",
+        "SELECT m.session_id, sum(m.state = 'live' AND NOT m.hidden), max(m.state = 'compacted') "
+        "FROM message_rows m WHERE m.session_id IN ({keys}) GROUP BY 1",
         session_ids,
     )
-    counts = {text_of(session): as_int(shown) for session, shown, _is_unclear in rows}
-    for session in [text_of(session) for session, _shown, is_unclear in rows if is_unclear]:
+    counts = {text_of(session): as_int(shown) for session, shown, _is_compacted in rows}
+    for session in [text_of(session) for session, _shown, is_compacted in rows if is_compacted]:
         counts[session] = len(read_outline(reader, [Session(session, "")]).rows)
     return counts
 

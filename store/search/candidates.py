@@ -22,7 +22,6 @@ from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
 from .query import CompiledQuery
-from .rows import SHOWN, rows_sql
 from .spellings import (
     escapes_match,
     joined_match,
@@ -279,13 +278,12 @@ class Candidates:
 
         Asked once while the store does not change, so that all pages of a search agree.
         """
-        sizes = self.reader.cache().block_sizes
-        if self.oldest not in sizes:
-            size = _LARGE_BLOCK
+        known, key = self.reader.cache(), ("block size", self.oldest)
+        if key not in known:
+            known[key] = _LARGE_BLOCK
             if ids_follow_time(self.reader):
-                size = _SMALL_BLOCK if self._has_late_rows() else 0
-            sizes[self.oldest] = size
-        return sizes[self.oldest]
+                known[key] = _SMALL_BLOCK if self._has_late_rows() else 0
+        return int(known[key])
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
@@ -293,10 +291,10 @@ class Candidates:
         near = low + _SMALL_BLOCK if self.oldest else high - _SMALL_BLOCK
         if high - low < _SMALL_BLOCK:
             return True
-        stamp = f"COALESCE({self.reader.schema.message('timestamp')}, {FIRST_TIME})"
+        stamp = f"COALESCE(m.timestamp, {FIRST_TIME})"
         late = (
             f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before "
-            f"FROM messages m WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
+            f"FROM message_rows m WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
         )
         return bool(self.reader.rows(late, [near]))
 
@@ -347,11 +345,11 @@ class Candidates:
         self._scanned += len(ids) * (source.ids is _ALL_ROWS)
         if len(ids) == size:
             reached = ids[-1]
-        where = all_of([Condition(SHOWN), self.scope, source.where])
+        where = all_of([Condition("NOT m.hidden"), self.scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
         stamp = "m.timestamp" if self._block else "0"
         rows = self.reader.rows(
-            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self.reader.schema)} "
+            f"SELECT {stamp}, m.id, m.session_id FROM message_rows m "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
             [json.dumps(ids), *where.values],
         )

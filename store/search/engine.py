@@ -18,9 +18,8 @@ from ..wording import _
 from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import CompiledQuery, Query, compile_query
-from .rows import StoredRow, edits_file, read_rows
+from .rows import StoredRow, edits_file, make_snippet, read_rows
 from .scope import Scope
-from .snippets import make_snippet
 from .terms import Matcher, fold
 
 COUNT_CAP = 1000

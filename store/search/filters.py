@@ -3,7 +3,7 @@ help, its values.
 
 The parser, the search, clean-ups, completion, suggestions and the help read this table; a new
 filter is one more entry. A filter is a condition in SQL: on a row of `messages m`
-(`rows.rows_sql`), or on a row of `conversations c` (`scope.ConversationTable`). A clean-up takes
+(`Schema.views`), or on a row of `conversations c` (`scope.ConversationTable`). A clean-up takes
 whole conversations, so it has no use for the former.
 """
 
@@ -91,8 +91,8 @@ _MOST = 40
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     """Return the values that occur in a store; tools of the newest messages only."""
     sessions = catalog.sessions.values()
-    tool = reader.schema.message("tool_name")
-    tools = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
+    sql = "SELECT tool_name FROM message_rows ORDER BY id DESC LIMIT ?"
+    tools = reader.rows(sql, [_RECENT])
     return Vocabulary(
         sources=_frequent(each.source for each in sessions) or Vocabulary().sources,
         models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
@@ -231,9 +231,9 @@ _STATES = {
     "branch": "c.relation = 'branched'",
     "new": "c.unread",
     "waiting": "c.waiting",
-    "compacted": "NOT m.active AND m.compacted",
-    "rewound": "NOT m.active AND NOT m.compacted",
-    "forgotten": f"CASE WHEN m.active THEN {_CONTINUED} ELSE m.compacted END",
+    "compacted": "m.state = 'compacted'",
+    "rewound": "m.state = 'rewound'",
+    "forgotten": f"CASE m.state WHEN 'live' THEN {_CONTINUED} ELSE m.state = 'compacted' END",
 }
 _FACETS = (
     ("live", "open", "stale", "ended"),
@@ -342,7 +342,7 @@ _SIZE = N_("size of the conversation")
 FILTERS = (
     FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
                stored="sources"),
-    FilterKind("role", "COALESCE(CAST(m.role AS TEXT), 'unknown') = ?", _word, "role:user", _WHO,
+    FilterKind("role", "m.role = ?", _word, "role:user", _WHO,
                ("author", "by"), ("user", "assistant", "tool", "system"), of_messages=True),
     FilterKind("tool", _USES, _word, "tool:terminal", _WHO, stored="tools", of_messages=True),
     FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _word,

@@ -11,8 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
+from ..connection.stored_values import as_int
 from ..messages.chat_message import Hit
 from ..messages.preview import with_names
+from ..messages.transcript import read_messages_of
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
@@ -23,13 +25,13 @@ from .engine import Answer, Search, Total, until
 from .filters import EVERYTHING, Filter
 from .query import Query, parse, query_word, unknown_filters
 from .scope import Conditions, Scope, compile_filters, make_scope
-from .snippets import read_context
 from .terms import Term, TermKind
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
 _SECONDS = 1.0
 """Seconds to count the hits of one suggestion."""
+_CONTEXT_WIDTH = 200
 
 
 class Found(NamedTuple):
@@ -277,6 +279,24 @@ def read_hit_page(
         suggestions,
         uncovered,
     )
+
+
+def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
+    """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code
+    points.
+
+    `count` is how many before and how many after; rewound and hidden rows do not count.
+    """
+    ids = [hit.message_id]
+    for comparison, order in (("<", "DESC"), (">", "ASC")):
+        sql = (
+            f"SELECT id FROM message_rows WHERE session_id = ? AND id {comparison} ? "
+            f"AND NOT hidden AND state <> 'rewound' ORDER BY id {order} LIMIT ?"
+        )
+        rows = reader.rows(sql, [hit.session_id, hit.message_id, count])
+        ids += [as_int(row[0]) for row in rows]
+    messages = read_messages_of(reader, sorted(ids))
+    return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
 
 
 def _total(search: Search, answer: Answer) -> Total | None:

@@ -91,7 +91,7 @@ def compile_filters(
         groups.setdefault((_place(condition), group), []).append(condition)
     given = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
     given += [
-        (0, _among("COALESCE(CAST(m.role AS TEXT), 'unknown')", roles)),
+        (0, _among("m.role", roles)),
         (1, _among("c.root_source", sources)),
         (1, _among("c.view", [] if view is View.ALL else [view.value])),
     ]
@@ -221,8 +221,6 @@ class ConversationTable:
     def _read_gateway(self, reader: Reader) -> None:
         """Read the columns of `sessions` that only these filters ask for: a `Session` has no field
         for them."""
-        names = ("user_id", "chat_id", "chat_type", "billing_provider")
-        columns = ", ".join(map(reader.schema.session, names))
         rows = [
             (
                 _lines([user]),
@@ -231,7 +229,7 @@ class ConversationTable:
                 self._catalog.root_of(text_of(key)),
             )
             for key, user, chat, kind, provider in reader.rows(
-                f"SELECT s.id, {columns} FROM sessions s"
+                "SELECT id, user_id, chat_id, chat_type, billing_provider FROM session_rows"
             )
         ]
         added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:5])

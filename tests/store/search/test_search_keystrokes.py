@@ -10,8 +10,8 @@ import trashing
 from builders import make_store
 from searching import search
 
-from hermes_browse.store.connection import store_cache
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search import rows as module
 from hermes_browse.store.search.filters import Condition
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
@@ -100,10 +100,10 @@ def test_the_next_letter_reads_few_rows_anew(store):
 
 
 def test_what_is_kept_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(store_cache, "MAX_ROW_BYTES", 50_000)
+    monkeypatch.setattr(module, "MAX_ROW_BYTES", 50_000)
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
-        rows = reader.cache().rows
+        rows = reader.cache()[module.RowCache]
         assert 0 < len(rows) < 300
         assert rows.size <= 50_000
         kept = weakref.ref(rows)
