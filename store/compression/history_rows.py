@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
-from ..messages.chat_message import ChatMessage, State
+from ..messages.chat_message import STATES, ChatMessage, State
 from ..messages.transcript import SLICE, read_messages_of
 from ..sessions.models import Session
 from ..text import text_of
@@ -138,7 +138,7 @@ def _history_row(
         id=key,
         role=role,
         timestamp=timestamp,
-        state=State(str(state)),
+        state=STATES[state],
         size=as_count(size),
         fingerprint=(role, *compared, call),
         call=call,

@@ -23,7 +23,7 @@ from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
-from ..messages.chat_message import Reading, State
+from ..messages.chat_message import STATES, Reading, State
 from ..messages.decode import SENTINEL
 from ..notes.notes_file import read_tags
 from ..text import as_text
@@ -94,7 +94,7 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None
     if not rows:
         return None
     sql = "SELECT id, state FROM message_rows WHERE session_id = ? ORDER BY id"
-    messages = [(as_int(key), State(str(state))) for key, state in reader.rows(sql, [session_id])]
+    messages = [(as_int(key), STATES[state]) for key, state in reader.rows(sql, [session_id])]
     return StoredSession(rows[0], messages, read_tags(reader).get(session_id, ()))
 
 

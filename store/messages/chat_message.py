@@ -12,7 +12,7 @@ needs more (`tui/browser/transcript/block_layout.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -30,6 +30,10 @@ class State(StrEnum):
     LIVE = "live"
     COMPACTED = "compacted"
     REWOUND = "rewound"
+
+
+STATES: Mapping[object, State] = {each.value: each for each in State}
+"""By the `state` of `message_rows`."""
 
 
 class Reading(StrEnum):

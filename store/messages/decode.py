@@ -20,7 +20,7 @@ from ..connection.stored_values import (
     write_json,
 )
 from ..text import as_text, text_of
-from .chat_message import ChatMessage, ContentPart, State, ToolCall
+from .chat_message import STATES, ChatMessage, ContentPart, ToolCall
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
@@ -207,7 +207,7 @@ def to_message(row: Row) -> ChatMessage:
         tool_name=as_text(tool_name),
         reasoning=as_text(reasoning) or as_text(reasoning_content) or reasoning_of_details(details),
         finish_reason=as_text(finish),
-        state=State(str(state)),
+        state=STATES[state],
         is_flagged=as_flag(flagged),
         is_hidden=bool(hidden),
         display_kind=as_text(display_kind),

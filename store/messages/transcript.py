@@ -18,7 +18,7 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.models import Session
 from ..text import as_text, text_of
-from .chat_message import ChatMessage, Reading, RowInfo, State
+from .chat_message import STATES, ChatMessage, Reading, RowInfo, State
 from .decode import COLUMNS, to_message
 
 SLICE = 5000
@@ -54,7 +54,7 @@ def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     )
     return [
         RowInfo(
-            as_int(key), segment, text_of(role), as_time(at), State(str(state)), bool(hidden), order
+            as_int(key), segment, text_of(role), as_time(at), STATES[state], bool(hidden), order
         )
         for rows in reader.slices(statement, "m.id", SLICE, [session_id])
         for key, role, at, state, hidden, order in rows

@@ -21,7 +21,7 @@ from sys import getsizeof
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
-from ..messages.chat_message import State
+from ..messages.chat_message import STATES
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls
 from ..text import one_line, text_of
 from .query import CompiledQuery
@@ -56,7 +56,7 @@ class StoredRow:
         self.session_id = text_of(session_id)
         self.role = text_of(role)
         self.moment: float | None = as_time(timestamp)
-        self.state = State(str(state))
+        self.state = STATES[state]
         self.stored, self.tool_name, self.tool_calls = map(text_of, texts)
         texts_size = getsizeof(self.stored) + getsizeof(self.tool_calls)
         self.size = _ROW_BYTES + 2 * texts_size
