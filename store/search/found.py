@@ -24,7 +24,7 @@ from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import EVERYTHING, Filter
 from .query import Query, parse, query_word, unknown_filters
-from .scope import Conditions, Scope, compile_filters, make_scope
+from .scope import Conditions, Scope, make_scope
 from .terms import Term, TermKind
 
 _PATIENCE = 120.0
@@ -79,7 +79,7 @@ def find_hits(
     """
     now = time.time() if now is None else now
     query = parse(query, now=now) if isinstance(query, str) else query
-    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    scope = make_scope(reader, query, now, catalog, view)
     search = Search(
         reader,
         query,
@@ -134,7 +134,7 @@ def count(
     seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
-    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    scope = make_scope(reader, query, now, catalog, view)
     ends = until(stopped, seconds)
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
@@ -170,7 +170,7 @@ def count_matches(
 ) -> Suggestion | None:
     """Count the hits of a query that is typed for a second, or its conversations if it only narrows
     the list; None for none."""
-    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    scope = make_scope(reader, query, now, catalog, view)
     return _counted(reader, query, scope, stopped)
 
 
@@ -223,8 +223,7 @@ def suggest(
         if stopped():
             break
         parsed = parse(wider, now=now)
-        conditions = compile_filters(parsed, now, view, sources=sources, roles=roles)
-        scope = make_scope(reader, conditions, catalog, now)
+        scope = make_scope(reader, parsed, now, catalog, view, sources=sources, roles=roles)
         catalog = scope.catalog
         found.append(_counted(reader, parsed, scope, stopped, text, is_typed=is_typed))
     return tuple(filter(None, found))
@@ -241,9 +240,9 @@ class HitPage(NamedTuple):
     contexts: list[list[tuple[int, str, str]]]
     """Of each hit: id, role and text of the messages around it, itself included; empty if not asked
     for."""
-    suggestions: tuple[Suggestion, ...]
+    suggestions: tuple[Suggestion, ...] = ()
     """Where nothing was found: wider queries that find something."""
-    uncovered: str
+    uncovered: str = ""
     """Where nothing was found: what the index lacks."""
 
 
@@ -260,25 +259,22 @@ def read_hit_page(
     context: int = 0,
 ) -> HitPage:
     """Search; `limit` is the most hits (0 for all), `context` the messages before and after each."""
-    conditions = compile_filters(query, now, view, sources=sources, roles=roles)
-    scope = make_scope(reader, conditions, now=now)
+    scope = make_scope(reader, query, now, view=view, sources=sources, roles=roles)
     search = Search(reader, query, scope, sort=sort)
     answer = search.page(limit)
-    suggestions: tuple[Suggestion, ...] = ()
-    uncovered = ""
-    if not answer.hits:
-        suggestions = suggest(
-            reader, query, scope.catalog, view, now, sources=sources, roles=roles, is_typed=False
-        )
-        uncovered = read_coverage(reader).reason if query.groups else ""
-    return HitPage(
+    page = HitPage(
         answer,
         _total(search, answer),
         conversations_of(reader, scope.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
-        suggestions,
-        uncovered,
     )
+    if answer.hits:
+        return page
+    wider = suggest(
+        reader, query, scope.catalog, view, now, sources=sources, roles=roles, is_typed=False
+    )
+    uncovered = read_coverage(reader).reason if query.groups else ""
+    return page._replace(suggestions=wider, uncovered=uncovered)
 
 
 def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:

@@ -133,13 +133,20 @@ class Scope(NamedTuple):
 
 
 def make_scope(
-    reader: Reader, conditions: Conditions, catalog: Catalog | None = None, now: float = 0.0
+    reader: Reader,
+    query: Query,
+    now: float,
+    catalog: Catalog | None = None,
+    view: View = View.ALL,
+    *,
+    sources: Collection[str] = (),
+    roles: Collection[str] = (),
 ) -> Scope:
-    """Return the scope of some conditions.
+    """Return the scope of a query; the arguments are those of `compile_filters`.
 
-    The whole catalog is read if conversations are tested and it is not known; `now` is in Unix
-    seconds.
+    The whole catalog is read if conversations are tested and it is not known.
     """
+    conditions = compile_filters(query, now, view, sources=sources, roles=roles)
     if not conditions.needs_catalog:
         return Scope(conditions.rows, None, catalog)
     if catalog is None or not catalog.exact:
