@@ -125,7 +125,7 @@ class OpenStore(Measurable, Changeable):
     suggestions = read(later.found.suggest)
     prepare_search = read(later.coverage.prepare)
     coverage = read(later.coverage.read_coverage)
-    vocabulary = read(later.filters.read_vocabulary)
+    vocabulary = read(later.query.read_vocabulary)
 
     @call
     def roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .notes import tagging as tagging
     from .run import run as run
     from .search import coverage as coverage
-    from .search import filters as filters
     from .search import found as found
     from .search import query as query
     from .search import scope as scope
@@ -68,7 +67,7 @@ _FOLDERS = {
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("read_marks", "tagging"),
     "run": ("run",),
-    "search": ("coverage", "filters", "found", "query", "scope"),
+    "search": ("coverage", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "session_rows"),
     "since": ("cron_runs", "since"),
     "trash": ("shelf",),

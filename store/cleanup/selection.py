@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..ages import age_words, parse_when
-from ..search.filters import BY_KEY, Filter, goal_of
+from ..amounts import goal_of
+from ..search.filters import BY_KEY, Filter
 from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected

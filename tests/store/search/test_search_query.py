@@ -13,9 +13,14 @@ from hermes_browse.store.search.filters import (
     FILTER_KEYS,
     FILTERS,
     Filter,
-    Vocabulary,
 )
-from hermes_browse.store.search.query import compile_query, parse, unknown_filters
+from hermes_browse.store.search.query import (
+    Vocabulary,
+    compile_query,
+    parse,
+    unknown_filters,
+    values_of,
+)
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.search.terms import TermKind
 
@@ -220,7 +225,7 @@ def test_each_filter_knows_all_of_itself(kind):
         (asked,) = parse(example, now=NOW, for_cleanup=kind.is_cleanup_only).filters
         assert asked.key == kind.key
         assert f"`{example.removeprefix('-')}`" in GUIDE
-    for value in kind.values(Vocabulary(), NOW):
+    for value in values_of(kind, Vocabulary(), NOW):
         assert not parse(f"{kind.key}:{value}", now=NOW, for_cleanup=kind.is_cleanup_only).problems
     for name in kind.also_called:
         (problem,) = unknown_filters(parse(f"x {name}:y1"))
