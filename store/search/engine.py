@@ -15,7 +15,7 @@ from ..errors import StoreError
 from ..messages.chat_message import Hit
 from ..trash.progress import never
 from ..wording import _
-from .candidates import Candidates, moment_of
+from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import CompiledQuery, Query, compile_query
 from .rows import StoredRow, edits_file, make_snippet, read_rows
@@ -99,15 +99,15 @@ class Search:
 
     def __post_init__(self) -> None:
         self.compiled: CompiledQuery = compile_query(self.query, prefix_last=self.prefix_last)
-        self._among = self.scope.condition()
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
 
+    def _sources(self) -> Sources:
+        return Sources(self.reader, self.compiled, oldest=self.sort == "oldest")
+
     def _candidates(self) -> Candidates:
-        oldest = self.sort == "oldest"
-        return Candidates(
-            self.reader, self.compiled, self._among, oldest, self.stopped, self.progress
-        )
+        among = self.scope.condition()
+        return Candidates(self.reader, self._sources(), among, self.stopped, self.progress)
 
     # Pages
 
@@ -256,7 +256,7 @@ class Search:
     @property
     def counts_quickly(self) -> bool:
         """Whether the index alone can count nearly all hits."""
-        sources = self._candidates().sources
+        sources = self._sources()
         return sources.engines == {"fts5"} and any(each.is_certain for each in sources.all)
 
     def count(self, cap: int = COUNT_CAP) -> Total:
