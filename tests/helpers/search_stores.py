@@ -80,6 +80,16 @@ def found(path: Path, text: str, **options: object) -> list[int]:
     return ids(ask(path, text, **options))
 
 
+def pages(path: Path, text: str, **options: object) -> list[int]:
+    """Ids of all hits, read page by page."""
+    answer = ask(path, text, **options)
+    joined = ids(answer)
+    while answer.more:
+        answer = ask(path, text, before=answer.hits[-1], **options)
+        joined += ids(answer)
+    return joined
+
+
 def counted(path: Path, text: str, **options: object) -> int:
     """How many hits are counted, all of them unless told otherwise."""
     with Store(path).reader() as reader:

@@ -11,7 +11,7 @@ from builders import make_store, tool_call
 from effort import examples, slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from search_stores import NOW, Texts, contains, rows
+from search_stores import NOW, Texts, contains, ids, rows
 from searching import count, search
 from shapes import NAMES
 
@@ -166,7 +166,7 @@ def test_hits_are_what_a_plain_scan_finds(reader, texts, groups, excluded):
         and not any(contains(text, piece) for piece in excluded)
     }
     answer = search(reader, parse(typed), limit=0)
-    found = [hit.message_id for hit in answer.hits]
+    found = ids(answer)
     # The sessions of this store were put into it one after another, as an import does: ids do not
     # follow time.
     places = dict(reader.rows("SELECT id, timestamp FROM messages"))
@@ -177,9 +177,9 @@ def test_hits_are_what_a_plain_scan_finds(reader, texts, groups, excluded):
     assert wrong == (set(), set()), (typed, answer.engine, answer.notes)
     assert count(reader, parse(typed), cap=0).count == len(found)
     oldest = search(reader, parse(typed), limit=0, sort="oldest")
-    assert [hit.message_id for hit in oldest.hits] == found[::-1]
+    assert ids(oldest) == found[::-1]
     best = search(reader, parse(typed), limit=0, sort="relevance")
-    assert {hit.message_id for hit in best.hits} == expected
+    assert set(ids(best)) == expected
 
 
 @_SLOW

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 import trashing
 from builders import make_store
+from search_stores import ids
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
@@ -126,29 +127,13 @@ def test_nothing_kept_outlives_a_change(tmp_path):
         )
         trashing.add_message(path, "s", "dock!", 4e9)
         after = typed(reader, "dock", 5)[0]
-    assert [hit.message_id for hit in after.hits] == [
-        newest + 1,
-        newest,
-        newest - 2,
-        newest - 3,
-        newest - 4,
-    ]
+    assert ids(after) == [newest + 1, newest, *(newest - at for at in (2, 3, 4))]
     assert after.hits[1].snippet == "docker said anew"
 
 
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
-        assert (
-            search(
-                reader, parse("docker"), prefix_last=True, scope=Scope(Condition("m.role = 'tool'"))
-            ).hits
-            == ()
-        )
-        assert (
-            search(
-                reader, parse("docker"), prefix_last=True, scope=Scope(sessions=frozenset())
-            ).hits
-            == ()
-        )
+        for scope in (Scope(Condition("m.role = 'tool'")), Scope(sessions=frozenset())):
+            assert search(reader, parse("docker"), prefix_last=True, scope=scope).hits == ()
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
