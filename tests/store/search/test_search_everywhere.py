@@ -84,9 +84,13 @@ def _run(path, *statements):
                 connection.execute(statement)
 
 
-_TRIGRAM = [f"DROP TRIGGER messages_fts_trigram_{what}" for what in ("insert", "delete", "update")]
+_WORDS, _TRIGRAM = (
+    [f"DROP TRIGGER {table}_{what}" for what in ("insert", "delete", "update")]
+    for table in ("messages_fts", "messages_fts_trigram")
+)
 _STATES = {
     "whole": lambda path: None,
+    "no words": lambda path: _run(path, "DROP TABLE messages_fts"),
     "no trigrams": lambda path: _run(path, *_TRIGRAM, "DROP TABLE messages_fts_trigram"),
     "parts missing": lambda path: _run(
         path, "DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"
@@ -105,7 +109,7 @@ _STATES = {
     "behind": lambda path: _run(
         path,
         *_TRIGRAM,
-        *(f"DROP TRIGGER messages_fts_{what}" for what in ("insert", "delete", "update")),
+        *_WORDS,
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('chat', 'user', 'docker 大别山 late', 1)",
     ),
 }

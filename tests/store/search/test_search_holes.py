@@ -8,6 +8,7 @@ from search_stores import ask, change, copy_fixture, counted, found, ids, write_
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search import candidates
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
@@ -149,7 +150,8 @@ def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path):
     states = ({}, {"active": 0}, {"active": None}, {"active": 0, "compacted": 1})
     rows = [{"content": "narwhal"} | each for each in states]
     path = write_store(tmp_path / "state.db", rows)
-    assert found(path, "narwhal") == [4, 3, 2, 1]
+    said = {hit.message_id: hit.state for hit in ask(path, "narwhal").hits}
+    assert said == {4: State.COMPACTED, 3: State.LIVE, 2: State.REWOUND, 1: State.LIVE}
     assert found(path, "narwhal is:rewound") == [2]
     assert found(path, "narwhal -is:rewound") == [4, 3, 1]
 

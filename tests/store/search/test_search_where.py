@@ -133,6 +133,21 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path, in_place):
     assert set(_found(path, "request is:forgotten")) == forgotten & set(_found(path, "request"))
 
 
+@pytest.mark.parametrize(
+    ("query", "hits"),
+    [("walrus msgs>10", 12), ("walrus msgs=12", 12), ("walrus msgs<5", 0), ("walrus -msgs<5", 12)],
+)
+def test_messages_are_compared_by_the_number_that_is_shown(tmp_path, query, hits):
+    """Not by that of Hermes, which counts the two that the model still sees."""
+    rows = [
+        {"session_id": "a", "content": f"walrus {at}", "active": at > 9, "compacted": at <= 9}
+        for at in range(12)
+    ]
+    sessions = [{"id": "a", "started_at": T0, "message_count": 2}]
+    path = make_store(tmp_path / "state.db", "22", sessions, rows)
+    assert len(_found(path, query)) == hits
+
+
 def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path):
     sessions = [{"id": "s", "end_reason": "compression", "ended_at": 5000.0}]
     messages = [
