@@ -8,7 +8,6 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -116,8 +115,8 @@ def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Row]) -> di
     return {}
 
 
-def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
-    """Tell whether a row is part of a reading.
+def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:
+    """Tell whether a row is part of a reading, given the index of the last session.
 
     The model only receives the live rows of the tip, with a summary of earlier segments
     (`get_resume_conversations`, Hermes 0.19). It does see rows that are hidden from people, except
@@ -126,7 +125,7 @@ def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     if reading is Reading.EVERYTHING:
         return True
     if reading is Reading.LIVE:
-        return is_tip and row.state is State.LIVE and row.role != "session_meta"
+        return row.segment == tip and row.state is State.LIVE and row.role != "session_meta"
     return not row.hidden and row.state is not State.REWOUND
 
 
@@ -143,17 +142,17 @@ def read_outline(
             copies |= _find_copies(reader, rows)
         every += rows
     shown: list[RowInfo] = []
-    left_out: Counter[tuple[int, bool]] = Counter()
+    left_out: dict[int, list[int]] = {}
     following, tip = END, len(session_ids) - 1
     for row in reversed(every):
         if reading is Reading.SAID and row.id in copies:
             continue
-        if is_read(row, reading, is_tip=row.segment == tip):
+        if _is_read(row, reading, tip):
             shown.append(row)
             following = row.id
         elif not row.hidden:
-            left_out[following, row.state is State.REWOUND] += 1
-    gaps = {key: (left_out[key, True], left_out[key, False]) for key, _is_rewound in left_out}
+            left_out.setdefault(following, [0, 0])[row.state is not State.REWOUND] += 1
+    gaps = {key: (rewound, compacted) for key, (rewound, compacted) in left_out.items()}
     return Outline(session_ids, tuple(reversed(shown)), gaps, copies)
 
 

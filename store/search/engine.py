@@ -172,8 +172,10 @@ class Search:
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
             is_newest = self.sort != "oldest"
-            rows.sort(key=lambda row: (self._is_edit(row) is is_newest, *_moment(row)))
-            rows = rows[::-1] if is_newest else rows
+            rows.sort(
+                key=lambda row: (self._is_edit(row) is is_newest, moment_of(row.moment), row.id),
+                reverse=is_newest,
+            )
         return candidates, rows
 
     def _hits(
@@ -277,7 +279,3 @@ class Search:
             yield from (each.session_id for each in page if each.is_certain)
             others = [each.id for each in page if not each.is_certain]
             yield from (row.session_id for row in self._accepted(candidates, others))
-
-
-def _moment(row: StoredRow) -> tuple[float, int]:
-    return moment_of(row.moment), row.id

@@ -113,13 +113,11 @@ def conversations_of(
 ) -> dict[str, Conversation]:
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
-    unique = dict.fromkeys(hit.session_id for hit in hits)
-    known = {} if catalog is None else {each: catalog.of_session(each) for each in unique}
-    unknown = [each for each in unique if known.get(each) is None]
-    if unknown:
-        read = read_neighbourhood(reader, unknown, now)
-        known |= {each: read.of_session(each) for each in unknown}
-    found = {key: each for key, each in known.items() if each is not None}
+    catalogs = [] if catalog is None else [catalog]
+    ids = dict.fromkeys(hit.session_id for hit in hits)
+    if unknown := [each for each in ids if catalog is None or each not in catalog.sessions]:
+        catalogs.insert(0, read_neighbourhood(reader, unknown, now))
+    found = {key: one.conversation(key) for key in ids for one in catalogs if key in one.sessions}
     return dict(zip(found, with_names(reader, list(found.values())), strict=True))
 
 
