@@ -230,3 +230,17 @@ def size(count: float) -> str:
             break
         value /= 1000
     return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 99.95 else f"{value:.1f} {unit}"
+
+
+def goal_of(value: str, used: int) -> int:
+    """Return how many bytes a share such as `50%` of those that are used means, or a size.
+
+    Raises:
+        ValueError: It is neither, or a share that is not between 0 and 100 per cent.
+    """
+    if not value.endswith("%"):
+        return parse_bytes(value)
+    share = parse_money(value[:-1]) / 100
+    if not 0 < share <= 1:
+        raise ValueError(value)
+    return round(used * share)

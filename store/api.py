@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import later
 from .call import call, read, read_at, read_in_portions
@@ -22,8 +22,7 @@ from .connection.reader import Stopped
 from .errors import no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
-from .sessions.models import Conversation, View
-from .sessions.session import Session
+from .sessions.models import Conversation, Hidden, Session, Sort, View
 from .trash.progress import never
 
 if TYPE_CHECKING:
@@ -46,6 +45,15 @@ _WINDOW = 500
 """Messages of a transcript that are read at once."""
 
 
+class ListPage(NamedTuple):
+    """Some conversations of a view, and how many there are."""
+
+    conversations: list[Conversation]
+    total: int
+    """In all views."""
+    hidden: Hidden
+
+
 class OpenStore(Changeable):
     """A store, open to be read and changed; times are Unix seconds, catalogs are those of it."""
 
@@ -61,7 +69,6 @@ class OpenStore(Changeable):
     count_rows = read(later.transcript.count_rows)
     resolve = read(later.session_rows.resolve_session)
     last = read(later.session_rows.resolve_last)
-    list_page = read(later.list_page.read_list_page)
     tags = read(later.tagging.count_tags)
     attention = read(later.since.read_attention)
     since = read(later.since.read_since)
@@ -127,7 +134,7 @@ class OpenStore(Changeable):
     suggestions = read(later.found.suggest)
     prepare_search = read(later.coverage.prepare)
     coverage = read(later.coverage.read_coverage)
-    vocabulary = read(later.filters.read_vocabulary)
+    vocabulary = read(later.query.read_vocabulary)
 
     @call
     def roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:
@@ -161,6 +168,39 @@ class OpenStore(Changeable):
     run = read(later.run.read_run)
 
     # Sizes, sums, health, and plans of clean-ups
+
+    @call
+    def list_page(
+        self,
+        now: float,
+        view: View,
+        *,
+        sort: Sort = Sort.ACTIVITY,
+        reverse: bool = False,
+        sources: Sequence[str] = (),
+        offset: int = 0,
+        limit: int = 50,
+    ) -> ListPage:
+        """Read the conversations from an offset on, at most so many (0 for all), with details.
+
+        Sorted by size they have their bytes. Sorted by messages the order is that of the counts
+        that are shown, since the counters of sessions may be stale.
+        """
+        catalog = later.catalog.read_catalog(self.reader, now)
+        amounts: dict[str, int] = {}
+        if sort in (Sort.SIZE, Sort.MESSAGES):
+            is_size = sort is Sort.SIZE
+            read_amounts = later.sizes.content_bytes if is_size else later.transcript.count_rows
+            counts = read_amounts(self.reader, list(catalog.sessions))
+            for each in catalog.select(view):
+                amounts[each.root_id] = sum(counts.get(part.id, 0) for part in each.segments)
+        roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
+        shown = map(catalog.conversation, roots[offset : offset + limit if limit else None])
+        page = later.preview.with_details(self.reader, list(shown))
+        if sort is Sort.SIZE:
+            page = [each._replace(size=amounts[each.root_id]) for each in page]
+        total = catalog.counts()[View.ALL]
+        return ListPage(page, total, catalog.hidden(view, len(page)))
 
     def measure(
         self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None

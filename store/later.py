@@ -43,14 +43,12 @@ if TYPE_CHECKING:
     from .notes import tagging as tagging
     from .run import run as run
     from .search import coverage as coverage
-    from .search import filters as filters
     from .search import found as found
     from .search import query as query
     from .search import scope as scope
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
     from .sessions import lineage as lineage
-    from .sessions import list_page as list_page
     from .sessions import session_rows as session_rows
     from .since import cron_runs as cron_runs
     from .since import since as since
@@ -69,8 +67,8 @@ _FOLDERS = {
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("read_marks", "tagging"),
     "run": ("run",),
-    "search": ("coverage", "filters", "found", "query", "scope"),
-    "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
+    "search": ("coverage", "found", "query", "scope"),
+    "sessions": ("catalog", "first_page", "lineage", "session_rows"),
     "since": ("cron_runs", "since"),
     "trash": ("shelf",),
 }

@@ -20,9 +20,9 @@ from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from ..search.engine import Search
 from ..search.query import parse, query_word
-from ..search.scope import compile_filters, make_scope
+from ..search.scope import make_scope
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.session import Session
+from ..sessions.models import Session
 from .edited_file import Edit, Line, split
 from .replay import FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
@@ -88,7 +88,7 @@ def _read_uses(
 ) -> tuple[list[ToolUse], Mapping[str, Session]]:
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
-    scope = make_scope(reader, compile_filters(query, now))
+    scope = make_scope(reader, query, now)
     found = sorted(Search(reader, query, scope).count(0).sessions)
     naming = name if _PLAIN.fullmatch(name) else ""
     sql = (

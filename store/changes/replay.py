@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..messages.decode import has_failed
-from ..sessions.session import Session
+from ..sessions.models import Session
 from .edited_file import Edit, EditedFile, split
 from .hunks import parse_diff
 from .programs import read_program

@@ -17,8 +17,7 @@ from ..messages.transcript import count_stored_rows
 from ..search.scope import compile_filters, roots_in
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, rank
-from ..sessions.models import Conversation, known_sum
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session, known_sum
 from ..sessions.session_rows import read_busy
 from ..wording import _
 from .selection import Selection, Standing, standing, why_spared

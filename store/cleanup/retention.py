@@ -19,8 +19,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_time
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
 from .hermes_settings import Retention, managed_config, read_retention

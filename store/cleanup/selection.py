@@ -14,8 +14,8 @@ from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ..amounts import age_words, parse_when
-from ..search.filters import BY_KEY, Filter, goal_of
+from ..amounts import age_words, goal_of, parse_when
+from ..search.filters import BY_KEY, Filter
 from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected

@@ -18,7 +18,7 @@ from ..connection.schema import FtsIndex, FtsKind, Schema
 from ..connection.stored_values import as_int, bytes_sql, embedded_sql
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.catalog import Catalog
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..wording import N_
 
 COUNTED = N_(

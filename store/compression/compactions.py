@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..messages.transcript import read_identities
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..wording import N_
 from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
 from .history_rows import HistoryRow, HistoryRows, IdGap, read_id_gaps, read_rows

@@ -14,10 +14,9 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
-from ..messages.chat_message import ChatMessage, State
-from ..messages.decode import state_of
+from ..messages.chat_message import STATES, ChatMessage, State
 from ..messages.transcript import SLICE, read_messages_of
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import text_of
 
 _HEAD = 80
@@ -115,10 +114,10 @@ def _statement(schema: Schema) -> str:
     is_marked = f"COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')"
     head = f"CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END"
     return (
-        f"SELECT m.id, {role}, {time}, {schema.active()}, {schema.compacted()}, {order}, {size}, "
+        f"SELECT m.id, {role}, {time}, m.state, {order}, {size}, "
         f"{is_multimodal}, {answers}, substr({calls}, 1, 200), {bytes_sql(text)}, {head}, "
         f"{bytes_sql(calls)}, {is_speech} AND ({is_marked}) "
-        "FROM messages m WHERE m.session_id = ? AND"
+        "FROM message_rows m WHERE m.session_id = ? AND"
     )
 
 
@@ -126,7 +125,7 @@ def _history_row(
     row: Row, summaries: Mapping[int, ChatMessage], times: set[tuple[float, str]]
 ) -> HistoryRow:
     """Decode a row of `_statement`; `times` are those of earlier rows, with the role, and grow."""
-    message_id, stored_role, time, active, compacted, order, size, picture, *content = row
+    message_id, stored_role, time, state, order, size, picture, *content = row
     answers, calls, *compared, _is_marked = content
     role, key, timestamp = text_of(stored_role, "unknown"), as_int(message_id), as_time(time)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
@@ -139,7 +138,7 @@ def _history_row(
         id=key,
         role=role,
         timestamp=timestamp,
-        state=state_of(active, compacted),
+        state=STATES[state],
         size=as_count(size),
         fingerprint=(role, *compared, call),
         call=call,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import NotFoundError
 from ..messages.chat_message import State
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..wording import _
 from .blocks import sent_of
 from .compactions import HARMLESS, CompactionHistory, CompactionNote, Generation, read_history

@@ -10,13 +10,14 @@ the POSIX locks of that connection (https://sqlite.org/howtocorrupt.html, 2.2).
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..errors import (
     Advice,
@@ -25,11 +26,11 @@ from ..errors import (
     StoreMissingError,
     StoreUnreadableError,
 )
+from ..text import as_text
 from ..wording import _
 from .failures import opened, translated
-from .reader import Reader
+from .reader import FileFacts, Reader
 from .schema import NO_CHAT, NO_STORE, Schema, read_schema
-from .store_cache import FileCache
 
 Fingerprint = tuple[int, ...]
 _FileKey = tuple[int, int]
@@ -73,7 +74,7 @@ class Store:
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
-        self._file = FileCache((0, 0))
+        self._file = FileFacts((0, 0))
         self._lock = threading.Lock()
 
     @property
@@ -149,7 +150,7 @@ class Store:
         Raises:
             StoreError: The store cannot be read.
         """
-        of_file = self._cache_of(self.check())
+        of_file = self._facts_of(self.check())
         try:
             return self._open("ro", of_file)
         except StoreUnreadableError:
@@ -160,12 +161,14 @@ class Store:
                 raise
             return self._open("ro&immutable=1", of_file, snapshot=True)
 
-    def _open(self, mode: str, of_file: FileCache, *, snapshot: bool = False) -> Reader:
+    def _open(self, mode: str, of_file: FileFacts, *, snapshot: bool = False) -> Reader:
         with translated(self.path):
             connection = opened(self.path, mode, self.busy_seconds)
             try:
-                connection.execute("PRAGMA query_only=1")
                 schema = self._schema(connection, of_file)
+                for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
+                    connection.execute(statement)
+                connection.execute("PRAGMA query_only=1")
             except BaseException:
                 connection.close()
                 raise
@@ -173,18 +176,18 @@ class Store:
             connection, self.path, schema, snapshot=snapshot, of_file=of_file, notes=self.notes
         )
 
-    def _schema(self, connection: sqlite3.Connection, of_file: FileCache) -> Schema:
+    def _schema(self, connection: sqlite3.Connection, of_file: FileFacts) -> Schema:
         """Return the schema of the file, read again only when its schema cookie changed."""
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
         if of_file.schema is None or of_file.schema[0] != cookie:
             of_file.schema = cookie, read_schema(connection, self.path)
         return of_file.schema[1]
 
-    def _cache_of(self, key: _FileKey) -> FileCache:
+    def _facts_of(self, key: _FileKey) -> FileFacts:
         """Return what readers share of the file; a file that replaced it starts with nothing."""
         with self._lock:
             if self._file.key != key:
-                self._file = FileCache(key)
+                self._file = FileFacts(key)
             return self._file
 
     @contextmanager
@@ -195,3 +198,37 @@ class Store:
             yield reader
         finally:
             reader.close()
+
+
+# Which store rows of other files belong to: by the id of the store, else by its path
+
+OWN = "CASE WHEN instance IS NULL OR ?2 IS NULL THEN store = ?1 ELSE instance = ?2 END"
+"""Rows of one store, by `Origin.values`; see `Origin.is_same`."""
+
+
+class Origin(NamedTuple):
+    """The store that rows come from."""
+
+    path: str
+    instance: str | None
+    """`store_instance_id` of `state_meta` (0.22)."""
+
+    def is_same(self, other: Origin) -> bool:
+        """Return whether two origins are one store: by their ids, else by their paths."""
+        if self.instance is not None and other.instance is not None:
+            return self.instance == other.instance
+        return os.path.realpath(self.path) == os.path.realpath(other.path)
+
+    def values(self) -> list[str | None]:
+        """Return what identifies it in the rows of a file: the columns `store` and `instance`."""
+        return [os.path.realpath(self.path), self.instance]
+
+
+def origin_of(reader: Reader) -> Origin:
+    """Describe the store behind a reader."""
+    instance = None
+    if "state_meta" in reader.schema.tables:
+        instance = reader.value(
+            "SELECT value FROM state_meta WHERE key = 'store_instance_id' AND typeof(value) = 'text'"
+        )
+    return Origin(str(reader.path), as_text(instance))

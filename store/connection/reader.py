@@ -15,13 +15,12 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import QueryInterruptedError, StoreDamagedError
 from ..wording import _
 from .failures import SQLITE_ERRORS, translate
 from .schema import Schema, sql_name
-from .store_cache import FileCache, StoreCache
 
 Row = tuple[object, ...]
 Parameters = Sequence[object] | dict[str, object]
@@ -94,6 +93,21 @@ def rows_in(
     return found
 
 
+class FileFacts:
+    """What is known of a file and outlives its connections.
+
+    All readers of the file share it, on any thread: values are replaced, never changed.
+    """
+
+    def __init__(self, key: tuple[int, int]) -> None:
+        self.key = key
+        """Device and inode of the file."""
+        self.schema: tuple[int, Schema] | None = None
+        """The schema, and `PRAGMA schema_version` when it was read."""
+        self.others: dict[str, Any] = {}
+        """By name: each is known to the module that found it."""
+
+
 class Reader:
     """One open read connection and the schema of its file; used by one thread, interrupted by
     any."""
@@ -105,7 +119,7 @@ class Reader:
         schema: Schema,
         *,
         snapshot: bool,
-        of_file: FileCache,
+        of_file: FileFacts,
         notes: Path | None,
     ) -> None:
         self._connection = connection
@@ -129,7 +143,7 @@ class Reader:
         self._is_late = False
         self._began: float | None = None
         """When the running statement began, by the monotonic clock."""
-        self._cache = StoreCache()
+        self._cache: dict[object, Any] = {}
         self._version: object = None
         _watch(self)
 
@@ -212,12 +226,12 @@ class Reader:
         """
         return rows_in(self.rows, sql, keys, before)
 
-    def cache(self) -> StoreCache:
-        """Return this connection's cache; a new one when the store has changed since the last
-        call."""
+    def cache(self) -> dict[object, Any]:
+        """Return what this connection keeps for the next search; empty when the store has changed
+        since the last call."""
         version = self.value(DATA_VERSION)
         if version != self._version:
-            self._version, self._cache = version, StoreCache()
+            self._version, self._cache = version, {}
         return self._cache
 
     def begin(self) -> None:
@@ -267,5 +281,5 @@ class Reader:
         """Close the file."""
         with _lock:
             _open.discard(self)
-        self._cache = StoreCache()
+        self._cache = {}
         self._connection.close()

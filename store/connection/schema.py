@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +28,24 @@ NEWEST_KNOWN = 31
 _ARGUMENT = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^,'"])+""")
 """An argument of `USING fts5(…)`: a column, or an option with a value that may be quoted."""
 _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
+
+
+_MESSAGES = (
+    "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason", "reasoning",
+    "reasoning_content", "reasoning_details", "display_kind", "display_order", "api_content",
+    "effect_disposition", "_compressed_summary",
+)  # fmt: skip
+_SESSIONS = (
+    "source", "parent_session_id", "title", "model", "cwd", "git_branch", "end_reason",
+    "session_key", "started_at", "ended_at", "archived", "pinned", "hidden", "message_count",
+    "tool_call_count", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+    "reasoning_tokens", "estimated_cost_usd", "actual_cost_usd", "model_config", "last_activity_at",
+    "system_prompt", "system_prompt_hash", "user_id", "chat_id", "chat_type", "thread_id",
+    "display_name", "billing_provider", "billing_base_url", "billing_mode", "title_source",
+    "git_repo_root", "profile_name", "cost_status", "cost_source", "last_activity_description",
+    "last_read_at", "origin_json", "api_call_count",
+)  # fmt: skip
+"""Columns that statements of ours name, and that some file may lack."""
 
 
 def sql_name(name: str) -> str:
@@ -102,6 +120,32 @@ class Schema(NamedTuple):
         """Return SQL that is 1 for rows of `messages m` that a summary replaced (0.18 and later);
         still shown."""
         return "COALESCE(m.compacted, 0)" if "compacted" in self.message_columns else "0"
+
+    def views(self) -> Iterator[str]:
+        """Yield SQL that makes two views in the temporary database of a connection.
+
+        `session_rows` and `message_rows` have the columns that statements name, NULL where this
+        file lacks them. SQLite reads the tables through them as if they were named themselves. Of a
+        message they also say its `role` as text, its `state` (the values of `State`), and whether
+        it is `hidden` from people: `session_meta`, `display_kind='hidden'`, `model_only` (0.20,
+        0.22).
+        """
+        role = f"COALESCE(NULLIF(CAST({self.message('role')} AS TEXT), ''), 'unknown')"
+        metadata = self.message("display_metadata")
+        computed = (
+            f"{role} AS role",
+            f"CASE WHEN {self.active()} THEN 'live' WHEN {self.compacted()} THEN 'compacted' "
+            "ELSE 'rewound' END AS state",
+            f"{role} = 'session_meta' OR {self.message('display_kind')} IS 'hidden' OR "
+            f"CASE WHEN json_valid({metadata}) THEN json_type({metadata}, '$.model_only') IS 'true' "
+            "ELSE 0 END AS hidden",
+        )
+        messages = (f"{self.message(name)} AS {name}" for name in _MESSAGES)
+        columns = ", ".join(("m.id", "m.session_id", *messages, *computed))
+        yield f"CREATE TEMP VIEW message_rows AS SELECT {columns} FROM messages m"
+        sessions = (f"{self.session(name)} AS {name}" for name in _SESSIONS)
+        columns = ", ".join(("s.rowid AS rowid", "s.id", *sessions))
+        yield f"CREATE TEMP VIEW session_rows AS SELECT {columns} FROM sessions s"
 
     def without_search(self) -> Schema:
         """Return the same schema without the search indexes, for when they cannot be used."""

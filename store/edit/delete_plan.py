@@ -16,8 +16,7 @@ from ..connection.reader import Reader
 from ..errors import RefusedError, no_session
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog, why_protected
-from ..sessions.models import Conversation, Relation
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Relation, Session
 from ..sessions.session_rows import read_busy, resolve_session
 from ..text import one_line
 from ..wording import _

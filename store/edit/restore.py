@@ -14,8 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..connection.connect import Store
-from ..connection.origin import origin_of
+from ..connection.connect import Store, origin_of
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError

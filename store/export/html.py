@@ -16,7 +16,7 @@ from datetime import date
 from html import escape
 from pathlib import Path
 
-from ..messages.block_kinds import CALL, RESULT, Block
+from ..messages.chat_message import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import _, language, pgettext
 from .markdown import split_fences

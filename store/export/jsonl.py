@@ -24,8 +24,8 @@ from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
-from ..messages.chat_message import Reading, State
-from ..messages.decode import SENTINEL, state_of
+from ..messages.chat_message import STATES, Reading, State
+from ..messages.decode import SENTINEL
 from ..notes.notes_file import read_tags
 from ..text import as_text
 from ..wording import _
@@ -91,16 +91,11 @@ def _stored_rows(
 
 def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None:
     """Read a session as it is stored; None if there is none."""
-    schema = reader.schema
     rows = _stored_rows(reader, "sessions", [session_id])
     if not rows:
         return None
-    states = reader.rows(
-        f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m "
-        "WHERE m.session_id = ? ORDER BY m.id",
-        [session_id],
-    )
-    messages = [(as_int(key), state_of(active, compacted)) for key, active, compacted in states]
+    sql = "SELECT id, state FROM message_rows WHERE session_id = ? ORDER BY id"
+    messages = [(as_int(key), STATES[state]) for key, state in reader.rows(sql, [session_id])]
     return StoredSession(rows[0], messages, read_tags(reader).get(session_id, ()))
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from datetime import UTC, date
 from itertools import groupby
 
-from ..messages.block_kinds import CALL, RESULT, Block
+from ..messages.chat_message import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
 from .source import (

@@ -16,11 +16,17 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..call import read_in_portions
 from ..connection.stored_values import as_mapping, json_as_text, read_json
-from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
-from ..messages.chat_message import ChatMessage, Reading, State
+from ..messages.chat_message import (
+    CALL,
+    RESULT,
+    SUMMARY,
+    Block,
+    ChatMessage,
+    Reading,
+    State,
+)
 from ..messages.transcript import Outline
-from ..sessions.models import Conversation
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session
 from ..text import one_line, printable
 from ..wording import N_, _
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..amounts import size
-from ..connection.connect import Store
-from ..connection.origin import OWN
+from ..connection.connect import OWN, Store
 from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN, FtsIndex
 from ..connection.stored_values import as_int

@@ -36,8 +36,7 @@ from ..run.run import Run
 from ..search.found import Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation, Lineage
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Lineage, Session
 from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle

@@ -22,7 +22,7 @@ from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import one_line
 from ..trash.progress import never
 from ..wording import N_, _

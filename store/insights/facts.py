@@ -13,7 +13,7 @@ from ..connection.stored_values import as_count, as_int, as_money, as_time, byte
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import as_text, text_of
 from ..trash.progress import never
 from ..wording import _

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..sessions.catalog import read_catalog
-from ..sessions.session import Tokens
+from ..sessions.models import Tokens
 from .facts import Facts, read_facts, read_tools
 from .periods import UNITS, begin_of, first_day
 

@@ -10,18 +10,17 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ..connection.reader import Reader, Row
-from ..connection.schema import Schema
 from ..connection.stored_values import (
     Json,
     as_flag,
-    as_mapping,
+    as_int,
     as_time,
     read_json,
     read_json_items,
     write_json,
 )
 from ..text import as_text, text_of
-from .chat_message import ChatMessage, ContentPart, State, ToolCall
+from .chat_message import STATES, ChatMessage, ContentPart, ToolCall
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
@@ -35,33 +34,11 @@ LIMIT = 200_000
 """Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
 COLUMNS = (
-    "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp",
-    "finish_reason",
-    "reasoning", "reasoning_content", "reasoning_details", "display_kind", "display_metadata",
-    "api_content",
-    "effect_disposition", "_compressed_summary",
-)  # fmt: skip
-
-
-def select(schema: Schema) -> str:
-    """Return SQL for the columns of `messages m` that `to_message` decodes."""
-    columns = [schema.message(column) for column in COLUMNS]
-    return ", ".join([*columns, schema.active(), schema.compacted()])
-
-
-def state_of(active: object, compacted: object) -> State:
-    """Return the state of a row; NULL counts as active (upgraded files)."""
-    if active is None or as_flag(active):
-        return State.LIVE
-    return State.COMPACTED if as_flag(compacted) else State.REWOUND
-
-
-def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
-    """Tell whether a row is not for people: `session_meta`, `display_kind='hidden'`, `model_only`
-    (0.20, 0.22)."""
-    if role == "session_meta" or display_kind == "hidden":
-        return True
-    return metadata is not None and as_mapping(metadata).get("model_only") is True
+    "m.id, m.session_id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name, m.timestamp, "
+    "m.finish_reason, m.reasoning, m.reasoning_content, m.reasoning_details, m.display_kind, "
+    "m.api_content, m.effect_disposition, m._compressed_summary, m.state, m.hidden"
+)
+"""The columns of `message_rows m` that `to_message` decodes."""
 
 
 def _image(url: str) -> ContentPart:
@@ -210,21 +187,18 @@ def reasoning_of_details(value: object) -> str | None:
 
 
 def to_message(row: Row) -> ChatMessage:
-    """Decode one row selected by `select`."""
+    """Decode one row of `COLUMNS`."""
     (
         message_id, session_id, role, content, call_id, calls, tool_name, timestamp, finish,
-        reasoning,
-        reasoning_content, details, display_kind, metadata, api_content, effect, flagged, active,
-        compacted,
+        reasoning, reasoning_content, details, display_kind, api_content, effect, flagged, state,
+        hidden,
     ) = row  # fmt: skip
     text, parts = decode_content(content)
-    who = text_of(role, "unknown")
-    kind = as_text(display_kind)
     sent = decode_content(api_content)[0] if api_content is not None else text
     return ChatMessage(
-        id=message_id if isinstance(message_id, int) else 0,
+        id=as_int(message_id),
         session_id=text_of(session_id),
-        role=who,
+        role=text_of(role),
         text=text,
         timestamp=as_time(timestamp),
         parts=parts,
@@ -233,10 +207,10 @@ def to_message(row: Row) -> ChatMessage:
         tool_name=as_text(tool_name),
         reasoning=as_text(reasoning) or as_text(reasoning_content) or reasoning_of_details(details),
         finish_reason=as_text(finish),
-        state=state_of(active, compacted),
+        state=STATES[state],
         is_flagged=as_flag(flagged),
-        is_hidden=is_hidden(who, kind, metadata),
-        display_kind=kind,
+        is_hidden=bool(hidden),
+        display_kind=as_text(display_kind),
         api_content=sent if sent != text else None,
         effect=as_text(effect),
     )
@@ -290,7 +264,7 @@ def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
 
     None if the row or the image is missing, not embedded, or invalid.
     """
-    content = reader.schema.message("content")
-    text = text_of(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))
+    content = reader.value("SELECT content FROM message_rows WHERE id = ?", [message_id])
+    text = text_of(content)
     urls = [url for url in map(image_url, stored_parts(text) or ()) if url is not None]
     return decode_data_url(urls[number]) if 0 <= number < len(urls) else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader
 from ..connection.stored_values import (
     as_count,
     as_int,
@@ -19,17 +19,22 @@ from ..connection.stored_values import (
 from ..sessions.models import Conversation, known_sum
 from ..text import as_text, text_of
 from .chat_message import Reading, RowInfo, State
-from .transcript import is_read, read_outline, read_system_prompt
+from .transcript import read_outline, read_system_prompt
 
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root",
     "profile_name", "user_id", "chat_id", "chat_type", "thread_id", "display_name", "cost_status",
     "cost_source", "last_activity_description", "last_read_at",
 )  # fmt: skip
-_COSTS = ("estimated_cost_usd", "actual_cost_usd")
+_SEGMENT = ", ".join(
+    (*_FACTS, "origin_json", "estimated_cost_usd", "actual_cost_usd", "api_call_count")
+)
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")
 """Fields of `origin_json` that are in no column (gateway/session.py, 0.19)."""
-_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_USAGE = (
+    "model", "billing_provider", "task", "api_call_count", "estimated_cost_usd", "actual_cost_usd",
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+)  # fmt: skip
 
 
 class ToolCount(NamedTuple):
@@ -89,9 +94,8 @@ def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     existing = reader.columns("session_model_usage")
     if not existing:
         return ()
-    names = ("model", "billing_provider", "task", "api_call_count", *_TOKENS, *_COSTS)
-    columns = [f"u.{name}" if name in existing else "NULL" for name in names]
-    model, provider, task, calls, *tokens, estimated, actual = columns
+    columns = [f"u.{name}" if name in existing else "NULL" for name in _USAGE]
+    model, provider, task, calls, estimated, actual, *tokens = columns
     total = " + ".join(f"max(COALESCE({column}, 0), 0)" for column in tokens)
     rows = reader.rows(
         f"SELECT {model}, {provider}, {task}, sum({calls}), sum({total}) AS tokens, "
@@ -102,22 +106,22 @@ def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     )
     return tuple(
         ModelUse(
-            text_of(model),
-            text_of(provider),
-            text_of(task),
-            as_count(calls),
-            as_count(tokens),
-            as_money(cost) or 0.0,
+            model=text_of(name),
+            provider=text_of(route),
+            task=text_of(purpose),
+            calls=as_count(requests),
+            tokens=as_count(sent),
+            cost_usd=as_money(cost) or 0.0,
         )
-        for model, provider, task, calls, tokens, cost in rows
+        for name, route, purpose, requests, sent, cost in rows
     )
 
 
 def _tools(reader: Reader, results: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
-    name, content = map(reader.schema.message, ("tool_name", "content"))
     rows = reader.rows(
-        f"SELECT COALESCE({name}, ''), count(*), sum({bytes_sql(content)}) FROM messages m "
-        "WHERE m.id IN (SELECT value FROM json_each(?)) GROUP BY 1 ORDER BY 2 DESC, 1",
+        f"SELECT COALESCE(m.tool_name, ''), count(*), sum({bytes_sql('m.content')}) "
+        "FROM message_rows m WHERE m.id IN (SELECT value FROM json_each(?)) "
+        "GROUP BY 1 ORDER BY 2 DESC, 1",
         [json.dumps([row.id for row in results])],
     )
     return tuple(
@@ -125,40 +129,34 @@ def _tools(reader: Reader, results: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
     )
 
 
-def _live(reader: Reader, rows: Sequence[RowInfo]) -> Row:
-    """Return number, bytes and number with images of the rows that the model still sees."""
-    content, sent, calls = map(reader.schema.message, ("content", "api_content", "tool_calls"))
-    image = embedded_sql(content)
-    text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"
-    return reader.rows(
-        f"SELECT count(*), sum(CASE WHEN {image} THEN 0 ELSE {text} END + {bytes_sql(calls)}), "
-        f"sum({image}) FROM messages m WHERE m.id IN (SELECT value FROM json_each(?))",
-        [json.dumps([row.id for row in rows])],
-    )[0]
+def _live(reader: Reader, session_id: str) -> Iterator[int]:
+    """Yield number, bytes and number with images of the rows that the model still sees."""
+    image = embedded_sql("m.content")
+    sent, text, calls = map(bytes_sql, ("m.api_content", "m.content", "m.tool_calls"))
+    size = f"CASE WHEN {image} THEN 0 WHEN m.api_content IS NULL THEN {text} ELSE {sent} END"
+    rows = reader.rows(
+        f"SELECT count(*), sum({size} + {calls}), sum({image}) FROM message_rows m "
+        "WHERE m.session_id = ? AND m.state = 'live' AND m.role <> 'session_meta'",
+        [session_id],
+    )
+    return map(as_count, rows[0])
 
 
 def read_details(reader: Reader, conversation: Conversation) -> Details:
     """Read the details of a conversation, in statements as short as those that open it."""
     ids = [segment.id for segment in conversation.segments]
-    columns = ", ".join(
-        map(reader.schema.session, (*_FACTS, "origin_json", *_COSTS, "api_call_count"))
-    )
-    stored = reader.rows_in(f"SELECT s.id, {columns} FROM sessions s WHERE s.id IN ({{keys}})", ids)
-    by_id = {text_of(row[0]): row[1:] for row in stored}
-    segments = [by_id[key] for key in ids if key in by_id]
+    sql = f"SELECT {_SEGMENT} FROM session_rows WHERE id = ?"
+    segments = [row for each in ids for row in reader.rows(sql, [each])]
     facts: dict[str, str] = {}
-    for *values, origin, _estimated, _actual, _calls in segments:
-        fields = as_mapping(origin)
-        values += [fields.get(name) for name in _ORIGIN]
-        named = zip((*_FACTS, *_ORIGIN), values, strict=True)
-        facts |= {name: text for name, value in named if (text := as_text(value))}
+    for row in segments:
+        origin = as_mapping(row[len(_FACTS)])
+        found = dict(zip(_FACTS, row, strict=False)) | {name: origin.get(name) for name in _ORIGIN}
+        facts |= {name: text for name, value in found.items() if (text := as_text(value))}
 
-    rows = read_outline(reader, conversation.segments, Reading.EVERYTHING)
-    kept = [row for row in rows.rows if row.state is not State.REWOUND and not row.hidden]
-    shown = [row for row in kept if row.id not in rows.copies]
-    tip = len(ids) - 1
-    live = [row for row in rows.rows if is_read(row, Reading.LIVE, is_tip=row.segment == tip)]
-    live_rows, live_bytes, live_images = map(as_count, _live(reader, live))
+    outline = read_outline(reader, conversation.segments, Reading.EVERYTHING)
+    kept = [row for row in outline.rows if row.state is not State.REWOUND and not row.hidden]
+    shown = [row for row in kept if row.id not in outline.copies]
+    live_rows, live_bytes, live_images = _live(reader, conversation.id)
     prompt = read_system_prompt(reader, conversation.id) or ""
     return Details(
         facts=facts,
@@ -167,9 +165,9 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
         api_calls=sum(as_count(row[-1]) for row in segments),
         models=_models(reader, ids),
         roles=Counter(row.role for row in shown),
-        states=Counter(row.state for row in rows.rows),
-        hidden=sum(row.hidden for row in rows.rows),
-        repeated=len(rows.copies),
+        states=Counter(row.state for row in outline.rows),
+        hidden=sum(row.hidden for row in outline.rows),
+        repeated=len(outline.copies),
         tools=_tools(reader, [row for row in shown if row.role == "tool"]),
         live_rows=live_rows,
         live_bytes=live_bytes,

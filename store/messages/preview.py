@@ -8,20 +8,17 @@ rows, and falls back to any readable text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_flag
-from ..sessions.models import Conversation
-from ..sessions.session import Session
-from ..text import as_text, one_line, printable, text_of
+from ..sessions.models import Conversation, Session
+from ..text import one_line, printable, text_of
 from ..wording import _, ngettext
-from .block_kinds import split_summary, without_injections
-from .chat_message import SPEAKERS, ChatMessage, State
-from .decode import SENTINEL, decode_content, is_hidden, state_of
+from .chat_message import SPEAKERS, ChatMessage, State, split_summary, without_injections
+from .decode import SENTINEL, decode_content
 from .transcript import count_rows, read_messages, read_outline
 
 PREVIEW_LIMIT = 200
@@ -62,43 +59,34 @@ _BEST = (0, False)
 _NONE: _Candidate = ((len(SPEAKERS) + 1, True), "")
 
 
-def _decode(row: Row) -> _Candidate:
-    """Return the candidate in a row of `_candidates`; `_NONE` without a readable text."""
-    value, stored_role, kind, metadata, flagged, active, compacted = row
-    role = text_of(stored_role)
+def _candidate(row: Row) -> _Candidate:
+    """Return the candidate in a row of `_statement`; `_NONE` without a readable text."""
+    _session_id, value, role, flagged, state = row
     is_only_summary = as_flag(flagged) and not all(split_summary(decode_content(value)[0]))
     text = "" if is_only_summary else _readable(value)
-    if not text or is_hidden(role, as_text(kind), metadata):
+    if not text:
         return _NONE
-    speaker = SPEAKERS.index(role) if role in SPEAKERS else len(SPEAKERS)
-    return (speaker, state_of(active, compacted) is State.REWOUND), text
+    speaker = SPEAKERS.index(str(role)) if role in SPEAKERS else len(SPEAKERS)
+    return (speaker, state == State.REWOUND), text
 
 
-def _candidates(reader: Reader, session_ids: Iterable[str], among: int) -> dict[str, _Candidate]:
-    """Return the best candidate of each session among its first rows; sessions without rows are
-    left out."""
-    schema = reader.schema
-    # SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read
-    # completely.
-    content = (
+def _statement(among: int) -> str:
+    """Return SQL for the readable rows among so many first ones of sessions.
+
+    SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read
+    completely. The subquery is answered from an index, so that only the first rows are read
+    themselves. A window function would number all rows of a session: eight times slower with
+    100,000 messages (SQLite 3.40).
+    """
+    return (
+        "SELECT m.session_id, "
         "CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' "
-        f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END"
-    )
-    names = ("role", "display_kind", "display_metadata", "_compressed_summary")
-    columns = (content, *map(schema.message, names), schema.active(), schema.compacted())
-    # The subquery is answered from an index, so that only the first rows are read themselves. A
-    # window function would number all rows of a session: eight times slower with 100,000 messages
-    # (SQLite 3.40).
-    statement = (
-        f"SELECT m.session_id, {', '.join(columns)} FROM sessions s JOIN messages m ON m.id IN ("
+        f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END, "
+        "m.role, m._compressed_summary, m.state "
+        "FROM sessions s JOIN message_rows m ON m.id IN ("
         f"SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT {among}"
-        ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL ORDER BY m.id"
+        ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL AND NOT m.hidden ORDER BY m.id"
     )
-    best: dict[str, _Candidate] = {}
-    for session_id, *row in reader.rows_in(statement, list(session_ids)):
-        key, candidate = text_of(session_id), _decode(tuple(row))
-        best[key] = min(best.get(key, _NONE), candidate, key=itemgetter(0))
-    return best
 
 
 def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
@@ -107,20 +95,18 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
     It is the first real user text on one line, printable; without one that of the assistant,
     without that any text.
     """
-    if "content" not in reader.schema.message_columns:
-        return dict.fromkeys(chains, "")
-    previews = dict.fromkeys(chains, _NONE)
-    waiting = {key: [each.id for each in chains[key] if each.has_messages] for key in chains}
+    best = dict.fromkeys(chains, _NONE)
     # Nearly every session begins with a text of the user: most chains need only the first of two
     # statements.
     for most, among in ((1, _OPENING), (None, _FIRST_ROWS)):
-        asked = {key: ids[:most] for key, ids in waiting.items()}
-        found = _candidates(reader, chain.from_iterable(asked.values()), among)
-        for key, ids in asked.items():
-            texts = (found.get(each, _NONE) for each in ids)
-            previews[key] = min(texts, key=itemgetter(0), default=_NONE)
-        waiting = {key: ids for key, ids in waiting.items() if previews[key][0] != _BEST}
-    return {key: text for key, (_rank, text) in previews.items()}
+        key_of: dict[str, str] = {}
+        for key in [key for key, (rank, _text) in best.items() if rank != _BEST]:
+            ids = [each.id for each in chains[key] if each.has_messages]
+            key_of |= dict.fromkeys(ids[:most], key)
+        for row in reader.rows_in(_statement(among), list(key_of)):
+            key = key_of[text_of(row[0])]
+            best[key] = min(best[key], _candidate(row), key=itemgetter(0))
+    return {key: text for key, (_rank, text) in best.items()}
 
 
 def read_preview(reader: Reader, segments: Sequence[Session]) -> str:

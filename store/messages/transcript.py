@@ -8,7 +8,6 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,15 +15,13 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import as_text, text_of
-from .chat_message import ChatMessage, Reading, RowInfo, State
-from .decode import is_hidden, select, state_of, to_message
+from .chat_message import STATES, ChatMessage, Reading, RowInfo, State
+from .decode import COLUMNS, to_message
 
 SLICE = 5000
 """Rows that one statement reads."""
-_IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
-"""Columns that are equal in rows for the same message."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
 
@@ -50,24 +47,26 @@ class Outline(NamedTuple):
 
 def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     """Read the outline of one session."""
-    names = ("role", "timestamp", "display_kind", "display_metadata", "display_order")
-    role_sql, time, *others = map(reader.schema.message, names)
-    columns = [role_sql, time, reader.schema.active(), reader.schema.compacted(), *others]
-    statement = f"SELECT m.id, {', '.join(columns)} FROM messages m WHERE m.session_id = ? AND"
-    infos: list[RowInfo] = []
-    for rows in reader.slices(statement, "m.id", SLICE, [session_id]):
-        for key, stored_role, moment, active, compacted, shown_as, metadata, place in rows:
-            role = text_of(stored_role, "unknown")
-            hidden = is_hidden(role, as_text(shown_as), metadata)
-            state = state_of(active, compacted)
-            infos.append(RowInfo(as_int(key), segment, role, as_time(moment), state, hidden, place))
-    return infos
+    statement = (
+        "SELECT m.id, m.role, m.timestamp, m.state, m.hidden, m.display_order "
+        "FROM message_rows m WHERE m.session_id = ? AND"
+    )
+    return [
+        RowInfo(
+            as_int(key), segment, text_of(role), as_time(at), STATES[state], bool(hidden), order
+        )
+        for rows in reader.slices(statement, "m.id", SLICE, [session_id])
+        for key, role, at, state, hidden, order in rows
+    ]
 
 
 def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
     """Read what is equal in rows for the same message, by id."""
-    columns = ", ".join(map(reader.schema.message, _IDENTITY))
-    rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", ids)
+    rows = reader.rows_in(
+        "SELECT m.id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name "
+        "FROM message_rows m WHERE m.id IN ({keys})",
+        ids,
+    )
     return {as_int(row[0]): row[1:] for row in rows}
 
 
@@ -116,8 +115,8 @@ def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Row]) -> di
     return {}
 
 
-def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
-    """Tell whether a row is part of a reading.
+def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:
+    """Tell whether a row is part of a reading, given the index of the last session.
 
     The model only receives the live rows of the tip, with a summary of earlier segments
     (`get_resume_conversations`, Hermes 0.19). It does see rows that are hidden from people, except
@@ -126,7 +125,7 @@ def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     if reading is Reading.EVERYTHING:
         return True
     if reading is Reading.LIVE:
-        return is_tip and row.state is State.LIVE and row.role != "session_meta"
+        return row.segment == tip and row.state is State.LIVE and row.role != "session_meta"
     return not row.hidden and row.state is not State.REWOUND
 
 
@@ -143,17 +142,17 @@ def read_outline(
             copies |= _find_copies(reader, rows)
         every += rows
     shown: list[RowInfo] = []
-    left_out: Counter[tuple[int, bool]] = Counter()
+    left_out: dict[int, list[int]] = {}
     following, tip = END, len(session_ids) - 1
     for row in reversed(every):
         if reading is Reading.SAID and row.id in copies:
             continue
-        if is_read(row, reading, is_tip=row.segment == tip):
+        if _is_read(row, reading, tip):
             shown.append(row)
             following = row.id
         elif not row.hidden:
-            left_out[following, row.state is State.REWOUND] += 1
-    gaps = {key: (left_out[key, True], left_out[key, False]) for key, _is_rewound in left_out}
+            left_out.setdefault(following, [0, 0])[row.state is not State.REWOUND] += 1
+    gaps = {key: (rewound, compacted) for key, (rewound, compacted) in left_out.items()}
     return Outline(session_ids, tuple(reversed(shown)), gaps, copies)
 
 
@@ -165,7 +164,7 @@ def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
 
 def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
     """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
-    statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
+    statement = f"SELECT {COLUMNS} FROM message_rows m WHERE m.id IN ({{keys}})"
     rows = reader.rows_in(statement, list(ids))
     messages = {message.id: message for message in map(to_message, rows)}
     return [messages[id] for id in ids if id in messages]
@@ -177,14 +176,12 @@ def read_system_prompt(reader: Reader, session_id: str) -> str | None:
 
     Since 0.20 prompts are in a table of their own, by hash; older rows keep theirs.
     """
-    schema = reader.schema
-    own = schema.session("system_prompt")
-    if "system_prompts" in schema.tables and "system_prompt_hash" in schema.session_columns:
-        shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = s.system_prompt_hash)"
-        own = f"COALESCE({shared}, {own})"
-    return (
-        as_text(reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])) or None
-    )
+    prompt = "s.system_prompt"
+    if "system_prompts" in reader.schema.tables:
+        shared = "SELECT p.prompt FROM system_prompts p WHERE p.hash = s.system_prompt_hash"
+        prompt = f"COALESCE(({shared}), s.system_prompt)"
+    sql = f"SELECT {prompt} FROM session_rows s WHERE s.id = ?"
+    return as_text(reader.value(sql, [session_id])) or None
 
 
 def count_stored_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
@@ -198,21 +195,15 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_outline` shows by default, by session; sessions without
     rows are left out.
 
-    SQLite counts them, but for sessions that were compacted in place, so that rows may repeat
-    others, and those with rows that need decoding.
+    SQLite counts them, but for sessions that were compacted in place: their rows may repeat others.
     """
-    names = ("role", "display_kind", "display_metadata")
-    role, kind, metadata = map(reader.schema.message, names)
-    active, compacted = reader.schema.active(), reader.schema.compacted()
     rows = reader.rows_in(
-        f"SELECT m.session_id, "
-        f"sum({active} = 1 AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'), "
-        f"max({metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} <> 0) "
-        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1",
+        "SELECT m.session_id, sum(m.state = 'live' AND NOT m.hidden), max(m.state = 'compacted') "
+        "FROM message_rows m WHERE m.session_id IN ({keys}) GROUP BY 1",
         session_ids,
     )
-    counts = {text_of(session): as_int(shown) for session, shown, _is_unclear in rows}
-    for session in [text_of(session) for session, _shown, is_unclear in rows if is_unclear]:
+    counts = {text_of(session): as_int(shown) for session, shown, _is_compacted in rows}
+    for session in [text_of(session) for session, _shown, is_compacted in rows if is_compacted]:
         counts[session] = len(read_outline(reader, [Session(session, "")]).rows)
     return counts
 

@@ -16,8 +16,8 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..connection.connect import OWN, origin_of
 from ..connection.failures import SQLITE_ERRORS, opened
-from ..connection.origin import OWN, origin_of
 from ..connection.reader import Reader, Row
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, open_regular

@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.connect import Store
-from ..connection.origin import OWN
+from ..connection.connect import OWN, Store
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_time
-from ..sessions.session import Session
+from ..sessions.models import Session
 from ..text import text_of
 from ..wording import _
 from .notes_file import need_notes, notes_of

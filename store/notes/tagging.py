@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from ..connection.connect import Store
-from ..connection.origin import OWN
+from ..connection.connect import OWN, Store
 from ..connection.reader import Reader, Row
 from ..errors import NotFoundError, RefusedError, no_session
 from ..sessions.first_page import read_neighbourhood

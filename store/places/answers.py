@@ -11,9 +11,8 @@ from ..messages.chat_message import Hit
 from ..notes.read_marks import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total
-from ..search.filters import Vocabulary
 from ..search.found import Found, Suggestion
-from ..search.query import Query
+from ..search.query import Query, Vocabulary
 from ..sessions.models import FAR_PAST, Conversation
 from ..since.attention import Attention
 from ..since.since import Since, order

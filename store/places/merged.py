@@ -26,8 +26,7 @@ from ..notes.read_marks import AllRead
 from ..search.found import Found
 from ..search.query import Query
 from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation, View
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session, View
 from ..sessions.session_rows import SessionsPortion, StoreState
 from ..trash.progress import never
 from ..wording import _

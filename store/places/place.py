@@ -29,8 +29,8 @@ from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
 from ..sessions.catalog import Catalog
+from ..sessions.models import Session
 from ..sessions.relations import ORPHANED
-from ..sessions.session import Session
 from ..sessions.session_rows import StoreState
 from . import place_of
 

@@ -18,8 +18,7 @@ from ..changes.tool_uses import ToolUse, read_results, read_tool_uses
 from ..compression.compactions import CompactionHistory, read_history
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time
-from ..sessions.models import Conversation
-from ..sessions.session import Session
+from ..sessions.models import Conversation, Session
 from ..text import text_of
 from ..wording import _
 

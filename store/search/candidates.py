@@ -9,7 +9,7 @@ the search anywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,7 +22,6 @@ from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
 from .query import CompiledQuery
-from .rows import SHOWN, rows_sql
 from .spellings import (
     escapes_match,
     joined_match,
@@ -93,7 +92,7 @@ class Sources:
     """
 
     def __init__(self, reader: Reader, compiled: CompiledQuery, *, oldest: bool) -> None:
-        self._reader, self._oldest = reader, oldest
+        self._reader, self.oldest = reader, oldest
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
         low, high = map(as_int, reader.rows(ends)[0])
@@ -179,12 +178,12 @@ class Sources:
         if any(each.is_prefix for each in group):
             others = loose_match(self._reader, index, group)
             ids = _found_by(index, others) if others else _ALL_ROWS
-            order = "ASC" if self._oldest else "DESC"
+            order = "ASC" if self.oldest else "DESC"
             sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT 1 OFFSET {_NEWEST}"
             found = self._reader.value(sql, [*ids.values, low, high])
-            middle = self.edges[self._oldest] if found is None else as_int(found)
+            middle = self.edges[self.oldest] if found is None else as_int(found)
             first, rest = (middle, high), (low, middle - 1)
-            if self._oldest:
+            if self.oldest:
                 first, rest = (low, middle), (middle + 1, high)
             self._add(ids, literal if others else may_have(group), first)
         self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
@@ -222,11 +221,9 @@ class Candidates:
 
     reader: Reader
     """Open; used by this thread alone."""
-    compiled: CompiledQuery
+    sources: Sources
     scope: Condition
-    """On `messages m`: other rows are no candidates."""
-    oldest: bool
-    """The oldest first."""
+    """On `message_rows m`: other rows are no candidates."""
     stopped: Stopped
     """Called between statements; True stops the search."""
     progress: Callable[[float], None]
@@ -237,13 +234,9 @@ class Candidates:
     _block: int = 0
     """Candidates that are brought into the order of time together; 0 where ids follow time."""
 
-    def __post_init__(self) -> None:
-        self.sources = Sources(self.reader, self.compiled, oldest=self.oldest)
-
     @property
     def is_complete(self) -> bool:
-        """Whether all rows that may be hits are in some page: it was not stopped, and they are not
-        too many."""
+        """Whether all rows that may be hits are in some page."""
         return not (self.is_stopped or self.sources.is_partial)
 
     def stops(self) -> bool:
@@ -265,44 +258,37 @@ class Candidates:
         """
         self._block = self._block_size()
         waits_for = after if self._block else None
-        for page in self._blocks(self.pages(None if self._block else after)):
-            ids = [each.id for each in sorted(page, reverse=not self.oldest)]
+        for page in self._blocks(None if self._block else after):
+            ids = [each.id for each in sorted(page, reverse=not self.sources.oldest)]
+            if waits_for in ids:
+                ids, waits_for = ids[ids.index(waits_for) + 1 :], None
             if waits_for is None:
                 yield ids
-            elif waits_for in ids:
-                yield ids[ids.index(waits_for) + 1 :]
-                waits_for = None
 
     def _block_size(self) -> int:
-        """Return how many candidates are brought into the order of time together; 0 where ids
-        follow time.
-
-        Asked once while the store does not change, so that all pages of a search agree.
-        """
-        sizes = self.reader.cache().block_sizes
-        if self.oldest not in sizes:
-            size = _LARGE_BLOCK
-            if ids_follow_time(self.reader):
-                size = _SMALL_BLOCK if self._has_late_rows() else 0
-            sizes[self.oldest] = size
-        return sizes[self.oldest]
+        """Return `_block`; asked once while the store does not change, so that all pages agree."""
+        known, key = self.reader.cache(), ("block size", self.sources.oldest)
+        if key not in known:
+            follows = ids_follow_time(self.reader)
+            known[key] = _SMALL_BLOCK * self._has_late_rows() if follows else _LARGE_BLOCK
+        return int(known[key])
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
         low, high = self.sources.edges
-        near = low + _SMALL_BLOCK if self.oldest else high - _SMALL_BLOCK
         if high - low < _SMALL_BLOCK:
             return True
-        stamp = f"COALESCE({self.reader.schema.message('timestamp')}, {FIRST_TIME})"
+        near = low + _SMALL_BLOCK if self.sources.oldest else high - _SMALL_BLOCK
+        stamp = f"COALESCE(m.timestamp, {FIRST_TIME})"
         late = (
             f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before "
-            f"FROM messages m WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
+            f"FROM message_rows m WHERE m.id {'<' if self.sources.oldest else '>'} ?) WHERE here < before LIMIT 1"
         )
         return bool(self.reader.rows(late, [near]))
 
-    def _blocks(self, pages: Iterable[list[Candidate]]) -> Iterator[list[Candidate]]:
+    def _blocks(self, after: int | None) -> Iterator[list[Candidate]]:
         block: list[Candidate] = []
-        for page in pages:
+        for page in self.pages(after):
             block += page
             if len(block) >= self._block:
                 yield block
@@ -317,7 +303,7 @@ class Candidates:
         low, high = self.sources.edges
         total = max(high - low + 1, 1)
         if after is not None:
-            low, high = (after + 1, high) if self.oldest else (low, after - 1)
+            low, high = (after + 1, high) if self.sources.oldest else (low, after - 1)
         sizes = [_FIRST] * len(self.sources.all)  # each begins small: it may fill the page
         while low <= high and not self.stops():
             first, last = low, high  # the part of the rows that all sources have looked at
@@ -327,31 +313,30 @@ class Candidates:
                 if begin > end:
                     continue
                 page, reached = self._page(source, begin, end, sizes[number])
-                first, last = (first, reached) if self.oldest else (reached, last)
+                first, last = (first, reached) if self.sources.oldest else (reached, last)
                 sizes[number] = min(sizes[number] * 2, _MOST)
                 for each in page:
                     found.setdefault(each.id, each)
             yield [each for each in found.values() if first <= each.id <= last]
-            low, high = (last + 1, high) if self.oldest else (low, first - 1)
+            low, high = (last + 1, high) if self.sources.oldest else (low, first - 1)
             if self._scanned:
                 self.progress(1 - max(high - low + 1, 0) / total)
 
     def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
         """Return the candidates among the next ids of a source, and the last id it has looked
         at."""
-        order, reached = ("ASC", high) if self.oldest else ("DESC", low)
+        order, reached = ("ASC", high) if self.sources.oldest else ("DESC", low)
         sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
-        ids = [
-            as_int(row[0]) for row in self.reader.rows(sql, [*source.ids.values, low, high, size])
-        ]
+        asked = self.reader.rows(sql, [*source.ids.values, low, high, size])
+        ids = [as_int(row[0]) for row in asked]
         self._scanned += len(ids) * (source.ids is _ALL_ROWS)
         if len(ids) == size:
             reached = ids[-1]
-        where = all_of([Condition(SHOWN), self.scope, source.where])
+        where = all_of([Condition("NOT m.hidden"), self.scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
         stamp = "m.timestamp" if self._block else "0"
         rows = self.reader.rows(
-            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self.reader.schema)} "
+            f"SELECT {stamp}, m.id, m.session_id FROM message_rows m "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
             [json.dumps(ids), *where.values],
         )

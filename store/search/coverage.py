@@ -23,10 +23,10 @@ import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
-from ..connection.store_cache import IndexGaps
 from ..connection.stored_values import as_int
 from ..errors import (
     NotAStoreError,
@@ -134,14 +134,28 @@ def _number(schema: Schema, key: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
+class IndexGaps(NamedTuple):
+    """The rows that an index lacks, of those it should hold."""
+
+    newest: int
+    """The largest id that has been compared."""
+    missing: int = 0
+    first: int = 0
+    last: int = 0
+    """The smallest and the largest id that is missing."""
+    sql: str = ""
+    """A condition on `messages m` for the missing rows."""
+    truncated: tuple[int, ...] = ()
+    """Ids of the rows of which it holds only a part, in order."""
+
+
 def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
     Where rows are missing, or no trigger indexes new ones, all are compared whenever it is asked.
     `newest` is the largest id there is.
     """
-    by_index = reader.of_file.index_gaps
-    known = by_index.get(index.name, IndexGaps(LOW))
+    known: IndexGaps = reader.of_file.others.get(index.name, IndexGaps(LOW))
     if newest < known.newest:
         known = IndexGaps(LOW)
     is_kept = f"{index.name}_insert" in reader.schema.triggers and not known.missing
@@ -158,33 +172,32 @@ def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
         )
         missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
         gaps = gaps._replace(missing=missing, first=first, last=last, sql=condition)
-    reader.of_file.index_gaps = {**by_index, index.name: gaps}
+    reader.of_file.others[index.name] = gaps
     return gaps
 
 
 def _truncated(reader: Reader, index: FtsIndex, behind: int) -> tuple[int, ...]:
     """Return the ids of the rows behind one that an index holds only a part of."""
-    condition = _partly_indexed(reader.schema, index)
+    condition = _partly_indexed(index)
     if not condition:
         return ()
-    sql = f"SELECT m.id, {condition} FROM messages m WHERE m.id > ? AND"
+    sql = f"SELECT m.id, {condition} FROM message_rows m WHERE m.id > ? AND"
     slices = reader.slices(sql, "m.id", _SLICE, [behind])
     return tuple(as_int(key) for rows in slices for key, is_truncated in rows if is_truncated)
 
 
-def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
-    """Return SQL for the rows of `messages m` that an index holds only a part of; empty when there
-    are none."""
+def _partly_indexed(index: FtsIndex) -> str:
+    """Return SQL for the rows of `message_rows m` that an index holds only a part of; empty when
+    there are none."""
     if index.kind is not FtsKind.EXTERNAL:
         return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
         # the former reads no text
         length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
-        return f"{schema.message('role')} = 'tool' AND {length}({schema.message('content')}) > 8192"
+        return f"m.role = 'tool' AND {length}(m.content) > 8192"
     if index.columns != ("content",):
         return ""
-    beside = [f"COALESCE({schema.message(name)}, '')" for name in ("tool_name", "tool_calls")]
-    return f"{' || '.join(beside)} <> ''"
+    return "COALESCE(m.tool_name, '') || COALESCE(m.tool_calls, '') <> ''"
 
 
 def damage_of(schema: Schema, error: StoreError) -> Damage:

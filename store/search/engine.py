@@ -15,12 +15,11 @@ from ..errors import StoreError
 from ..messages.chat_message import Hit
 from ..trash.progress import never
 from ..wording import _
-from .candidates import Candidates, moment_of
+from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import CompiledQuery, Query, compile_query
-from .rows import StoredRow, edits_file, read_rows
+from .rows import StoredRow, edits_file, make_snippet, read_rows
 from .scope import Scope
-from .snippets import make_snippet
 from .terms import Matcher, fold
 
 COUNT_CAP = 1000
@@ -100,15 +99,15 @@ class Search:
 
     def __post_init__(self) -> None:
         self.compiled: CompiledQuery = compile_query(self.query, prefix_last=self.prefix_last)
-        self._among = self.scope.condition()
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
 
+    def _sources(self) -> Sources:
+        return Sources(self.reader, self.compiled, oldest=self.sort == "oldest")
+
     def _candidates(self) -> Candidates:
-        oldest = self.sort == "oldest"
-        return Candidates(
-            self.reader, self.compiled, self._among, oldest, self.stopped, self.progress
-        )
+        among = self.scope.condition()
+        return Candidates(self.reader, self._sources(), among, self.stopped, self.progress)
 
     # Pages
 
@@ -173,8 +172,10 @@ class Search:
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
             is_newest = self.sort != "oldest"
-            rows.sort(key=lambda row: (self._is_edit(row) is is_newest, *_moment(row)))
-            rows = rows[::-1] if is_newest else rows
+            rows.sort(
+                key=lambda row: (self._is_edit(row) is is_newest, moment_of(row.moment), row.id),
+                reverse=is_newest,
+            )
         return candidates, rows
 
     def _hits(
@@ -257,7 +258,7 @@ class Search:
     @property
     def counts_quickly(self) -> bool:
         """Whether the index alone can count nearly all hits."""
-        sources = self._candidates().sources
+        sources = self._sources()
         return sources.engines == {"fts5"} and any(each.is_certain for each in sources.all)
 
     def count(self, cap: int = COUNT_CAP) -> Total:
@@ -278,7 +279,3 @@ class Search:
             yield from (each.session_id for each in page if each.is_certain)
             others = [each.id for each in page if not each.is_certain]
             yield from (row.session_id for row in self._accepted(candidates, others))
-
-
-def _moment(row: StoredRow) -> tuple[float, int]:
-    return moment_of(row.moment), row.id

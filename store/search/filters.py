@@ -3,7 +3,7 @@ help, its values.
 
 The parser, the search, clean-ups, completion, suggestions and the help read this table; a new
 filter is one more entry. A filter is a condition in SQL: on a row of `messages m`
-(`rows.rows_sql`), or on a row of `conversations c` (`scope.ConversationTable`). A clean-up takes
+(`Schema.views`), or on a row of `conversations c` (`scope.ConversationTable`). A clean-up takes
 whole conversations, so it has no use for the former.
 """
 
@@ -11,20 +11,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ..amounts import When, day_of, parse_bytes, parse_count, parse_money, parse_when
-from ..connection.reader import Reader
-from ..connection.stored_values import FIRST_TIME, LAST_TIME, first_texts
+from ..amounts import When, day_of, goal_of, parse_bytes, parse_count, parse_money, parse_when
+from ..connection.stored_values import FIRST_TIME, LAST_TIME
 from ..wording import N_, _
 from .terms import fold
-
-if TYPE_CHECKING:
-    from ..sessions.catalog import Catalog
 
 
 class Condition(NamedTuple):
@@ -40,15 +34,11 @@ EVERYTHING = Condition("1")
 def all_of(conditions: Iterable[Condition]) -> Condition:
     """Return a condition that is true where all of these are."""
     given = [each for each in conditions if each != EVERYTHING]
-    return _joined(" AND ", given) if given else EVERYTHING
+    return any_of(given, " AND ") if given else EVERYTHING
 
 
-def any_of(conditions: Sequence[Condition]) -> Condition:
-    """Return a condition that is true where one of these is."""
-    return _joined(" OR ", conditions)
-
-
-def _joined(operator: str, conditions: Sequence[Condition]) -> Condition:
+def any_of(conditions: Sequence[Condition], operator: str = " OR ") -> Condition:
+    """Return a condition that is true where one of these is, or as another operator joins them."""
     sql = operator.join(f"({each.sql})" for each in conditions)
     return Condition(sql, tuple(value for each in conditions for value in each.values))
 
@@ -65,46 +55,6 @@ class Filter:
     start: int = 0
     """Position in the query, code points."""
     end: int = 0
-
-
-class Vocabulary(NamedTuple):
-    """The values of filters that occur in a store, the most frequent first."""
-
-    sources: tuple[str, ...] = (
-        "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
-    )  # fmt: skip
-    models: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-
-
-_RECENT = 5000
-"""Messages whose tools are read."""
-_MOST = 40
-"""Values of each kind that are offered."""
-
-
-def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
-    """Return the values that occur in a store; tools of the newest messages only."""
-    sessions = catalog.sessions.values()
-    tool = reader.schema.message("tool_name")
-    tools = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
-    return Vocabulary(
-        sources=_frequent(each.source for each in sessions) or Vocabulary().sources,
-        models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
-        folders=_frequent(each.cwd for each in sessions),
-        tools=_frequent(sorted(first_texts(tools))),
-        branches=_frequent(each.git_branch for each in sessions),
-        ends=_frequent(each.end_reason for each in sessions),
-        tags=_frequent(tag for each in sessions for tag in each.tags),
-    )
-
-
-def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(value for value, _count in Counter(values).most_common() if value)[:_MOST]
 
 
 # What a typed value is compared with: each function returns alternatives, each with the values for
@@ -147,12 +97,8 @@ def _span(typed: Filter, now: float) -> When:
         raise ValueError(f"{typed.key}: {error}") from error
 
 
-def _start(typed: Filter, now: float) -> _Values:
-    return [(_span(typed, now).start,)]
-
-
-def _end(typed: Filter, now: float) -> _Values:
-    return [(_span(typed, now).end,)]
+def _bound(name: str) -> _Read:
+    return lambda typed, now: [(getattr(_span(typed, now), name),)]
 
 
 def _day(typed: Filter, now: float) -> _Values:
@@ -174,20 +120,6 @@ def _number(parse: Callable[[str], float], example: str = "1") -> _Read:
             raise ValueError(text) from error
 
     return read
-
-
-def goal_of(value: str, used: int) -> int:
-    """Return how many bytes a share such as `50%` of those that are used means, or a size.
-
-    Raises:
-        ValueError: It is neither, or a share that is not between 0 and 100 per cent.
-    """
-    if not value.endswith("%"):
-        return parse_bytes(value)
-    share = parse_money(value[:-1]) / 100
-    if not 0 < share <= 1:
-        raise ValueError(value)
-    return round(used * share)
 
 
 def _goal(typed: Filter, now: float) -> _Values:
@@ -230,9 +162,9 @@ _STATES = {
     "branch": "c.relation = 'branched'",
     "new": "c.unread",
     "waiting": "c.waiting",
-    "compacted": "NOT m.active AND m.compacted",
-    "rewound": "NOT m.active AND NOT m.compacted",
-    "forgotten": f"CASE WHEN m.active THEN {_CONTINUED} ELSE m.compacted END",
+    "compacted": "m.state = 'compacted'",
+    "rewound": "m.state = 'rewound'",
+    "forgotten": f"CASE m.state WHEN 'live' THEN {_CONTINUED} ELSE m.state = 'compacted' END",
 }
 _FACETS = (
     ("live", "open", "stale", "ended"),
@@ -311,13 +243,6 @@ class FilterKind:
             return str(error)
         return ""
 
-    def values(self, vocabulary: Vocabulary, now: float) -> Sequence[str]:
-        """Return the values it can be completed to."""
-        stored: Sequence[str] = getattr(vocabulary, self.stored) if self.stored else ()
-        today = datetime.fromtimestamp(now)
-        given = (*self.known, *self.choices, *stored)
-        return [f"{today:{each}}" if "%Y" in each else each for each in given]
-
     def reads_messages(self, typed: Filter, now: float) -> bool:
         """Whether a valid filter is a condition on messages."""
         return "m." in self.condition(typed, now).sql
@@ -341,7 +266,7 @@ _SIZE = N_("size of the conversation")
 FILTERS = (
     FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
                stored="sources"),
-    FilterKind("role", "COALESCE(CAST(m.role AS TEXT), 'unknown') = ?", _word, "role:user", _WHO,
+    FilterKind("role", "m.role = ?", _word, "role:user", _WHO,
                ("author", "by"), ("user", "assistant", "tool", "system"), of_messages=True),
     FilterKind("tool", _USES, _word, "tool:terminal", _WHO, stored="tools", of_messages=True),
     FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _word,
@@ -362,14 +287,14 @@ FILTERS = (
     FilterKind("branch", "instr(c.git_branch, ?) > 0", _lines, "branch:main", _FROM, ("git",), stored="branches"),
     FilterKind("provider", "instr(c.providers, ?) > 0", _lines, "provider:openai", _FROM),
     FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
-    FilterKind("after", f"m.timestamp >= ? AND m.timestamp < {LAST_TIME}", _end, "after:3d", _WHEN,
+    FilterKind("after", f"m.timestamp >= ? AND m.timestamp < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
                ("since", "from", "newer"), _DATES, is_value=True, is_limit=True, of_messages=True),
-    FilterKind("before", f"m.timestamp >= {FIRST_TIME} AND m.timestamp < ?", _start, "before:2026-03", _WHEN,
+    FilterKind("before", f"m.timestamp >= {FIRST_TIME} AND m.timestamp < ?", _bound("start"), "before:2026-03", _WHEN,
                ("until", "to"), _DATES, is_value=True, is_limit=True, of_messages=True),
     FilterKind("on", "m.timestamp >= ? AND m.timestamp < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
                is_value=True, of_messages=True),
     # of the last activity in any segment; a conversation without any time is never old
-    FilterKind("older", "c.used < ?", _start, "older:30d",
+    FilterKind("older", "c.used < ?", _bound("start"), "older:30d",
                N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
                is_value=True, is_limit=True),
     FilterKind("is", _STATES, _word, "is:live is:archived -is:rewound …",

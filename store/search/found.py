@@ -11,8 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
+from ..connection.stored_values import as_int
 from ..messages.chat_message import Hit
 from ..messages.preview import with_names
+from ..messages.transcript import read_messages_of
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
@@ -22,14 +24,14 @@ from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import EVERYTHING, Filter
 from .query import Query, parse, query_word, unknown_filters
-from .scope import Conditions, Scope, compile_filters, make_scope
-from .snippets import read_context
+from .scope import Conditions, Scope, make_scope
 from .terms import Term, TermKind
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
 _SECONDS = 1.0
 """Seconds to count the hits of one suggestion."""
+_CONTEXT_WIDTH = 200
 
 
 class Found(NamedTuple):
@@ -77,7 +79,7 @@ def find_hits(
     """
     now = time.time() if now is None else now
     query = parse(query, now=now) if isinstance(query, str) else query
-    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    scope = make_scope(reader, query, now, catalog, view)
     search = Search(
         reader,
         query,
@@ -111,13 +113,11 @@ def conversations_of(
 ) -> dict[str, Conversation]:
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
-    unique = dict.fromkeys(hit.session_id for hit in hits)
-    known = {} if catalog is None else {each: catalog.of_session(each) for each in unique}
-    unknown = [each for each in unique if known.get(each) is None]
-    if unknown:
-        read = read_neighbourhood(reader, unknown, now)
-        known |= {each: read.of_session(each) for each in unknown}
-    found = {key: each for key, each in known.items() if each is not None}
+    catalogs = [] if catalog is None else [catalog]
+    ids = dict.fromkeys(hit.session_id for hit in hits)
+    if unknown := [each for each in ids if catalog is None or each not in catalog.sessions]:
+        catalogs.insert(0, read_neighbourhood(reader, unknown, now))
+    found = {key: one.conversation(key) for key in ids for one in catalogs if key in one.sessions}
     return dict(zip(found, with_names(reader, list(found.values())), strict=True))
 
 
@@ -132,7 +132,7 @@ def count(
     seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
-    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    scope = make_scope(reader, query, now, catalog, view)
     ends = until(stopped, seconds)
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
@@ -168,7 +168,7 @@ def count_matches(
 ) -> Suggestion | None:
     """Count the hits of a query that is typed for a second, or its conversations if it only narrows
     the list; None for none."""
-    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    scope = make_scope(reader, query, now, catalog, view)
     return _counted(reader, query, scope, stopped)
 
 
@@ -221,8 +221,7 @@ def suggest(
         if stopped():
             break
         parsed = parse(wider, now=now)
-        conditions = compile_filters(parsed, now, view, sources=sources, roles=roles)
-        scope = make_scope(reader, conditions, catalog, now)
+        scope = make_scope(reader, parsed, now, catalog, view, sources=sources, roles=roles)
         catalog = scope.catalog
         found.append(_counted(reader, parsed, scope, stopped, text, is_typed=is_typed))
     return tuple(filter(None, found))
@@ -239,9 +238,9 @@ class HitPage(NamedTuple):
     contexts: list[list[tuple[int, str, str]]]
     """Of each hit: id, role and text of the messages around it, itself included; empty if not asked
     for."""
-    suggestions: tuple[Suggestion, ...]
+    suggestions: tuple[Suggestion, ...] = ()
     """Where nothing was found: wider queries that find something."""
-    uncovered: str
+    uncovered: str = ""
     """Where nothing was found: what the index lacks."""
 
 
@@ -258,25 +257,40 @@ def read_hit_page(
     context: int = 0,
 ) -> HitPage:
     """Search; `limit` is the most hits (0 for all), `context` the messages before and after each."""
-    conditions = compile_filters(query, now, view, sources=sources, roles=roles)
-    scope = make_scope(reader, conditions, now=now)
+    scope = make_scope(reader, query, now, view=view, sources=sources, roles=roles)
     search = Search(reader, query, scope, sort=sort)
     answer = search.page(limit)
-    suggestions: tuple[Suggestion, ...] = ()
-    uncovered = ""
-    if not answer.hits:
-        suggestions = suggest(
-            reader, query, scope.catalog, view, now, sources=sources, roles=roles, is_typed=False
-        )
-        uncovered = read_coverage(reader).reason if query.groups else ""
-    return HitPage(
+    page = HitPage(
         answer,
         _total(search, answer),
         conversations_of(reader, scope.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
-        suggestions,
-        uncovered,
     )
+    if answer.hits:
+        return page
+    wider = suggest(
+        reader, query, scope.catalog, view, now, sources=sources, roles=roles, is_typed=False
+    )
+    uncovered = read_coverage(reader).reason if query.groups else ""
+    return page._replace(suggestions=wider, uncovered=uncovered)
+
+
+def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
+    """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code
+    points.
+
+    `count` is how many before and how many after; rewound and hidden rows do not count.
+    """
+    ids = [hit.message_id]
+    for comparison, order in (("<", "DESC"), (">", "ASC")):
+        sql = (
+            f"SELECT id FROM message_rows WHERE session_id = ? AND id {comparison} ? "
+            f"AND NOT hidden AND state <> 'rewound' ORDER BY id {order} LIMIT ?"
+        )
+        rows = reader.rows(sql, [hit.session_id, hit.message_id, count])
+        ids += [as_int(row[0]) for row in rows]
+    messages = read_messages_of(reader, sorted(ids))
+    return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
 
 
 def _total(search: Search, answer: Answer) -> Total | None:

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..connection.reader import Reader
+from ..connection.stored_values import first_texts
 from ..wording import _
-from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter
+from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter, FilterKind
 from .terms import Matcher, Term, TermKind, matcher
+
+if TYPE_CHECKING:
+    from ..sessions.catalog import Catalog
 
 # A quote opens only at the start of a word or of a filter's value. One dash excludes; two begin an
 # option of a command line, which is as literal as any word, and so is `source://`.
@@ -268,3 +277,54 @@ def _name_meant(word: str, *, is_port: bool) -> str | None:
 def query_word(text: str) -> str:
     """Return a text as one word of the query language."""
     return f'"{text}"' if any(map(str.isspace, text)) else text
+
+
+# What filters can be completed to
+
+
+class Vocabulary(NamedTuple):
+    """The values of filters that occur in a store, the most frequent first."""
+
+    sources: tuple[str, ...] = (
+        "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
+    )  # fmt: skip
+    models: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+_RECENT = 5000
+"""Messages whose tools are read."""
+_MOST = 40
+"""Values of each kind that are offered."""
+
+
+def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
+    """Return the values that occur in a store; tools of the newest messages only."""
+    sessions = catalog.sessions.values()
+    sql = "SELECT tool_name FROM message_rows ORDER BY id DESC LIMIT ?"
+    tools = reader.rows(sql, [_RECENT])
+    return Vocabulary(
+        sources=_frequent(each.source for each in sessions) or Vocabulary().sources,
+        models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
+        folders=_frequent(each.cwd for each in sessions),
+        tools=_frequent(sorted(first_texts(tools))),
+        branches=_frequent(each.git_branch for each in sessions),
+        ends=_frequent(each.end_reason for each in sessions),
+        tags=_frequent(tag for each in sessions for tag in each.tags),
+    )
+
+
+def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(value for value, _count in Counter(values).most_common() if value)[:_MOST]
+
+
+def values_of(kind: FilterKind, vocabulary: Vocabulary, now: float) -> Sequence[str]:
+    """Return the values that a filter can be completed to."""
+    stored: Sequence[str] = getattr(vocabulary, kind.stored) if kind.stored else ()
+    today = datetime.fromtimestamp(now)
+    given = (*kind.known, *kind.choices, *stored)
+    return [f"{today:{each}}" if "%Y" in each else each for each in given]

@@ -1,48 +1,39 @@
-"""Rows of `messages` as a search reads them, and a cache of them for the next search.
+"""Rows of `messages` as a search reads them, a cache of them, and the line that is shown of a hit.
 
 The expensive part of a row is its text: reading it from pages of its own, folding it, parsing the
 JSON of a message with images. Each is done once while the store stays unchanged: the next keystroke
 needs most of the same rows.
+
+Of a hit one line around the match is shown, and the arguments and the result of a tool as text,
+`terminal: pytest -q`, not as the stored JSON. Where only that JSON matches (the name of a field, an
+id), the line shows the JSON.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from sys import getsizeof
 
 from ..connection.reader import Reader, Row
-from ..connection.schema import Schema
-from ..connection.store_cache import StoreCache
 from ..connection.stored_values import as_int, as_time
-from ..messages.chat_message import State
-from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, state_of
-from ..text import as_text, text_of
+from ..messages.chat_message import STATES
+from ..messages.decode import SENTINEL, decode_content, decode_tool_calls
+from ..text import one_line, text_of
 from .query import CompiledQuery
-from .terms import fold
+from .terms import Group, Span, fold
 
+MAX_ROW_BYTES = 8_000_000
+"""Memory that the texts of cached rows take at most, stored and folded."""
 _ROW_BYTES = 1000
 """Memory that a row takes besides its texts."""
-_COLUMNS = ("session_id", "role", "content", "tool_calls", "tool_name", "timestamp", "reasoning", "reasoning_content",
-            "display_kind", "display_metadata")  # fmt: skip
-
-SHOWN = (
-    "m.role IS NOT 'session_meta' AND m.display_kind IS NOT 'hidden' AND (m.display_metadata IS NULL OR NOT "
-    "CASE WHEN json_valid(m.display_metadata) THEN json_type(m.display_metadata, '$.model_only') IS 'true' ELSE 0 END)"
-)
-"""Whether a row of `messages m` is for people; see `decode.is_hidden`."""
-
 IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-
-
-def rows_sql(schema: Schema) -> str:
-    """Return SQL for `messages m` with all columns that conditions name; those that a store lacks
-    are NULL."""
-    columns = ", ".join(f"{schema.message(name)} AS {name}" for name in _COLUMNS)
-    return f"(SELECT m.id, {columns}, {schema.active()} AS active, {schema.compacted()} AS compacted FROM messages m) m"
 
 
 def unescaped(json_text: str) -> str:
@@ -60,12 +51,12 @@ class StoredRow:
     """A row of `messages` with the texts that are searched."""
 
     def __init__(self, row: Row) -> None:
-        message_id, session_id, role, timestamp, active, compacted, *texts = row
+        message_id, session_id, role, timestamp, state, *texts = row
         self.id = as_int(message_id)
         self.session_id = text_of(session_id)
-        self.role = as_text(role) or "unknown"
+        self.role = text_of(role)
         self.moment: float | None = as_time(timestamp)
-        self.state: State = state_of(active, compacted)
+        self.state = STATES[state]
         self.stored, self.tool_name, self.tool_calls = map(text_of, texts)
         texts_size = getsizeof(self.stored) + getsizeof(self.tool_calls)
         self.size = _ROW_BYTES + 2 * texts_size
@@ -119,21 +110,191 @@ def edits_file(tool_calls: str, needle: str) -> bool:
     )
 
 
+class RowCache:
+    """The rows read last, by id."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, StoredRow] = {}
+        self.size = 0
+        """Bytes of memory the rows take."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def get(self, message_id: int) -> StoredRow | None:
+        """Return a row, which becomes the last to be dropped; None if it is not cached."""
+        row = self._rows.pop(message_id, None)
+        if row is not None:
+            self._rows[message_id] = row
+        return row
+
+    def add(self, row: StoredRow) -> None:
+        """Cache a row that is not cached, and drop those that were not used for longest."""
+        self._rows[row.id] = row
+        self.size += row.size
+        while self.size > MAX_ROW_BYTES:
+            oldest = next(iter(self._rows))
+            self.size -= self._rows.pop(oldest).size
+
+
 def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
     """Return rows in the order of their ids; those that are cached are not read again.
 
     `in_reasoning` reads their reasoning instead of their texts; those rows are not cached.
     """
-    cache = StoreCache().rows if in_reasoning else reader.cache().rows
+    cache = RowCache() if in_reasoning else reader.cache().setdefault(RowCache, RowCache())
     known = {key: row for key in ids if (row := cache.get(key)) is not None}
     texts = "m.content, m.tool_name, m.tool_calls"
     if in_reasoning:
         texts = "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, ''), '', ''"
     sql = (
-        f"SELECT m.id, m.session_id, m.role, m.timestamp, m.active, m.compacted, {texts} "
-        f"FROM {rows_sql(reader.schema)} WHERE m.id IN ({{keys}})"
+        f"SELECT m.id, m.session_id, m.role, m.timestamp, m.state, {texts} "
+        "FROM message_rows m WHERE m.id IN ({keys})"
     )
     for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in known])):
         known[row.id] = row
         cache.add(row)
     return [known[key] for key in ids if key in known]
+
+
+# The line that is shown of a hit
+
+WIDTH = 160
+"""Code points of a snippet."""
+_BEFORE = 40
+"""Code points of a snippet before the match."""
+_LEAST_BEFORE = 12
+"""The same after a long tool name."""
+_SPACE = re.compile(r"\s+")
+
+
+def _splits_character(text: str, position: int) -> bool:
+    """Whether a cut at the position would part a character from its marks or joiners."""
+    here, before = text[position], text[position - 1]
+    return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
+
+
+def find_ranges(text: str, matchers: Group) -> list[Span]:
+    """Return the half-open ranges of a text that match, in code points, in order, overlaps
+    merged."""
+    folded = fold(text)
+    matches = [span for each in matchers for span in each.find(folded)]
+    merged: list[Span] = []
+    for start, end in sorted(matches):
+        if merged and start <= merged[-1][1]:
+            start, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((start, end))
+    return merged
+
+
+def _on_one_line(text: str) -> str:
+    """Replace runs of white space by one space, at the ends too."""
+    return _SPACE.sub(" ", text)
+
+
+def _cut(text: str, first: int, matchers: Group, lead: str) -> tuple[str, tuple[Span, ...]]:
+    """Return the line around a position, and the ranges of the terms in it.
+
+    The text begins with the lead, and so does the line, even where the text between them is cut.
+    """
+    start = max(first - max(_BEFORE - 2 * len(lead), _LEAST_BEFORE), 0)
+    if start <= len(lead):
+        start, lead = 0, ""
+    while start > 0 and (_splits_character(text, start) or text[start - 1].isspace()):
+        start -= 1
+    # The text just outside the cut decides whether a word at its edge is a whole one.
+    outside = _on_one_line(text[max(start - _BEFORE, 0) : start]).lstrip()
+    window = _on_one_line(text[start : start + WIDTH * 3])
+    end = WIDTH
+    while end < len(window) and _splits_character(window, end):
+        end += 1
+    body = window[:end].strip()
+    before = len(outside) + window.startswith(" ")
+    head = lead + ("…" if start else "")
+    tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
+    ranges = find_ranges(lead, matchers)
+    for match in find_ranges(outside + window, matchers):
+        first, last = (len(head) + min(max(at - before, 0), len(body)) for at in match)
+        if first < last:
+            ranges.append((first, last))
+    return head + body + tail, tuple(ranges)
+
+
+_TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?\s*(:)?|([^\s{}\[\],":]+)', re.DOTALL)
+_NAMELESS = frozenset(("output", "content", "stdout", "result", "text", "diff"))
+"""Fields with the output of a tool; their names say nothing."""
+_USUAL = frozenset((("exit_code", "0"), ("success", "true"), ("error", "false")))
+"""Fields that only say that nothing failed."""
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+"""Escape sequences that move a cursor or set a colour (ECMA-48): noise in the output of a tool."""
+_LONGEST_NAME = 40
+"""Code points of a tool name."""
+_MOST_READ = 100_000
+"""Code points of JSON that is shown as text; parsing more would delay the next keystroke."""
+
+
+def _string(inner: str) -> str:
+    """Return the value of a JSON string, given the text between its quotes."""
+    if "\\" not in inner:
+        return inner
+    try:
+        return text_of(json.loads(f'"{inner}"', strict=False))
+    except ValueError:
+        return unescaped(inner)
+
+
+def _json_to_text(json_text: str, *, is_call: bool) -> str:
+    """Return the fields of the JSON of a tool as text, also where it is cut short.
+
+    The name of the first field of a call is left out.
+    """
+    fields: list[str] = []
+    name = ""
+    for token in _TOKEN.finditer(json_text):
+        string, colon, word = token.groups()
+        if colon:
+            name = "" if string in _NAMELESS or (is_call and not fields) else unescaped(string)
+            continue
+        value = _string(string) if string is not None else word if word != "null" else ""
+        if value and (name, value) not in _USUAL:
+            fields.append(f"{name}: {value}" if name else value)
+        name = ""
+    return " · ".join(fields)
+
+
+def _lead(tool: str) -> str:
+    return f"{one_line(tool, _LONGEST_NAME)}: "
+
+
+def _readable_texts(row: StoredRow) -> Iterator[tuple[str, str]]:
+    """Yield what a person sees of a row: the lead with the name of a tool, and the text with it."""
+    if row.role != "tool":
+        yield "", row.spoken
+    elif len(row.stored) <= _MOST_READ:
+        lead = _lead(row.tool_name) if row.tool_name else ""
+        is_json = IS_JSON.match(row.content)
+        result = _json_to_text(row.content, is_call=False) if is_json else row.spoken
+        yield lead, f"{lead}{_ESCAPES.sub('', result)}"
+    if len(row.tool_calls) <= _MOST_READ:
+        for call in decode_tool_calls(row.tool_calls):
+            lead, arguments = _lead(call.name), call.arguments
+            if IS_JSON.match(arguments):
+                arguments = _json_to_text(arguments, is_call=True)
+            yield lead, lead + arguments
+
+
+def make_snippet(row: StoredRow, matchers: Group) -> tuple[str, tuple[Span, ...]]:
+    """Return one line around the first match, and the half-open ranges of all matches in it; not
+    yet printable.
+
+    It is of the spoken text or the text of a tool if possible, else of the row as it is stored.
+    """
+    readable = [each for each in _readable_texts(row) if each[1]]
+    stored = (("", text) for text in row.texts())
+    for lead, text in chain(readable, stored):
+        folded = fold(text)
+        starts = [span[0] for each in matchers if (span := each.first(folded)) is not None]
+        if starts:
+            return _cut(text, min(starts), matchers, lead)
+    text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
+    return _cut(text, 0, matchers, "")

@@ -91,7 +91,7 @@ def compile_filters(
         groups.setdefault((_place(condition), group), []).append(condition)
     given = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
     given += [
-        (0, _among("COALESCE(CAST(m.role AS TEXT), 'unknown')", roles)),
+        (0, _among("m.role", roles)),
         (1, _among("c.root_source", sources)),
         (1, _among("c.view", [] if view is View.ALL else [view.value])),
     ]
@@ -133,13 +133,20 @@ class Scope(NamedTuple):
 
 
 def make_scope(
-    reader: Reader, conditions: Conditions, catalog: Catalog | None = None, now: float = 0.0
+    reader: Reader,
+    query: Query,
+    now: float,
+    catalog: Catalog | None = None,
+    view: View = View.ALL,
+    *,
+    sources: Collection[str] = (),
+    roles: Collection[str] = (),
 ) -> Scope:
-    """Return the scope of some conditions.
+    """Return the scope of a query; the arguments are those of `compile_filters`.
 
-    The whole catalog is read if conversations are tested and it is not known; `now` is in Unix
-    seconds.
+    The whole catalog is read if conversations are tested and it is not known.
     """
+    conditions = compile_filters(query, now, view, sources=sources, roles=roles)
     if not conditions.needs_catalog:
         return Scope(conditions.rows, None, catalog)
     if catalog is None or not catalog.exact:
@@ -221,8 +228,6 @@ class ConversationTable:
     def _read_gateway(self, reader: Reader) -> None:
         """Read the columns of `sessions` that only these filters ask for: a `Session` has no field
         for them."""
-        names = ("user_id", "chat_id", "chat_type", "billing_provider")
-        columns = ", ".join(map(reader.schema.session, names))
         rows = [
             (
                 _lines([user]),
@@ -231,7 +236,7 @@ class ConversationTable:
                 self._catalog.root_of(text_of(key)),
             )
             for key, user, chat, kind, provider in reader.rows(
-                f"SELECT s.id, {columns} FROM sessions s"
+                "SELECT id, user_id, chat_id, chat_type, billing_provider FROM session_rows"
             )
         ]
         added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:5])

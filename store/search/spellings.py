@@ -53,7 +53,7 @@ def _term_starts(
     Raises:
         StoreError: The index cannot be read.
     """
-    known, key = reader.cache().term_starts, (index.name, low, length)
+    known, key = reader.cache(), (index.name, low, length)
     if key not in known:
         table = f"temp.terms_of_{index.name}"
         for statement in (
@@ -73,7 +73,7 @@ def _term_starts(
             [low, beyond, length],
         )
         known[key] = [str(row[0]) for row in rows]
-    return known[key]
+    return list(known[key])
 
 
 def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from .models import (
     ConversationKind,
     Hidden,
     Relation,
+    Session,
     Sort,
     Status,
     View,
@@ -25,7 +26,6 @@ from .models import (
     start_key,
 )
 from .relations import AUTOMATION_SOURCES, LIVE_SECONDS, ORPHANED, ParentLinks, status
-from .session import Session
 from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
@@ -40,8 +40,7 @@ def sort_in_pieces(
 ) -> list[_T]:
     """Return the items as `sorted` does, equal ones in their order; other threads run in between.
 
-    One `sorted` of 100,000 keys holds Python's lock for a tenth of a second, and the screen with
-    it.
+    One `sorted` of 100,000 keys holds Python's lock, and the screen, for a tenth of a second.
     """
     pieces = [sorted(piece, key=key, reverse=reverse) for piece in chunks(items, _PIECE)]
     return list(merge(*pieces, key=key, reverse=reverse))
@@ -96,8 +95,7 @@ class Catalog(ParentLinks):
     """All sessions of a store at one moment, or those of a neighbourhood, folded into
     conversations, each built once.
 
-    Immutable data, without access to the store. If an id occurs twice, the later session replaces
-    the earlier one.
+    Immutable data, without access to the store. Of sessions with the same id the last one counts.
 
     Args:
         now: Unix seconds when it was read; determines what is live.
@@ -130,13 +128,13 @@ class Catalog(ParentLinks):
         if root.hidden:
             hidden = _("hidden by Hermes, {note}", note=note)
             note = hidden if note else _("hidden by Hermes")
-        titles = [segment.title for segment in reversed(segments) if segment.title]
+        titles = (segment.title for segment in reversed(segments))
         return Conversation(
             segments=segments,
             relation=relation,
             kind=_kind(root, relation),
             status=status(segments, self.now),
-            title=titles[0] if titles else None,
+            title=next(filter(None, titles), None),
             last_active=active if active != FAR_PAST else None,
             note=note,
             tree_cost_usd=known_sum(segment.cost_usd for segment in segments),
@@ -152,9 +150,7 @@ class Catalog(ParentLinks):
         parents_first = list(children.get(None, ()))
         for root in parents_first:  # it grows while it is read
             parents_first += children.get(root, ())
-        for root in reversed(parents_first):
-            if root not in children:
-                continue
+        for root in filter(children.__contains__, reversed(parents_first)):
             whole = conversations[root]
             below = [conversations[child] for child in children[root]]
             agents = [child for child in below if child.relation is Relation.DELEGATED]
@@ -202,10 +198,8 @@ class Catalog(ParentLinks):
 
     def child_chains(self, conversation: Conversation) -> list[Conversation]:
         """Return the conversations whose parent is a segment of this one, oldest first."""
-        sessions = [
-            child for segment in conversation.segments for child in self.children_of(segment.id)
-        ]
-        below = [self._conversations[child.id] for child in sessions if self.is_root(child.id)]
+        ids = [each.id for part in conversation.segments for each in self.children_of(part.id)]
+        below = [self._conversations[each] for each in ids if self.is_root(each)]
         attached = [child for child in below if child.parent_root_id == conversation.root_id]
         return sorted(attached, key=lambda child: start_key(child.root))
 
@@ -235,8 +229,7 @@ class Catalog(ParentLinks):
         return (root for root, name in self._names.items() if all(word in name for word in folded))
 
     def hidden(self, view: View, shown: int) -> Hidden:
-        """Count the conversations that are not on screen: with the `shown` ones of a view they sum
-        up to all."""
+        """Count what is not on screen: with the `shown` ones of a view it sums up to all."""
         counts = self.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
@@ -346,8 +339,7 @@ def why_protected(
         return SpareReason(
             "leased", _("a turn is running in its family (the lease names {root})", root=root)
         )
-    times = [segment.last_active for segment in segments if segment.last_active is not None]
-    age = now - max(times) if times else LIVE_SECONDS
+    age = now - newest_activity(segments)
     if age < -LIVE_SECONDS:
         return SpareReason("recent", _("its last activity lies in the future: clocks disagree"))
     if age < LIVE_SECONDS:

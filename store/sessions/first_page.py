@@ -9,10 +9,9 @@ from itertools import pairwise
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time, first_texts
 from .catalog import Catalog
-from .models import View
+from .models import Session, View
 from .relations import AUTOMATION_SOURCES
-from .session import Session
-from .session_rows import newest_message_sql, read_busy, read_sessions
+from .session_rows import NEWEST_MESSAGE, read_busy, read_sessions
 
 _PAGE = 50
 _MESSAGES, _STARTED, _AMONG = 4, 2, 8
@@ -36,19 +35,20 @@ def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: boo
     newest messages: the sessions with the latest activity are read instead, at the cost of a seek
     for each session of the store.
     """
-    schema, messages = reader.schema, _MESSAGES * wanted
-    newest_messages = f"SELECT session_id FROM messages ORDER BY id DESC LIMIT {messages}"
-    sql = f"SELECT session_id FROM ({newest_messages})"
-    if {"started_at", "source"} <= schema.session_columns:
-        newest, recorded = newest_message_sql(schema), schema.session("last_activity_at")
-        active = f"COALESCE(max({newest}, {recorded}), {newest}, {recorded}, s.started_at)"
-        order = "started_at" if in_order else active
-        among = f"SELECT id, source FROM sessions s ORDER BY {order} DESC LIMIT {_AMONG * wanted}"
-        # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early
-        # column, so that skipping rows by it is cheap.
-        skipped = tuple(sorted(AUTOMATION_SOURCES)) if view is View.CHATS else "()"
-        chosen = f"SELECT id FROM ({among}) WHERE source IS NULL OR source NOT IN {skipped}"
-        sql += f" UNION SELECT id FROM ({chosen} LIMIT {_STARTED * wanted})"
+    recorded = "s.last_activity_at"
+    active = (
+        f"COALESCE(max({NEWEST_MESSAGE}, {recorded}), {NEWEST_MESSAGE}, {recorded}, s.started_at)"
+    )
+    order = "s.started_at" if in_order else active
+    # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early
+    # column, so that skipping rows by it is cheap.
+    skipped = tuple(sorted(AUTOMATION_SOURCES)) if view is View.CHATS else "()"
+    messages = f"SELECT session_id FROM messages ORDER BY id DESC LIMIT {_MESSAGES * wanted}"
+    among = (
+        f"SELECT s.id, s.source FROM session_rows s ORDER BY {order} DESC LIMIT {_AMONG * wanted}"
+    )
+    chosen = f"SELECT id FROM ({among}) WHERE source IS NULL OR source NOT IN {skipped}"
+    sql = f"SELECT session_id FROM ({messages}) UNION SELECT id FROM ({chosen} LIMIT {_STARTED * wanted})"
     return first_texts(reader.rows(sql))
 
 
@@ -60,12 +60,10 @@ def ids_follow_time(reader: Reader, page: int = _PAGE) -> bool:
     growing distances from the end. An undetected case is corrected once the whole catalog is read.
     The more conversations a `page` has, the more rows at the end count as newest.
     """
-    if "timestamp" not in reader.schema.message_columns:
-        return True
     distances = [0, *(int(_MESSAGES * page * _GROWTH**step) for step in range(_SAMPLES))]
     samples = reader.rows(
         f"WITH back(rows) AS (VALUES {', '.join(f'({distance})' for distance in distances)}) "
-        "SELECT (SELECT timestamp FROM messages WHERE id <= (SELECT max(id) FROM messages) - rows "
+        "SELECT (SELECT timestamp FROM message_rows WHERE id <= (SELECT max(id) FROM messages) - rows "
         "ORDER BY id DESC LIMIT 1) FROM back"
     )
     times = [moment for sample in samples if (moment := as_time(sample[0])) is not None]
@@ -76,18 +74,16 @@ def _gather(
     reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]
 ) -> None:
     """Read sessions with their ancestors, and all descendants of these, into `known`."""
-    family = list(ids)
-    if "parent_session_id" in reader.schema.session_columns:
-        statement = (
-            "WITH RECURSIVE above(id) AS ("
-            "SELECT s.id FROM sessions s WHERE s.id IN ({keys}) UNION "
-            "SELECT s.parent_session_id FROM above a CROSS JOIN sessions s ON s.id = a.id "
-            f"WHERE s.parent_session_id IS NOT NULL LIMIT {_MAX_CANDIDATES}), "
-            "family(id) AS (SELECT id FROM above UNION "
-            "SELECT s.id FROM family f CROSS JOIN sessions s ON s.parent_session_id = f.id "
-            f"LIMIT {_MAX_CANDIDATES}) SELECT id FROM family"
-        )
-        family = first_texts(reader.rows_in(statement, family))
+    statement = (
+        "WITH RECURSIVE above(id) AS ("
+        "SELECT s.id FROM sessions s WHERE s.id IN ({keys}) UNION "
+        "SELECT s.parent_session_id FROM above a CROSS JOIN session_rows s ON s.id = a.id "
+        f"WHERE s.parent_session_id IS NOT NULL LIMIT {_MAX_CANDIDATES}), "
+        "family(id) AS (SELECT id FROM above UNION "
+        "SELECT s.id FROM family f CROSS JOIN session_rows s ON s.parent_session_id = f.id "
+        f"LIMIT {_MAX_CANDIDATES}) SELECT id FROM family"
+    )
+    family = first_texts(reader.rows_in(statement, ids))
     missing = [each for each in dict.fromkeys(family) if each not in known]
     known.update((session.id, session) for session in read_sessions(reader, missing, busy=busy))
 

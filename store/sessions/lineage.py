@@ -17,11 +17,11 @@ from .models import (
     Node,
     Relation,
     ResumeTarget,
+    Session,
     known_sum,
     start_key,
 )
 from .relations import continuation_rank, is_reset, status
-from .session import Session
 
 _BOUNDS = {False: 32, True: 1001}
 """The most sessions of a path, by whether it follows compressions."""

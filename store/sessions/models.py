@@ -1,4 +1,4 @@
-"""Immutable data classes of conversations and their lineage.
+"""Immutable data classes: sessions, and the conversations that they make.
 
 Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is as stored (see
 `text.as_text`): callers must pass it through `printable` before they print it.
@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from math import fsum
 from typing import NamedTuple
-
-from .session import Session, Tokens
 
 FAR_PAST = float("-inf")
 """Sort value of an unknown time."""
@@ -65,6 +63,83 @@ class Relation(StrEnum):
     ORPHAN = "orphan"
 
 
+class Tokens(NamedTuple):
+    """Token counts as Hermes counted them; cache reads are not part of `input`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input, output and both cache counts; reasoning is part of the output."""
+        return sum(self[:4])
+
+
+class Session(NamedTuple):
+    """One row of `sessions`, without its large columns; columns that a store lacks are None or 0.
+
+    No dataclass: importing `dataclasses` alone would delay the first rows by a tenth, and 100,000
+    frozen objects take more than twice as long to build and four times as long to compare.
+    """
+
+    id: str
+    source: str
+    parent_id: str | None = None
+    title: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    """The working directory."""
+    git_branch: str | None = None
+    end_reason: str | None = None
+    session_key: str | None = None
+    """Key of a chat that came through a gateway."""
+    started_at: float | None = None
+    ended_at: float | None = None
+    archived: bool = False
+    pinned: bool = False
+    """Protected from pruning (0.20 and later)."""
+    hidden: bool = False
+    """Hidden by Hermes (0.20 and later)."""
+    message_count: int = 0
+    """The stored counter: a hint, not a count of rows."""
+    tool_call_count: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float | None = None
+    """Actual cost, else the estimate of Hermes."""
+    last_active: float | None = None
+    """Time of the newest message or recorded activity, else the start."""
+    branched_from: str | None = None
+    """The `_branched_from` marker of `model_config` (0.16 and later)."""
+    delegate_from: str | None = None
+    """The `_delegate_from` marker (0.17 and later), `__orphaned__` where a migration guessed."""
+    reset_from: str | None = None
+    """The `_reset_from` marker (0.20 and later)."""
+    busy: bool = False
+    """Whether a live turn lease or compression lock names it."""
+    has_messages: bool = True
+    """Whether it has any row in `messages`."""
+    tags: tuple[str, ...] = ()
+    """Those of the user, in order (`notes/notes_file.py`)."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The five counts as one value."""
+        return Tokens(
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.reasoning_tokens,
+        )
+
+
 def newest_activity(segments: Sequence[Session]) -> float:
     """Return the newest activity of any segment; `FAR_PAST` if none is known."""
     moments = (segment.last_active for segment in segments)
@@ -103,11 +178,8 @@ class Conversation(NamedTuple):
     rows: int | None = None
     """Chat messages shown by default over all segments; None until counted."""
     size: int | None = None
-    """Bytes that deleting it frees, with its subagents and its share of the search index; None
-    until measured.
-
-    `list --sort size` of the command line puts the bytes of message content here.
-    """
+    """Bytes that deleting it frees, with its subagents and its share of the search index, or those
+    of message content (`list --sort size`); None until measured."""
     note: str = ""
     """A peculiarity, in a few words: "possibly a subagent", "its parent is gone" …"""
     tree_cost_usd: float | None = None
@@ -163,6 +235,7 @@ class Conversation(NamedTuple):
         return any(segment.pinned for segment in self.segments)
 
     def _newest(self, field: str) -> str | None:
+        """Return a field of the newest segment that has one."""
         values = (getattr(segment, field) for segment in reversed(self.segments))
         return next(filter(None, values), None)
 
@@ -245,11 +318,9 @@ class Node(NamedTuple):
     """Chat messages shown by default in this session alone."""
     note: str = ""
     name: str = ""
-    """Its title, else its first request (of a subagent: the task), else a note that there is no
-    text."""
+    """Its title, else its first request, else a note that there is no text."""
     tree_cost_usd: float | None = None
-    """Cost of this session, of those that continue it, and of all their subagents; None if none is
-    known."""
+    """Cost of this session, of those that continue it, and of all their subagents."""
 
 
 class ResumeTarget(NamedTuple):
@@ -266,8 +337,7 @@ class Lineage(NamedTuple):
     resume: ResumeTarget
     """The tip of the conversation of the focus."""
     predicted: str
-    """Id of the session that `hermes --resume=<resume.id>` opens by its own rules (0.18 and
-    later)."""
+    """Id of the session that `hermes --resume=<resume.id>` opens by its own rules (0.18)."""
     nodes: tuple[Node, ...]
     """Parents before children."""
 

@@ -15,7 +15,6 @@ from sys import intern
 from typing import Any, NamedTuple
 
 from ..connection.reader import Reader, Row
-from ..connection.schema import Schema
 from ..connection.stored_values import (
     as_count,
     as_flag,
@@ -29,7 +28,7 @@ from ..errors import Advice, AmbiguousError, NotFoundError
 from ..notes.notes_file import read_tags
 from ..text import as_text, text_of
 from ..wording import _
-from .session import Session
+from .models import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000
@@ -79,57 +78,36 @@ _DECODERS: Mapping[str, Callable[[object], Any]] = {
     "cost_usd": as_money,
 }
 """How columns of `sessions` are decoded, in the order of the fields of `Session`."""
+_STARTED = list(_DECODERS).index("started_at")
 
 
-def newest_message_sql(schema: Schema) -> str:
-    """Return SQL for the newest timestamp of a row of `sessions s`: one seek to the end of a
-    covering index."""
-    if "timestamp" not in schema.message_columns:
-        return "NULL"
-    return "(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
-
-
-def _statement(schema: Schema) -> str:
-    """Return SQL for the rowid, what `_session` decodes itself, and the columns of `_DECODERS`;
-    ends in WHERE.
-
-    The time of the newest message is an empty text for messages without a time, and NULL without
-    messages.
-    """
-    has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
-    config = schema.session("model_config")
-    paid, estimated = schema.session("actual_cost_usd"), schema.session("estimated_cost_usd")
-    cost = f"CASE WHEN typeof({paid}) IN ('integer', 'real') THEN {paid} ELSE {estimated} END"
-    stored = [cost if name == "cost_usd" else schema.session(name) for name in _DECODERS]
-    columns = (
-        # Most rows have settings without a marker: those are not read.
-        f"CASE WHEN instr({config}, '\"_') THEN {config} END",
-        f"COALESCE({newest_message_sql(schema)}, {has})",
-        schema.session("last_activity_at"),
-        schema.session("started_at"),
-        *stored,
-    )
+NEWEST_MESSAGE = "(SELECT max(m.timestamp) FROM message_rows m WHERE m.session_id = s.id)"
+"""The newest timestamp of a row of `session_rows s`: one seek to the end of a covering index."""
+_HAS_MESSAGES = "EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"
+_PAID = "typeof(s.actual_cost_usd) IN ('integer', 'real')"
+_COST = f"CASE WHEN {_PAID} THEN s.actual_cost_usd ELSE s.estimated_cost_usd END"
+_STORED = ", ".join(_COST if name == "cost_usd" else f"s.{name}" for name in _DECODERS)
+_STATEMENT = (
+    # Most rows have settings without a marker: those are not read.
+    "SELECT s.rowid, CASE WHEN instr(s.model_config, '\"_') THEN s.model_config END, "
+    # An empty text for messages without a time, NULL without messages.
+    f"COALESCE({NEWEST_MESSAGE}, CASE WHEN {_HAS_MESSAGES} THEN '' END), s.last_activity_at, "
     # Nothing can refer to a row without an id.
-    return f"SELECT s.rowid, {', '.join(columns)} FROM sessions s WHERE s.id IS NOT NULL AND"
+    f"{_STORED} FROM session_rows s WHERE s.id IS NOT NULL AND"
+)
+"""Selects the rowid, what `_session` decodes itself, and the columns of `_DECODERS`."""
 
 
 def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]) -> Session:
-    """Decode a row of `_statement`; `busy` is from `read_busy`, `tags` from `read_tags`."""
-    _rowid, config, newest, recorded, started, *stored = row
+    """Decode a row of `_STATEMENT`; `busy` is from `read_busy`, `tags` from `read_tags`."""
+    _rowid, config, newest, recorded, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
     settings = as_mapping(config) if config is not None else {}
-    times = (as_time(newest), as_time(recorded))
-    active = [moment for moment in times if moment is not None]
-    return Session._make(
-        [
-            *decoded,
-            max(active, default=as_time(started)),
-            *[as_text(settings.get(name)) for name in _MARKERS],
-            decoded[0] in busy,
-            newest is not None,
-            tags.get(decoded[0], ()),
-        ]
-    )
+    active = [at for at in (as_time(newest), as_time(recorded)) if at is not None]
+    decoded.append(max(active, default=decoded[_STARTED]))
+    decoded += [as_text(settings.get(name)) for name in _MARKERS]
+    decoded += [decoded[0] in busy, newest is not None, tags.get(decoded[0], ())]
+    return Session._make(decoded)
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
@@ -153,7 +131,7 @@ def read_sessions(
 
     `busy` is from `read_busy`.
     """
-    rows = reader.rows_in(f"{_statement(reader.schema)} s.id IN ({{keys}})", ids)
+    rows = reader.rows_in(f"{_STATEMENT} s.id IN ({{keys}})", ids)
     tags = read_tags(reader)
     return [_session(row, busy, tags) for row in rows]
 
@@ -170,7 +148,7 @@ def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
     """Read the sessions behind a rowid, None for the first, in short statements."""
     busy, tags = read_busy(reader), read_tags(reader)
     sessions: list[Session] = []
-    for rows in reader.slices(_statement(reader.schema), "s.rowid", _SLICE, after=after):
+    for rows in reader.slices(_STATEMENT, "s.rowid", _SLICE, after=after):
         sessions += [_session(row, busy, tags) for row in rows]
         if len(sessions) >= _PORTION:
             return SessionsPortion(sessions, as_int(rows[-1][0]))
@@ -252,15 +230,11 @@ def resolve_title(reader: Reader, title: str) -> str | None:
 
     As in Hermes, only the match of the plain title is case-sensitive.
     """
-    schema = reader.schema
-    if "title" not in schema.session_columns:
-        return None
     title = text_of(title)  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
     pattern = re.sub(r"([\\%_])", r"\\\1", title) + " #%"
-    numbered = "SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' "
-    numbered += f"ORDER BY {schema.session('started_at')} DESC LIMIT 1"
-    plain = "SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1"
-    found = [*reader.rows(numbered, [pattern]), *reader.rows(plain, [title])]
+    numbered = "SELECT id FROM session_rows WHERE title LIKE ? ESCAPE '\\' ORDER BY started_at DESC"
+    plain = "SELECT id FROM session_rows WHERE title = ?"
+    found = [*reader.rows(f"{numbered} LIMIT 1", [pattern]), *reader.rows(plain, [title])]
     return next(iter(first_texts(found)), None)
 
 
@@ -278,8 +252,8 @@ def resolve_session(reader: Reader, text: str) -> str:
     ids: list[str] = []
     if text:
         # Not LIKE, which ignores the case of ASCII letters.
-        sql = "SELECT s.id FROM sessions s WHERE s.id >= ?1 AND substr(s.id, 1, length(?1)) = ?1"
-        sql += f" ORDER BY {reader.schema.session('started_at')} DESC LIMIT {_CANDIDATES + 1}"
+        sql = "SELECT id FROM session_rows WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1"
+        sql += f" ORDER BY started_at DESC LIMIT {_CANDIDATES + 1}"
         ids = first_texts(reader.rows(sql, [text]))
         found = ids[0] if len(ids) == 1 else resolve_title(reader, text)
         if found is not None:
@@ -302,11 +276,6 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
 
     Hermes takes the source `cli`, or `tui` in its terminal interface.
     """
-    schema = reader.schema
-    if "source" not in schema.session_columns:
-        return None
-    newest = newest_message_sql(schema)
-    started = schema.session("started_at")
-    order = f"COALESCE({newest}, {started}) DESC, {started} DESC"
-    sql = f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY {order}"
-    return as_text(reader.value(f"{sql}, s.id DESC LIMIT 1", [as_text(source)]))
+    order = f"COALESCE({NEWEST_MESSAGE}, s.started_at) DESC, s.started_at DESC, s.id DESC"
+    sql = f"SELECT s.id FROM session_rows s WHERE s.source = ? ORDER BY {order} LIMIT 1"
+    return as_text(reader.value(sql, [as_text(source)]))

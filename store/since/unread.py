@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
-from ..connection.store_cache import NewestIds
 from ..connection.stored_values import as_int, as_time
-from ..messages.chat_message import State
-from ..messages.decode import is_hidden, state_of
 from ..messages.transcript import read_identities
 from ..notes.read_marks import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
-from ..text import as_text, text_of
+from ..text import text_of
 from .attention import Unread
+
+_NEWEST = "newest ids"
+"""Keys in the facts about a file."""
+_UNREAD = "unread"
+
+
+class NewestIds(NamedTuple):
+    """The newest message of each session that has one behind the floor of the read marks."""
+
+    floor: int = -1
+    read_to: int = -1
+    """The largest id that has been looked at."""
+    by_session: Mapping[str, int] = MappingProxyType({})
+
 
 _Rows = dict[str, dict[int, float | None]]
 """By root id: the ids of messages, with their times."""
@@ -26,8 +39,7 @@ def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str,
     """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
     sessions = catalog.sessions.values()
     recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
-    condition = f"{reader.schema.message('timestamp')} >= ?"
-    return _count(reader, catalog, _select(reader, catalog, recent, condition, after))
+    return _count(reader, catalog, _select(reader, catalog, recent, "m.timestamp >= ?", after))
 
 
 def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
@@ -48,18 +60,18 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
         mark = marks.of(conversation.segments)
         if id > mark:  # a rewind shows in the counter of Hermes
             keys[root] = mark, id, conversation.last_active, conversation.message_count
-    known = reader.of_file.unread
+    known = reader.of_file.others.get(_UNREAD, {})
     found = {root: known[root] for root, key in keys.items() if known.get(root, [None])[0] == key}
     counted = _count(reader, catalog, _behind(reader, catalog, keys.keys() - found.keys(), marks))
     found |= {root: (key, counted.get(root)) for root, key in keys.items() if root not in found}
-    reader.of_file.unread = found
+    reader.of_file.others[_UNREAD] = found
     return {root: unread for root, (_key, unread) in found.items() if unread is not None}
 
 
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    known = reader.of_file.newest_ids
+    known = reader.of_file.others.get(_NEWEST, NewestIds())
     if known.floor != floor:
         known = NewestIds(floor, floor)
     rows = reader.rows(
@@ -68,8 +80,9 @@ def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     )
     added = {text_of(session): as_int(id) for session, id in rows}
     read_to = max(added.values(), default=known.read_to)
-    reader.of_file.newest_ids = NewestIds(floor, read_to, {**known.by_session, **added})
-    return reader.of_file.newest_ids.by_session
+    by_session = {**known.by_session, **added}
+    reader.of_file.others[_NEWEST] = NewestIds(floor, read_to, by_session)
+    return by_session
 
 
 def _count(reader: Reader, catalog: Catalog, found: _Rows) -> Mapping[str, Unread]:
@@ -99,20 +112,14 @@ def _select(
     reader: Reader, catalog: Catalog, session_ids: Iterable[str], condition: str, value: object
 ) -> _Rows:
     """Return rows that people see, of listed conversations."""
-    schema = reader.schema
-    names = ("role", "timestamp", "display_kind", "display_metadata")
-    columns = [*map(schema.message, names), schema.active(), schema.compacted()]
     found: _Rows = {}
-    for session, id, stored_role, time, kind, metadata, active, compacted in reader.rows_in(
-        f"SELECT m.session_id, m.id, {', '.join(columns)} FROM messages m "
-        f"WHERE {condition} AND m.session_id IN ({{keys}})",
+    for session, id, time in reader.rows_in(
+        "SELECT m.session_id, m.id, m.timestamp FROM message_rows m "
+        f"WHERE {condition} AND m.state <> 'rewound' AND NOT m.hidden AND m.session_id IN ({{keys}})",
         list(session_ids),
         [value],
     ):
         conversation = catalog.of_session(text_of(session))
-        is_gone = state_of(active, compacted) is State.REWOUND
-        if is_gone or is_hidden(text_of(stored_role, "unknown"), as_text(kind), metadata):
-            continue
         if conversation is not None and conversation.view is not None:
             found.setdefault(conversation.root_id, {})[as_int(id)] = as_time(time)
     return found

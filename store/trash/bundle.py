@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..connection.connect import Origin
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.origin import Origin
 from ..connection.reader import rows_in
 from ..connection.stored_values import as_int
 from ..errors import BrowseError, NotFoundError

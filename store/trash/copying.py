@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from ..connection.connect import origin_of
 from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
-from ..connection.origin import origin_of
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts

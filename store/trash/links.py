@@ -14,8 +14,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..connection.connect import OWN, Origin
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.origin import OWN, Origin
 from ..connection.reader import Row
 from ..files import open_regular
 from ..wording import _

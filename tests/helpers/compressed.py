@@ -15,7 +15,7 @@ from builders import T0, make_store, tool_call
 
 from hermes_browse.store.compression.model_context import Memory, read_contexts
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 DATA = paths.DATA / "compression"
 SUMMARY = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted. Summary {number}: the ferry leaves at nine."

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from paths import fixture
-from searching import search
+from searching import count, search
 from store_builder import StoreBuilder
 from trashing import run
 
@@ -78,6 +78,22 @@ def ids(answer: Answer) -> list[int]:
 def found(path: Path, text: str, **options: object) -> list[int]:
     """Ids of the hits for a text, in the order given."""
     return ids(ask(path, text, **options))
+
+
+def pages(path: Path, text: str, **options: object) -> list[int]:
+    """Ids of all hits, read page by page."""
+    answer = ask(path, text, **options)
+    joined = ids(answer)
+    while answer.more:
+        answer = ask(path, text, before=answer.hits[-1], **options)
+        joined += ids(answer)
+    return joined
+
+
+def counted(path: Path, text: str, **options: object) -> int:
+    """How many hits are counted, all of them unless told otherwise."""
+    with Store(path).reader() as reader:
+        return count(reader, parse(text), **({"cap": 0} | options)).count  # type: ignore[arg-type]  # test options
 
 
 def rows(path: Path) -> dict[int, str]:

@@ -9,13 +9,13 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import COUNT_CAP, Answer, Search, Total
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import Scope, compile_filters, make_scope
+from hermes_browse.store.search.scope import Scope, make_scope
 
 
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
     """The scope of a query's filters in the whole store."""
     moment = time.time() if now is None else now
-    return make_scope(reader, compile_filters(query, moment), now=moment)
+    return make_scope(reader, query, moment)
 
 
 def search(

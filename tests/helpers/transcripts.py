@@ -9,8 +9,13 @@ from textual.app import App, ComposeResult
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+)
 from hermes_browse.tui.browser.transcript.block_layout import lay_out
 from hermes_browse.tui.browser.transcript.entries import Look, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page

@@ -27,8 +27,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
-from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_session, resolve_title
 
 IDEA = "every Hermes"

@@ -17,7 +17,7 @@ from hermes_browse.store.connection.stored_values import (
     as_money,
     as_time,
 )
-from hermes_browse.store.messages.block_kinds import split_summary
+from hermes_browse.store.messages.chat_message import split_summary
 from hermes_browse.store.messages.decode import (
     SENTINEL,
     decode_content,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import starmap
 
+from hermes_browse.store.amounts import size
 from hermes_browse.store.compression.compactions import (
     NOTES,
     Compaction,
@@ -23,7 +24,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..text.formats import counted, long_number, name, size, timestamp
+from ..text.formats import counted, long_number, name, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
 from .parser import ID, Argument, Flag

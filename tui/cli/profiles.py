@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hermes_browse.store.amounts import size
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import RefusedError, StoreError
 from hermes_browse.store.hermes.homes import Location, active_profile
 from hermes_browse.store.wording import _
 
-from ..text.formats import size
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, print_json, print_table
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import TypeVar
 
-from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money, parse_when
+from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money, parse_when, size
 from hermes_browse.store.cleanup.bulk import Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
@@ -20,7 +20,7 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _, ngettext
 
-from ..text.formats import counted, dollars, own_and_tree, size, status, timestamp
+from ..text.formats import counted, dollars, own_and_tree, status, timestamp
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
     TableColumn,

@@ -10,8 +10,15 @@ from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import code, message_markdown, plain
 from hermes_browse.store.export.source import rendered
-from hermes_browse.store.messages.block_kinds import CALL, SEAM, SUMMARY
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
+from hermes_browse.store.messages.chat_message import (
+    CALL,
+    SEAM,
+    SUMMARY,
+    ChatMessage,
+    Reading,
+    State,
+    blocks_of,
+)
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _

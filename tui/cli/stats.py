@@ -10,12 +10,13 @@ from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
+from hermes_browse.store.amounts import size
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.insights.periods import PERIODS, UNITS, first_day
 from hermes_browse.store.insights.sums import WITH_BYTES, Group, Report
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.formats import dollars, long_number, size
+from ..text.formats import dollars, long_number
 from .command_context import ManyStoresCommand
 from .output import TableColumn, note, print_json, print_table
 from .parser import ALL_HOSTS, Argument

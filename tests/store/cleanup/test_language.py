@@ -22,7 +22,7 @@ from hermes_browse.store.cleanup.sizes import read_file_space
 from hermes_browse.store.search.filters import FILTERS, help_lines, kinds_for
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 
 @pytest.mark.parametrize(

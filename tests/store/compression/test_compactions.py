@@ -18,7 +18,7 @@ from hermes_browse.store.compression.compactions import (
 from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.wording import _
 
 GONE = {"active": 0, "compacted": 1}

@@ -6,7 +6,7 @@ from compressed import END, SUMMARY
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.losses import LostKind, find_losses
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 
 def _losses(

@@ -22,8 +22,7 @@ from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
-from hermes_browse.store.sessions.models import Relation, Sort, View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Relation, Session, Sort, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.text import printable
 
@@ -110,11 +109,7 @@ def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
     assert reached == set(segments)
     counts = catalog.counts()
     for view in View:
-        hidden = catalog.hidden(view, counts[view])
-        assert (
-            counts[view] + hidden.automation + hidden.archived + hidden.other
-            == catalog.counts()[View.ALL]
-        )
+        assert counts[view] + sum(catalog.hidden(view, counts[view])) == counts[View.ALL]
 
 
 def test_rings_and_selves(catalog):
@@ -139,11 +134,8 @@ def test_markers_that_were_inherited(tmp_path):
         {"id": "root", **ended},
         {"id": "tip", "parent_session_id": "root"},
     ]
-    for name, marker in (
-        ("branch", "_branched_from"),
-        ("agent", "_delegate_from"),
-        ("reset", "_reset_from"),
-    ):
+    markers = {"branch": "_branched_from", "agent": "_delegate_from", "reset": "_reset_from"}
+    for name, marker in markers.items():
         config = {"model_config": {marker: "root"}}
         rows.append({"id": name, "parent_session_id": "root", **config, **ended})
         rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
@@ -225,16 +217,12 @@ def test_every_message_reads(reader, catalog, reading):
 
 def test_broken_texts_are_shown_as_far_as_they_go(reader):
     """Invalid bytes as U+FFFD, numbers as digits, cut JSON as it stands."""
-    texts = [
-        each.text
-        for each in read_messages(reader, read_outline(reader, [Session("counts", "")]).rows)
-    ]
-    assert (
-        texts[1] == "42"
-        and texts[3] == "invalid \ufffd\ufffd text"
-        and texts[0].endswith("\x00blob")
+    counts, messages = (
+        read_messages(reader, read_outline(reader, [Session(name, "")]).rows)
+        for name in ("counts", "control")
     )
-    messages = read_messages(reader, read_outline(reader, [Session("control", "")]).rows)
+    blob, number, _text, invalid, *_others = (each.text for each in counts)
+    assert (number, invalid) == ("42", "invalid \ufffd\ufffd text") and blob.endswith("\x00blob")
     assert messages[-1].text == '\x00json:[{"type": "text", '
     assert messages[2].tool_calls == ()
     assert messages[3].tool_calls[0].arguments == '{"cut": "sho'

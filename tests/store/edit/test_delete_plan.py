@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 
 def session(name, parent=None, source="cli", **columns):

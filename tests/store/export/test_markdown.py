@@ -22,7 +22,7 @@ from hermes_browse.store.export.markdown import (
     yaml_value,
 )
 from hermes_browse.store.export.source import rendered
-from hermes_browse.store.messages import block_kinds, chat_message
+from hermes_browse.store.messages import chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import fenced, one_line, printable
 
@@ -152,11 +152,11 @@ def test_summaries_images_states_and_silent_tools(tmp_path):
 
 def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path, monkeypatch):
     """Its title and body are in both formats; a kind without a title for exports is in none."""
-    note = block_kinds.BlockKind("note", lambda message: message.effect, exported="A <note>")
+    note = chat_message.BlockKind("note", lambda message: message.effect, exported="A <note>")
     monkeypatch.setattr(
         chat_message,
         "KINDS",
-        (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans")),
+        (*chat_message.KINDS, note, chat_message.BlockKind("private", lambda *_: "secret plans")),
     )
     message = {
         "session_id": "s",

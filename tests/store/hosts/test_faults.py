@@ -21,7 +21,7 @@ from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import Host, HostError, explain, ssh_command
 from hermes_browse.store.hosts.link import AnswerLine, Link
 from hermes_browse.store.hosts.ssh import run_once
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.sessions.session_rows import SessionsPortion
 
 # Not reached

@@ -8,7 +8,7 @@ from builders import T0, make_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages import transcript as module
 from hermes_browse.store.messages.transcript import count_rows, read_outline
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 TEXTS = ("", "ok", "a lantern", None)
 

@@ -2,16 +2,12 @@
 rows."""
 
 import json
+import re
 
 import pytest
 import trashing
 from paths import DATA
-from search_stores import containing, copy_fixture, found
-from searching import search
-
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.search.query import parse
+from search_stores import containing, copy_fixture, found, rows
 
 LITERAL = {
     "C++": "Hermes drops the signs and finds every C",
@@ -24,30 +20,15 @@ LITERAL = {
 """Queries that find less here than in Hermes, because what is typed is meant literally."""
 
 DROPPED = (
-    *("don't", "what?", "hi!", "50%", "a/b", "foo,bar", "x=y", "[z]", "<tag>", "#12", "O'Reilly"),
-    *(
-        "bob@example.com",
-        "🚀",
-        "src/",
-        "C++",
-        "TODO:",
-        "'; DROP",
-        "100%",
-        "=>",
-        "会",
-        "한국어",
-        "read_file",
-        "()",
-    ),
+    "don't what? hi! 50% a/b foo,bar x=y [z] <tag> #12 O'Reilly bob@example.com 🚀 src/ C++ TODO: 100% => 会 한국어 "
+    "read_file ()"
 )
 """Queries some Hermes silently answers with nothing, and other odd ones."""
 
 
 @pytest.fixture(params=(11, 14, 22, 31), ids=lambda version: f"v{version}")
 def version(request):
-    number = request.param
-    assert isinstance(number, int)
-    return number
+    return request.param
 
 
 @pytest.fixture
@@ -55,19 +36,12 @@ def store(version, tmp_path):
     return copy_fixture(version, tmp_path)
 
 
-def _expected(version):
-    loaded = json.loads((DATA / f"expected-v{version}.json").read_text())
-    assert isinstance(loaded, dict)
-    return loaded
-
-
 def _ids(entries):
     return {int(entry["id"]) if isinstance(entry, dict) else int(entry) for entry in entries}
 
 
 def test_nothing_hermes_finds_is_missing(version, store):
-    answers = _expected(version)["search"]
-    assert isinstance(answers, dict)
+    answers = json.loads((DATA / f"expected-v{version}.json").read_text())["search"]
     assert len(answers) > 50
     missing = {}
     for query, entries in answers.items():
@@ -78,7 +52,7 @@ def test_nothing_hermes_finds_is_missing(version, store):
 
 @pytest.mark.parametrize("query", LITERAL)
 def test_a_literal_query_finds_exactly_what_stands_there(query, store):
-    needles = query.split() if query != "NEAR(docker deployment)" else ["NEAR(docker", "deployment"]
+    needles = query.split()
     every = set.intersection(*(set(containing(store, needle)) for needle in needles))
     ours = set(found(store, query))
     assert ours <= every
@@ -88,23 +62,15 @@ def test_a_literal_query_finds_exactly_what_stands_there(query, store):
 
 def _stands_alone(text, needle):
     """Whether the needle stands in the text with no letter of a longer word at its ends."""
-    text, needle = text.casefold(), needle.casefold()
-    at = text.find(needle)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(needle) : at + len(needle) + 1]
-        cut = (needle[0].isalnum() and before.isalnum()) or (
-            needle[-1].isalnum() and after.isalnum()
-        )
-        if not cut or not needle.isascii():
-            return True
-        at = text.find(needle, at + 1)
-    return False
+    if not needle.isascii():
+        return needle in text
+    before = r"(?<![^\W_])" if needle[0].isalnum() else ""
+    after = r"(?![^\W_])" if needle[-1].isalnum() else ""
+    return re.search(before + re.escape(needle) + after, text, re.IGNORECASE) is not None
 
 
-@pytest.mark.parametrize("query", DROPPED)
+@pytest.mark.parametrize("query", [*DROPPED.split(), "'; DROP"])
 def test_what_hermes_drops_is_found_where_it_stands(query, store):
-    from search_stores import rows
-
     texts = rows(store)
     needles = query.split()
     expected = [
@@ -118,15 +84,6 @@ def test_relevance_is_that_of_fts5(store):
     ranked = [row[0] for row in trashing.rows(store, sql, '"docker"')]
     ours = found(store, "docker", sort="relevance")
     assert ours == [row for row in ranked if row in ours]
-
-
-def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path):
-    with Store(copy_fixture(22, tmp_path)).reader() as reader:
-        states = {hit.state for hit in search(reader, parse("narwhal")).hits}
-        assert states == {State.REWOUND}
-        compacted = search(reader, parse("is:compacted"), limit=0).hits
-        assert len(compacted) == 8
-        assert {hit.state for hit in compacted} == {State.COMPACTED}
 
 
 def test_hidden_rows_are_no_hits(tmp_path):

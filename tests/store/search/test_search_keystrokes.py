@@ -8,10 +8,11 @@ from contextlib import contextmanager
 import pytest
 import trashing
 from builders import make_store
+from search_stores import ids
 from searching import search
 
-from hermes_browse.store.connection import store_cache
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search import rows as module
 from hermes_browse.store.search.filters import Condition
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
@@ -100,10 +101,10 @@ def test_the_next_letter_reads_few_rows_anew(store):
 
 
 def test_what_is_kept_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(store_cache, "MAX_ROW_BYTES", 50_000)
+    monkeypatch.setattr(module, "MAX_ROW_BYTES", 50_000)
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
-        rows = reader.cache().rows
+        rows = reader.cache()[module.RowCache]
         assert 0 < len(rows) < 300
         assert rows.size <= 50_000
         kept = weakref.ref(rows)
@@ -126,29 +127,13 @@ def test_nothing_kept_outlives_a_change(tmp_path):
         )
         trashing.add_message(path, "s", "dock!", 4e9)
         after = typed(reader, "dock", 5)[0]
-    assert [hit.message_id for hit in after.hits] == [
-        newest + 1,
-        newest,
-        newest - 2,
-        newest - 3,
-        newest - 4,
-    ]
+    assert ids(after) == [newest + 1, newest, *(newest - at for at in (2, 3, 4))]
     assert after.hits[1].snippet == "docker said anew"
 
 
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
-        assert (
-            search(
-                reader, parse("docker"), prefix_last=True, scope=Scope(Condition("m.role = 'tool'"))
-            ).hits
-            == ()
-        )
-        assert (
-            search(
-                reader, parse("docker"), prefix_last=True, scope=Scope(sessions=frozenset())
-            ).hits
-            == ()
-        )
+        for scope in (Scope(Condition("m.role = 'tool'")), Scope(sessions=frozenset())):
+            assert search(reader, parse("docker"), prefix_last=True, scope=scope).hits == ()
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()

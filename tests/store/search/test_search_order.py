@@ -1,7 +1,6 @@
 """Newest and oldest go by time, also where ids do not: imported, merged and restored stores, clocks
 set back."""
 
-import json
 import random
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from builders import make_store
 from effort import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import NOW, ask, change, copy_fixture, found, ids, write_store
+from search_stores import NOW, ask, change, copy_fixture, found, ids, pages, write_store
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
@@ -68,15 +67,7 @@ def test_pages_go_by_time_and_join_into_the_whole(store, query, sort):
     whole = found(store, query, sort=sort)
     assert len(whole) > 100
     assert whole == _by_time(store, whole, oldest=sort == "oldest")
-    joined = []
-    last = None
-    while True:
-        answer = ask(store, query, sort=sort, limit=170, before=last)
-        joined += ids(answer)
-        if not answer.more:
-            break
-        last = answer.hits[-1]
-    assert joined == whole
+    assert pages(store, query, sort=sort, limit=170) == whole
 
 
 def test_what_comes_later_is_put_in_its_place(tmp_path):
@@ -85,7 +76,7 @@ def test_what_comes_later_is_put_in_its_place(tmp_path):
 
     def newest():
         with opened.reader() as reader:
-            return [hit.message_id for hit in search(reader, parse("docker")).hits]
+            return ids(search(reader, parse("docker")))
 
     def add(key, stamp):
         change(
@@ -138,34 +129,18 @@ def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
     with Store(old).reader() as reader:
         names = [str(row[0]) for row in reader.rows("SELECT id FROM sessions ORDER BY id DESC")]
     lines = tmp_path / "all.jsonl"
-    assert (
-        main(
-            [
-                "--db",
-                str(old),
-                "export",
-                *names,
-                "--format",
-                "jsonl",
-                "--no-redact",
-                "--output",
-                str(lines),
-            ]
-        )
-        == 0
-    )
+    options = f"--format jsonl --no-redact --output {lines}".split()
+    assert main(["--db", str(old), "export", *names, *options]) == 0
     capsys.readouterr()
-    sessions = [json.loads(line) for line in lines.read_text().splitlines()]
-    (tmp_path / "sessions.json").write_text(json.dumps(sessions))
     new = tmp_path / "new.db"
     program = (
         "import json, sys; from pathlib import Path; from hermes_state import SessionDB; "
-        "db = SessionDB(Path(sys.argv[1])); db.import_sessions(json.loads(Path(sys.argv[2]).read_text())); db.close()"
+        "db = SessionDB(Path(sys.argv[1])); lines = Path(sys.argv[2]).read_text().splitlines(); "
+        "db.import_sessions([json.loads(line) for line in lines]); db.close()"
     )
-    subprocess.run(
-        [sys.executable, "-c", program, str(new), str(tmp_path / "sessions.json")],
-        check=True, capture_output=True, timeout=120, env={"HOME": str(tmp_path), "HERMES_HOME": str(tmp_path)},
-    )  # fmt: skip
+    home = {"HOME": str(tmp_path), "HERMES_HOME": str(tmp_path)}
+    python = [sys.executable, "-c", program, str(new), str(lines)]
+    subprocess.run(python, check=True, capture_output=True, timeout=120, env=home)
     for query in ("docker", "the", "role:user", "会"):
         for sort in ("newest", "oldest"):
             whole = found(new, query, sort=sort)

@@ -8,7 +8,7 @@ import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_stores import write_store
+from search_stores import ids, write_store
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
@@ -51,7 +51,7 @@ SLOW = settings(
 def _found(reader, text, **options):
     answer = search(reader, parse(text), **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
     assert answer.complete
-    return [hit.message_id for hit in answer.hits]
+    return ids(answer)
 
 
 def _match(raw, match):

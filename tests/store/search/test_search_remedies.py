@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from search_stores import change, copy_fixture, found
+from search_stores import change, copy_fixture, found, ids
 from searching import search
 from trashing import rows
 
@@ -149,6 +149,6 @@ def test_what_a_search_finds_broken_is_called_broken(tmp_path, how, said):
     change(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
         answer = search(reader, parse("docker"), limit=0)
-        assert [hit.message_id for hit in answer.hits] == _scan(path)
+        assert ids(answer) == _scan(path)
         assert said in str(read_coverage(reader)) and "index broken" in str(read_coverage(reader))
         assert any("cannot be used" in note and said in note for note in answer.notes)

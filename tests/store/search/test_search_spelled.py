@@ -9,7 +9,7 @@ from builders import make_store, tool_call
 from effort import slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from search_stores import Texts, ask, contains, found, write_store
+from search_stores import Texts, ask, contains, counted, found, ids, write_store
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
@@ -42,28 +42,21 @@ def _parts(piece):
     return [piece] if piece.startswith('"') else piece.split()
 
 
+def _beside_a_picture(text):
+    picture = {"type": "image_url", "image_url": {"url": "data:,x"}}
+    return [{"type": "text", "text": text}, picture]
+
+
 def _rows():
     for text in TEXTS:
         yield {"content": text}
-        yield {"role": "tool", "tool_name": "terminal", "content": json.dumps({"output": text})}
-        yield {
-            "role": "tool",
-            "tool_name": "terminal",
-            "content": json.dumps([{"out": text}], ensure_ascii=False),
-        }
-        yield {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [tool_call("run", json.dumps({"command": text}))],
-        }
-        calls = [tool_call("run", json.dumps({"command": text}, ensure_ascii=False))]
-        yield {"role": "assistant", "content": None, "tool_calls": calls}
-        yield {
-            "content": [
-                {"type": "text", "text": text},
-                {"type": "image_url", "image_url": {"url": "data:,x"}},
-            ]
-        }
+        for is_ascii in (True, False):
+            output = json.dumps({"output": text}, ensure_ascii=is_ascii)
+            yield {"role": "tool", "tool_name": "terminal", "content": output}
+            command = json.dumps({"command": text}, ensure_ascii=is_ascii)
+            calls = [tool_call("run", command)]
+            yield {"role": "assistant", "content": None, "tool_calls": calls}
+        yield {"content": _beside_a_picture(text)}
 
 
 def _plain(value):
@@ -131,7 +124,7 @@ def _check(reader, texts, typed, expected):
     query = parse(typed)
     for prefix_last in (False, True):
         answer = search(reader, query, limit=0, prefix_last=prefix_last)
-        hits = {hit.message_id for hit in answer.hits}
+        hits = set(ids(answer))
         assert answer.complete
         if not prefix_last:
             assert (hits - expected, expected - hits) == (set(), set()), (typed, answer.engine)
@@ -175,26 +168,17 @@ def test_pieces_together(reader, texts, asked, without, between):
 
 @pytest.mark.parametrize("query", ["json", "JSON", "j", "js*", '"json"', "json image_url", "json*"])
 def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path, query):
-    parts = [
-        {"type": "text", "text": "a lantern"},
-        {"type": "image_url", "image_url": {"url": "data:,x"}},
+    rows = [
+        "\x00json:" + json.dumps(_beside_a_picture(each)) for each in ("a lantern", "some json")
     ]
-    said = [
-        {"type": "text", "text": "some json"},
-        {"type": "image_url", "image_url": {"url": "data:,x"}},
-    ]
-    rows = [{"content": "\x00json:" + json.dumps(each)} for each in (parts, said)]
-    path = write_store(tmp_path / "image.db", [*rows, {"content": "\x00json:{broken"}])
+    path = write_store(tmp_path / "image.db", [*rows, "\x00json:{broken"])
     for prefix_last in (False, True):
-        hits = ask(path, query, prefix_last=prefix_last).hits
-        assert [hit.message_id for hit in hits] == ([2] if query != "j" or prefix_last else [])
-        assert all(hit.match for hit in hits)
-        with Store(path).reader() as reader:
-            assert count(reader, parse(query), prefix_last=prefix_last).count == len(hits)
-            assert search(reader, parse(query), limit=1, prefix_last=prefix_last).total in (
-                len(hits),
-                None,
-            )
+        answer = ask(path, query, prefix_last=prefix_last)
+        assert ids(answer) == ([2] if query != "j" or prefix_last else [])
+        assert all(hit.match for hit in answer.hits)
+        assert counted(path, query, prefix_last=prefix_last) == len(answer.hits)
+        page = ask(path, query, limit=1, prefix_last=prefix_last)
+        assert page.total in (len(answer.hits), None)
 
 
 def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path):

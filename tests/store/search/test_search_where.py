@@ -3,7 +3,7 @@
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
-from searching import count, search
+from search_stores import ask, counted, found, ids, pages
 from shapes import NAMES
 from store_builder import T0, tool_call
 
@@ -46,34 +46,26 @@ MESSAGES = (
     },
     {"session_id": "c", "role": "user", "content": "src/author.txt and Auth.py, cookie", "id": 5},
 )
-SESSIONS = (
-    {"id": "a", "started_at": T0},
-    {"id": "b", "started_at": T0},
-    {"id": "c", "started_at": T0},
-)
+SESSIONS = [{"id": each, "started_at": T0} for each in "abc"]
 
 
 def _store(path, shape="22", *, fts=True):
     return make_store(path / f"{shape}-{fts}.db", shape, SESSIONS, MESSAGES, fts=fts)
 
 
-def _found(path, text, scope=None):
-    with Store(path).reader() as reader:
-        answer = search(reader, parse(text), scope=scope, now=NOW, limit=0)
-        assert count(reader, parse(text), scope=scope, now=NOW).count == len(answer.hits)
-        return [hit.message_id for hit in answer.hits]
+def _found(path, text):
+    hits = found(path, text, now=NOW)
+    assert counted(path, text, now=NOW) == len(hits)
+    return hits
 
 
 @pytest.mark.parametrize("fts", [True, False])
 @pytest.mark.parametrize("shape", NAMES)
 def test_a_file_is_found_in_arguments_and_in_what_is_said(tmp_path, shape, fts):
     """Where an index leaves tool calls out (schema 6 to 10), it says so and finds what was said."""
-    path = _store(tmp_path, shape, fts=fts)
-    with Store(path).reader() as reader:
-        answer = search(reader, parse("file:src/auth.py"))
-    ids = [hit.message_id for hit in answer.hits]
-    assert ids == [4, 3, 2, 1] or (
-        ids == [1] and any("arguments are not in" in note for note in answer.notes)
+    answer = ask(_store(tmp_path, shape, fts=fts), "file:src/auth.py")
+    assert ids(answer) == [4, 3, 2, 1] or (
+        ids(answer) == [1] and any("arguments are not in" in note for note in answer.notes)
     )
 
 
@@ -98,16 +90,7 @@ def test_files(tmp_path):
 )
 def test_edits_come_before_mentions(tmp_path, text, expected, limit):
     """On all pages, whichever hit is the last of one."""
-    found = []
-    last = None
-    with Store(_store(tmp_path)).reader() as reader:
-        while True:
-            answer = search(reader, parse(text), limit=limit, before=last, edits_first=True)
-            found += [hit.message_id for hit in answer.hits]
-            if not answer.more:
-                break
-            last = answer.hits[-1]
-    assert found == expected
+    assert pages(_store(tmp_path), text, limit=limit, edits_first=True) == expected
 
 
 def test_calls_that_are_no_json(tmp_path):
@@ -121,13 +104,10 @@ def test_calls_that_are_no_json(tmp_path):
 @pytest.mark.parametrize("shape", NAMES)
 def test_reasoning_is_searched_when_asked(tmp_path, shape):
     path = _store(tmp_path, shape)
-    with Store(path).reader() as reader:
-        answer = search(reader, parse("cookie in:reasoning"))
-        assert [hit.message_id for hit in answer.hits] == [3]
-        assert answer.hits[0].snippet == "the cookie may be stale" and answer.hits[0].match == (
-            (4, 10),
-        )
-        assert answer.engine == "scan" and any("no index" in note for note in answer.notes)
+    answer = ask(path, "cookie in:reasoning")
+    (hit,) = answer.hits
+    assert (hit.message_id, hit.snippet, hit.match) == (3, "the cookie may be stale", ((4, 10),))
+    assert answer.engine == "scan" and any("no index" in note for note in answer.notes)
     assert _found(path, "cookie") == [5]
     assert _found(path, "in:reasoning") == [4, 3]
     assert _found(path, "in:reasoning -cookie") == [4]
@@ -142,13 +122,30 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path, in_place):
     that went on."""
     path = long_conversation(tmp_path / "state.db", 120, 2, in_place=in_place)
     with Store(path).reader() as reader:
-        found = read_catalog(reader, NOW).select(View.ALL)
-        live = {row.id for row in read_outline(reader, found[0].segments, Reading.LIVE).rows}
-        every = {row.id for row in read_outline(reader, found[0].segments, Reading.EVERYTHING).rows}
+        (whole,) = read_catalog(reader, NOW).select(View.ALL)
+        live, every = (
+            {row.id for row in read_outline(reader, whole.segments, reading).rows}
+            for reading in (Reading.LIVE, Reading.EVERYTHING)
+        )
     forgotten = set(_found(path, "is:forgotten"))
     assert forgotten == every - live
     assert set(_found(path, "-is:forgotten")) == live
     assert set(_found(path, "request is:forgotten")) == forgotten & set(_found(path, "request"))
+
+
+@pytest.mark.parametrize(
+    ("query", "hits"),
+    [("walrus msgs>10", 12), ("walrus msgs=12", 12), ("walrus msgs<5", 0), ("walrus -msgs<5", 12)],
+)
+def test_messages_are_compared_by_the_number_that_is_shown(tmp_path, query, hits):
+    """Not by that of Hermes, which counts the two that the model still sees."""
+    rows = [
+        {"session_id": "a", "content": f"walrus {at}", "active": at > 9, "compacted": at <= 9}
+        for at in range(12)
+    ]
+    sessions = [{"id": "a", "started_at": T0, "message_count": 2}]
+    path = make_store(tmp_path / "state.db", "22", sessions, rows)
+    assert len(_found(path, query)) == hits
 
 
 def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path):

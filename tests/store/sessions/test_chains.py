@@ -10,9 +10,8 @@ from hermes_browse.store.sessions import relations
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
-from hermes_browse.store.sessions.models import Node, Relation, Status, View
+from hermes_browse.store.sessions.models import Node, Relation, Session, Status, View
 from hermes_browse.store.sessions.relations import edge
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.text import formats
 
 
@@ -82,20 +81,9 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once():
 def test_large_families_cost_no_more_for_each_session(monkeypatch, is_long):
     """One session with very many children, and one conversation of very many segments."""
     count, asked = 3_000, Counter[str]()
-    sessions = [Session("s0", "cli", started_at=0.0, ended_at=1.0, end_reason="compression")]
-    for number in range(1, count):
-        parent = f"s{number - 1}" if is_long else "s0"
-        reason = "compression" if is_long else None
-        sessions.append(
-            Session(
-                f"s{number}",
-                "cli",
-                parent,
-                started_at=1.0 + number,
-                ended_at=2.0,
-                end_reason=reason,
-            )
-        )
+    sessions = chained(count, "s")
+    if not is_long:
+        sessions[1:] = [each._replace(parent_id="s0", end_reason=None) for each in sessions[1:]]
 
     def counted(child, parent):
         asked[child.id] += 1
@@ -111,49 +99,29 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch, is_long):
 def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
     """Segments stand in one column, subagents below the one that asked for them, each named by its
     task."""
-    delegated = {"source": "subagent", "model_config": '{"_delegate_from": "one"}'}
+
+    def agent(name, parent, after):
+        row = {"id": name, "source": "subagent", "started_at": T0 + after}
+        return row | {"parent_session_id": parent}
+
+    said = {
+        "one": "Book the ferry", "two": "Go on", "task": "Compare\nthe \x1b[31mfares", "inner": "Ask Stena",
+        "task2": "And the rest", "named": "Look around",
+    }  # fmt: skip
+    delegated = {"model_config": '{"_delegate_from": "one"}'}
     chained = {"end_reason": "compression", "ended_at": T0 + 50}
     make_store(
         tmp_path / "state.db",
         sessions=[
             {"id": "one", "title": "Ferry", "started_at": T0, **chained},
             {"id": "two", "title": "Ferry #2", "started_at": T0 + 60, "parent_session_id": "one"},
-            {
-                "id": "task",
-                "started_at": T0 + 10,
-                "parent_session_id": "one",
-                **delegated,
-                **chained,
-            },
-            {
-                "id": "inner",
-                "started_at": T0 + 12,
-                "parent_session_id": "task",
-                "source": "subagent",
-            },
-            {
-                "id": "task2",
-                "started_at": T0 + 60,
-                "parent_session_id": "task",
-                "source": "subagent",
-            },
-            {
-                "id": "named",
-                "title": "Scout",
-                "started_at": T0 + 70,
-                "parent_session_id": "two",
-                "source": "subagent",
-            },
-            {"id": "mute", "started_at": T0 + 80, "parent_session_id": "two", "source": "subagent"},
+            agent("task", "one", 10) | delegated | chained,
+            agent("inner", "task", 12),
+            agent("task2", "task", 60),
+            agent("named", "two", 70) | {"title": "Scout"},
+            agent("mute", "two", 80),
         ],
-        messages=[
-            {"session_id": "one", "content": "Book the ferry"},
-            {"session_id": "two", "content": "Go on"},
-            {"session_id": "task", "content": "Compare\nthe \x1b[31mfares"},
-            {"session_id": "inner", "content": "Ask Stena"},
-            {"session_id": "task2", "content": "And the rest"},
-            {"session_id": "named", "content": "Look around"},
-        ],
+        messages=[{"session_id": name, "content": text} for name, text in said.items()],
     )
     with Store(tmp_path / "state.db").reader() as reader:
         lineage = read_lineage(reader, "two", T0 + 100)

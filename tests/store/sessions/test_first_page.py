@@ -10,7 +10,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import read_preview, with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
-from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.session_rows import read_sessions
 
 NOW = T0 + 1e6
@@ -95,43 +94,3 @@ def test_the_newest_are_those_by_time(tmp_path, imported, per_session):
         assert not first.exact
         assert first.order()[:20] == read_catalog(reader, NOW).order()[:20]
         assert first.order()[0].startswith("used")
-
-
-HARD = {
-    "plain": [{"content": "a question"}],
-    "answered first": [{"role": "assistant", "content": "welcome"}, {"content": "a question"}],
-    "of a system": [{"role": "session_meta", "content": "{}"}, {"content": "a question"}],
-    "taken back": [{"content": "never mind", "active": 0}, {"content": "a question"}],
-    "all taken back": [{"content": "never mind", "active": 0}],
-    "empty": [{"content": ""}, {"content": "a question"}],
-    "without content": [{"content": None}, {"content": "a question"}],
-    "no user": [{"role": "assistant", "content": "alone"}],
-    "number": [{"content": 42}],
-    "blob": [{"content": b"caf\xc3\xa9"}],
-    "silent": [],
-}
-
-
-def test_names_are_those_that_are_looked_for_one_by_one(tmp_path):
-    messages = [
-        {"session_id": name, "timestamp": T0 + at, **row}
-        for name, rows in HARD.items()
-        for at, row in enumerate(rows)
-    ]
-    # The row that stands first was not written first.
-    messages += [
-        {"session_id": "late", "timestamp": T0 + 9, "content": "first by number"},
-        {"session_id": "late", "timestamp": T0, "content": "first by time"},
-    ]
-    sessions = [{"id": name, "started_at": T0} for name in (*HARD, "late")]
-    sessions += [{"id": "tip", "parent_session_id": "silent", "started_at": T0 + 5}]
-    messages += [{"session_id": "tip", "timestamp": T0 + 6, "content": "said after a compression"}]
-    sessions[list(HARD).index("silent")] |= {"end_reason": "compression", "ended_at": T0 + 4}
-    with Store(make_store(tmp_path / "state.db", "22", sessions, messages)).reader() as reader:
-        page = read_first_page(reader, NOW, view=View.ALL).select(View.ALL)
-        assert len(page) == len(sessions) - 1
-        named = {each.root_id: each.preview for each in with_names(reader, page)}
-        assert named == {each.root_id: read_preview(reader, each.segments) for each in page}
-    assert named["plain"] == named["answered first"] == named["taken back"] == "a question"
-    assert named["late"] == "first by number"
-    assert named["silent"] == "said after a compression"

@@ -15,8 +15,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
-from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
 VERSIONS = (11, 14, 22, 31)

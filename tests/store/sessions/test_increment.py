@@ -16,8 +16,7 @@ from store_builder import T0
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, rank
-from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session, Sort, View
 
 NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]
@@ -91,18 +90,13 @@ sessions = st.builds(
 
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8))
-def test_every_session_is_in_one_conversation_and_that_in_its_lists(
-    given_rows,
-):
+def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
     """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
     catalog = Catalog(given_rows, NOW)
     found = list(catalog.chains())
-    assert sorted(segment.id for each in found for segment in each.segments) == sorted(
-        catalog.sessions
-    )
-    assert all(
-        catalog.conversation(segment.id) is each for each in found for segment in each.segments
-    )
+    whole = [(part.id, each) for each in found for part in each.segments]
+    assert sorted(id for id, _each in whole) == sorted(catalog.sessions)
+    assert all(catalog.conversation(id) is each for id, each in whole)
     by_rank = [each.root_id for each in sorted(found, key=rank)]
     assert list(catalog.listed(View.ALL)) == by_rank
     apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)
@@ -115,17 +109,17 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(
             assert catalog.parent_chain(child) is each
 
 
+def conversations(count):
+    """The rows of so many, with a message each."""
+    times = {f"c{number}": T0 + number for number in range(count)}
+    sessions = [{"id": each, "source": "cli", "started_at": at} for each, at in times.items()]
+    return sessions, [{"session_id": each, "timestamp": at} for each, at in times.items()]
+
+
 @pytest.fixture(params=["14", "22", "31"])
 def store(request, tmp_path):
     """Three hundred conversations, the first of which was used longest ago."""
-    rows = [
-        {"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(300)
-    ]
-    said = [
-        {"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number}
-        for number in range(300)
-    ]
-    return make_store(tmp_path / "state.db", str(request.param), rows, said)
+    return make_store(tmp_path / "state.db", str(request.param), *conversations(300))
 
 
 CHANGES = {
@@ -175,91 +169,61 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
     assert picture(after[0]) == picture(read(store)[0])
 
 
-_STEP = st.tuples(
-    st.sampled_from(["message", "add", "child", "change", "compress", "move", "delete", "restore"]),
-    *(2 * [st.integers(0, 11)]),
-)
+STEPS = {
+    "add": ["INSERT INTO sessions (id, source, started_at) VALUES ('n' || :name, 'cron', :start + 50)"],
+    "message": [
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES (:one, 'user', 'x', :start + 60 + :odd)"
+    ],
+    "child": [
+        "INSERT INTO sessions (id, source, started_at, parent_session_id) "
+        "VALUES ('k' || :name, CASE WHEN :odd THEN 'subagent' ELSE 'cli' END, :start + 70, :one)"
+    ],
+    "change": ["UPDATE sessions SET title = 'T ' || :name, archived = 1 - archived WHERE id = :one"],
+    "compress": ["UPDATE sessions SET ended_at = :start + 65, end_reason = 'compression' WHERE id = :one"],
+    "move": ["UPDATE sessions SET parent_session_id = :other WHERE id = :one"],
+    "delete": [
+        "INSERT INTO gone SELECT rowid, id, source, started_at FROM sessions WHERE id = :one",
+        "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = :one",
+        "DELETE FROM messages WHERE session_id = :one",
+        "DELETE FROM sessions WHERE id = :one",
+    ],
+    "restore": [
+        "INSERT OR IGNORE INTO sessions (rowid, id, source, started_at) SELECT * FROM gone",
+        "DELETE FROM gone",
+    ],
+}  # fmt: skip
+_STEP = st.tuples(st.sampled_from([*STEPS]), st.integers(0, 11), st.integers(0, 11))
 
 
 @settings(max_examples=examples(40))
 @given(st.lists(st.lists(_STEP, min_size=1, max_size=3), max_size=6))
-def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(
-    steps,
-):
+def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps):
     """Rows added, changed, deleted and put back while it is open."""
-    rows = [{"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(6)]
-    said = [
-        {"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number}
-        for number in range(6)
-    ]
     with TemporaryDirectory() as folder:
-        path = make_store(Path(folder) / "state.db", "22", rows, said, fts=False)
+        path = make_store(Path(folder) / "state.db", "22", *conversations(6), fts=False)
+        change(path, "CREATE TABLE gone (number, id, source, started_at)")
         state = read(path)
         kept = state[0]
-        put_away = {}
         for number, step in enumerate(steps):
             touched = set()
             with closing(sqlite3.connect(path)) as connection, connection:
                 for at, (kind, one, other) in enumerate(step):
-                    touched |= _act(connection, kind, f"{number}-{at}", (one, other), put_away)
+                    touched |= _act(connection, kind, f"{number}-{at}", (one, other))
             anew = read(path)
             kept = read(path, kept)[0]
             state = increment(path, state, touched) or anew
             assert picture(state[0]) == picture(anew[0]) == picture(kept)
 
 
-def _act(
-    connection,
-    kind,
-    name,
-    which,
-    put_away,
-):
+def _act(connection, kind, name, which):
     """Change a store in one way; returns what is known to have been touched."""
-    ids = [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY rowid")]
-    if kind == "add" or not ids:
-        connection.execute(
-            "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cron', ?)",
-            [f"n{name}", T0 + 50],
-        )
-        return set()
+    ids = [row[0] for row in connection.execute("SELECT id FROM sessions ORDER BY rowid")] or [""]
+    gone = {row[0] for row in connection.execute("SELECT id FROM gone")}
     one, other = (ids[each % len(ids)] for each in which)
-    if kind == "message":
-        sql = (
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'x', ?)"
-        )
-        connection.execute(sql, [one, T0 + 60 + which[1]])
-    elif kind == "child":
-        sql = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES (?, ?, ?, ?)"
-        connection.execute(sql, [f"k{name}", "subagent" if which[1] % 2 else "cli", T0 + 70, one])
-    elif kind == "change":
-        connection.execute(
-            "UPDATE sessions SET title = ?, archived = 1 - archived WHERE id = ?",
-            [f"T {name}", one],
-        )
-    elif kind == "compress":
-        connection.execute(
-            "UPDATE sessions SET ended_at = ?, end_reason = 'compression' WHERE id = ?",
-            [T0 + 65, one],
-        )
-    elif kind == "move":
-        connection.execute("UPDATE sessions SET parent_session_id = ? WHERE id = ?", [other, one])
-    elif kind == "delete":
-        put_away[one] = connection.execute(
-            "SELECT rowid, id, source, started_at FROM sessions WHERE id = ?", [one]
-        ).fetchone()
-        connection.execute(
-            "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", [one]
-        )
-        connection.execute("DELETE FROM messages WHERE session_id = ?", [one])
-        connection.execute("DELETE FROM sessions WHERE id = ?", [one])
-    elif put_away:
-        one, row = put_away.popitem()
-        connection.execute(
-            "INSERT OR IGNORE INTO sessions (rowid, id, source, started_at) VALUES (?, ?, ?, ?)",
-            row,
-        )
-    return {one}
+    values = {"name": name, "start": T0, "one": one, "other": other, "odd": which[1] % 2}
+    for sql in STEPS[kind]:
+        connection.execute(sql, values)
+    return {"add": set(), "restore": gone}.get(kind, {one})
 
 
 def test_an_increment_reads_no_more_of_a_larger_store(tmp_path):

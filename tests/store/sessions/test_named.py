@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 _TITLES = st.lists(st.text(alphabet="abAB \nßİ日", max_size=8) | st.none(), max_size=12)
 _WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)

@@ -18,8 +18,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
-from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session, View
 
 VERSIONS = (11, 14, 22, 31)
 

@@ -5,7 +5,7 @@ from builders import T0, big_store, make_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.catalog import catalog_of, read_catalog
-from hermes_browse.store.sessions.session import Session, Tokens
+from hermes_browse.store.sessions.models import Session, Tokens
 
 STORED = {
     "id": "a",

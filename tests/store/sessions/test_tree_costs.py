@@ -8,8 +8,7 @@ import pytest
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Relation, Sort, View, known_sum
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Relation, Session, Sort, View, known_sum
 
 NOW = 1_000_000.0
 

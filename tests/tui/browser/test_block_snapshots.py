@@ -15,8 +15,13 @@ from hermes_browse.store.messages.chat_message import (
     ToolCall,
 )
 from hermes_browse.store.messages.transcript import END, Outline
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+)
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.settings.themes import DARK

@@ -3,7 +3,7 @@
 import pytest
 from transcripts import lines_of, model_of
 
-from hermes_browse.store.messages import block_kinds, chat_message
+from hermes_browse.store.messages import chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.tui.browser.transcript.entries import Look
 from hermes_browse.tui.browser.transcript.find import contains, needle
@@ -24,13 +24,13 @@ def _shown(message):
 
 def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch):
     """Folded on the screen until it is opened, found, and said by `show` and in `--plain`."""
-    note = block_kinds.BlockKind(
+    note = chat_message.BlockKind(
         "note",
         lambda message: message.effect,
         label="a note · {size}",
         shown="[note left out]",
     )
-    monkeypatch.setattr(chat_message, "KINDS", (*block_kinds.KINDS, note))
+    monkeypatch.setattr(chat_message, "KINDS", (*chat_message.KINDS, note))
     message = ChatMessage(0, "s", "user", "plan my week", effect="**for** the curious")
     model = model_of(1)
     model.add([message])

@@ -3,8 +3,7 @@
 import pytest
 from browsing import NOW
 
-from hermes_browse.store.search.filters import Vocabulary
-from hermes_browse.store.search.query import parse, unknown_filters
+from hermes_browse.store.search.query import Vocabulary, parse, unknown_filters
 from hermes_browse.tui.browser.search.completion import Offer, complete
 
 KNOWN = Vocabulary(

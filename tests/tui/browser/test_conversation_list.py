@@ -13,8 +13,13 @@ from textual.app import App
 
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+)
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow

@@ -11,8 +11,13 @@ from transcripts import drawn
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import compile_query, parse
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+)
 from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page, lay_out

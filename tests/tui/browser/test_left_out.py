@@ -8,10 +8,9 @@ from transcripts import lines_of, model_of
 from trashing import add_message, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.block_kinds import injected_context
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, injected_context
 from hermes_browse.store.messages.transcript import END, read_outline
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 from hermes_browse.tui.browser.transcript.entries import Look
 from hermes_browse.tui.text.styled import line_text
 

@@ -3,8 +3,7 @@
 from browsing import on_demo
 
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Sort
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session, Sort
 from hermes_browse.tui.browser.list.list_model import RowDetails
 
 

@@ -13,7 +13,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.query import EMPTY, parse
-from hermes_browse.store.search.scope import compile_filters, make_scope
+from hermes_browse.store.search.scope import make_scope
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.search.run import PAGE, Scan, SearchRequest, run
 
@@ -122,7 +122,7 @@ async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
         await browser.press("2")
         catalog = browser.screen.catalog
         with Store(large).reader() as reader:
-            scope = make_scope(reader, compile_filters(EMPTY, NOW, View.AUTOMATION), catalog)
+            scope = make_scope(reader, EMPTY, NOW, catalog, View.AUTOMATION)
             total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
         assert f"{total.count:,} hits in" in browser.status
 
@@ -173,10 +173,9 @@ async def test_every_order_reads_on_to_the_end(large):
 def test_a_keystroke_asks_no_more_than_its_search(large, typed):
     """Counting, coverage and what else would find something wait for the keyboard to rest."""
     query = parse(typed)
-    conditions = compile_filters(query, NOW)
     with open_store(Store(large)) as store:
         reader, catalog = store.reader, store.catalog(NOW)
-        scope = make_scope(reader, conditions, catalog)
+        scope = make_scope(reader, query, NOW, catalog)
         before = reader.statements
         answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
         searched = reader.statements - before

@@ -5,8 +5,13 @@ from transcripts import ViewApp, give, screen_text
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+)
 from hermes_browse.tui.browser.transcript.entries import EntryKind, TranscriptModel
 
 DAY = 86_400.0

@@ -11,7 +11,7 @@ from textual.color import Color
 
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.session import Tokens
+from hermes_browse.store.sessions.models import Tokens
 from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
 from hermes_browse.tui.screens.insights.chart import OTHERS, OWN, Chart, Stacking
 from hermes_browse.tui.screens.insights.plot import BarPlot, axis, lay_out, quantiles

@@ -16,7 +16,6 @@ from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.axis import (
     AxisShare,
-    Cell,
     Measure,
     axis_of,
     coming,
@@ -31,6 +30,7 @@ from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
 from hermes_browse.tui.screens.cleanup.time_axis import TimeAxis
 from hermes_browse.tui.screens.cleanup.totals import before_and_after
 from hermes_browse.tui.text import formats
+from hermes_browse.tui.widgets.stacked_columns import Cell
 
 
 def _axis(days, *, most=60):

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_browse.store.files import user_folder
 from hermes_browse.store.hermes import resume_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.browser.list import columns
-from hermes_browse.tui.settings.folders import user_folder
 from hermes_browse.tui.settings.keymap import (
     can_meet,
     key_name,

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hermes_browse.store.search.filters import Filter, Vocabulary, kinds_for
-from hermes_browse.store.search.query import query_word
+from hermes_browse.store.search.filters import Filter, kinds_for
+from hermes_browse.store.search.query import Vocabulary, query_word, values_of
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
@@ -44,7 +44,7 @@ def complete(
             query_word(value)
             for each in kinds
             if each.key == key
-            for value in each.values(known, now)
+            for value in values_of(each, known, now)
             if not (for_cleanup and each.reads_messages(Filter(key, ":", value), now))
         ]
         choices = [f"{each} " for each in values if each.casefold().startswith(typed.casefold())]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from hermes_browse.store.search.filters import Vocabulary
-from hermes_browse.store.search.query import Query, parse, unknown_filters
+from hermes_browse.store.search.query import Query, Vocabulary, parse, unknown_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 

@@ -11,7 +11,7 @@ from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.snippets import find_ranges
+from hermes_browse.store.search.rows import find_ranges
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext

@@ -6,8 +6,17 @@ import json
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block
-from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
+from hermes_browse.store.messages.chat_message import (
+    REASONING,
+    RESULT,
+    SAID,
+    SUMMARY,
+    Block,
+    ChatMessage,
+    ContentPart,
+    State,
+    ToolCall,
+)
 from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext

@@ -12,8 +12,7 @@ from textual.app import SuspendNotSupported
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.source import rendered
-from hermes_browse.store.messages.block_kinds import without_injections
-from hermes_browse.store.messages.chat_message import ChatMessage
+from hermes_browse.store.messages.chat_message import ChatMessage, without_injections
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 

@@ -7,8 +7,7 @@ from collections.abc import KeysView, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.messages.block_kinds import SAID, SEAM
-from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo
+from hermes_browse.store.messages.chat_message import SAID, SEAM, ChatMessage, RowInfo
 from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext

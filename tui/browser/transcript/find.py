@@ -7,8 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.messages.block_kinds import CALL, RESULT, without_injections
-from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, blocks_of
+from hermes_browse.store.messages.chat_message import (
+    CALL,
+    RESULT,
+    ChatMessage,
+    RowInfo,
+    blocks_of,
+    without_injections,
+)
 from hermes_browse.store.search.terms import Matcher, Term, TermKind, fold
 from hermes_browse.store.text import printable
 

@@ -156,7 +156,7 @@ class MessageLayout(NamedTuple):
 
         A match may go on in the next paragraph, so all are searched as one text.
         """
-        from hermes_browse.store.search.snippets import find_ranges  # matchers have loaded it
+        from hermes_browse.store.search.rows import find_ranges  # matchers have loaded it
 
         spans = [span for each in self.paragraphs for span in (*each.spans, ("\n", ""))]
         ends = list(accumulate(len(line_text(each.spans)) + 1 for each in self.paragraphs))

@@ -19,8 +19,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.files import TemporaryFolder, open_regular
-from hermes_browse.store.messages.block_kinds import without_injections
-from hermes_browse.store.messages.chat_message import ChatMessage
+from hermes_browse.store.messages.chat_message import ChatMessage, without_injections
 from hermes_browse.store.messages.decode import IMAGE_HEAD, load_json, suffix_of
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Session
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from textual.reactive import var
 
 from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled
-from hermes_browse.store.search.filters import Vocabulary
-from hermes_browse.store.search.query import EMPTY, Query
+from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
 from hermes_browse.store.wording import N_, _
 
 from ...browser.search.box import QueryBox
