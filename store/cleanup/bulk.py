@@ -12,10 +12,9 @@ from ..connection.reader import Reader, Stopped
 from ..edit.delete import OTHER_CHILD, Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
-from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..sessions.catalog import SpareReason
-from ..trash.progress import EVERY, Progress, Stage, never, quiet
+from ..trash.progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, why_changed
 

@@ -24,7 +24,7 @@ from ..sessions.models import Conversation
 from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError
 from ..trash.copying import WrittenBundle, check_room, write_bundle
-from ..trash.progress import NOBODY, Progress, summary
+from ..trash.progress import NOBODY, Portions, Progress, summary
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..wording import N_, _
@@ -39,7 +39,6 @@ from .delete_rows import (
     delete_rows,
 )
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
-from .portions import Portions
 from .transaction import Writer, writing
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import RefusedError, StoreRefusedError, WriteUnverifiedError
 from ..text import as_text, one_line
-from ..trash.bundle import read_only_uri
+from ..trash.bundle import uri_of
 from ..trash.progress import EVERY, Progress
 from ..trash.tables import (
     CHILDREN,
@@ -39,7 +39,7 @@ def attach(connection: Writer | Reader, path: Path) -> None:
     Hermes' home.
     """
     if "bundle" not in [row[1] for row in connection.rows("PRAGMA database_list")]:
-        connection.rows("ATTACH ? AS bundle", [read_only_uri(path)])
+        connection.rows("ATTACH ? AS bundle", [uri_of(path)])
 
 
 def choose(tx: Writer, sessions: Sequence[str], table: str = "chosen") -> None:

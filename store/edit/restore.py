@@ -22,17 +22,15 @@ from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, S
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..text import as_text
-from ..trash.bundle import BundleFacts, opened, verify
+from ..trash.bundle import BundleFacts, read_links, reading, verify
 from ..trash.copying import check_room
-from ..trash.links import read_links
-from ..trash.progress import NOBODY, Progress, summary
+from ..trash.progress import NOBODY, Portions, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .delete_rows import choose
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
-from .portions import Portions
 from .restore_rows import WANTED, Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
@@ -147,7 +145,7 @@ def restore(
             notes += [*rows.notes, *unlinked(writer)]
         except BrowseError as error:
             raise unverified(error) from error
-    with opened(path) as bundle:
+    with reading(path) as bundle:
         files, file_notes = put_back(bundle, sessions_folder, restored)
         tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
     tag_notes = keep_restored(store, tags, restored)

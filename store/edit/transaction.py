@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
-from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
+from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
 from ..connection.reader import DATA_VERSION, Reader, Row, rows_in
 from ..connection.schema import read_again
 from ..errors import (
@@ -280,14 +280,7 @@ def file_identity(path: Path) -> tuple[int, int]:
 def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> sqlite3.Connection:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
     try:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            isolation_level=None,
-            timeout=_ATTEMPT,
-            check_same_thread=False,
-        )
-        connection.text_factory = decode
+        connection = opened(path, "rw", _ATTEMPT)
         connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
         connection.execute("PRAGMA wal_autocheckpoint=0")
         # The journal of a statement would be a temporary file, which stays if the program is killed

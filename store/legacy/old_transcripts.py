@@ -17,8 +17,7 @@ from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _, ngettext
-from .parsing import read_transcript
-from .transcript_files import find_files
+from .transcript_files import find_files, read_transcript
 
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this number of files or bytes, whichever comes first."""

@@ -1,4 +1,5 @@
-"""Find conversations in `$HERMES_HOME/sessions` that have no session in the store.
+"""Find conversations in `$HERMES_HOME/sessions` that have no session in the store, and parse them
+into rows of one, with a note for each part that cannot be read.
 
 Hermes up to 0.13 wrote `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`),
 at first instead of the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`,
@@ -6,19 +7,54 @@ at first instead of the store; later `session_<id>.json` is an optional snapshot
 `sessions.json`, and `request_dump_*`, requests to a provider. Only regular files with one link are
 read: a second link may be the store itself, and opening and closing the store's file in this
 process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
+
+Files may be cut short by a full disk, half written, huge, or foreign. No content of a file raises
+an error here.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import first_texts
-from ..text import text_of
+from ..connection.stored_values import as_time, first_texts, write_json
+from ..files import open_regular
+from ..messages.decode import SENTINEL
+from ..text import as_text, one_line, text_of
+from ..wording import _
+
+if TYPE_CHECKING:
+    from ..demo.store_writer import Row
+
+MAX_LINE_BYTES = 64 << 20
+"""A longer line of JSONL is read as several: a damaged file may be a single line."""
+MAX_SNAPSHOT_BYTES = 512 << 20
+"""Maximum bytes of a JSON snapshot; the rest is not read."""
+
+Object = dict[str, object]
+
+UNREADABLE = "unreadable"
+"""Role of the row of a note."""
+FILE_SOURCE = "file"
+"""Source of a transcript that does not name its platform."""
+
+FACTS = "session_meta"
+"""Role of the facts about the whole conversation."""
+_TEXTS = (
+    "role", "tool_call_id", "tool_name", "finish_reason", "reasoning", "reasoning_content",
+    "reasoning_details",
+)  # fmt: skip
+_ROLES = ("user", "assistant", "tool", "system")
+_STAMP = re.compile(r"(\d{8}_\d{6})_")
+_MESSAGES = re.compile(r'\s*\[\s*|[^\[]*"messages"\s*:\s*\[\s*')
+_SPACE = re.compile(r"[\s,]*")
 
 
 class OldFile(NamedTuple):
@@ -100,3 +136,174 @@ def count_files(folder: Path | None, reader: Reader) -> Count:
     except OSError:
         return Count()
     return Count(len(sizes), sum(sizes))
+
+
+class ParsingNote(NamedTuple):
+    """A sentence about a part of the file that cannot be read."""
+
+    text: str
+
+
+Piece = ParsingNote | Object
+"""A note, or an object as in the file: a message, or facts about the whole conversation with the
+role `session_meta`."""
+
+
+def read_pieces(path: Path) -> Iterator[Piece]:
+    """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON
+    document."""
+    try:
+        with open_regular(path, follow=False) as file:
+            yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
+    except OSError as error:
+        yield ParsingNote(_("the file cannot be read: {reason}", reason=error.strerror or error))
+
+
+def _lines(file: BinaryIO) -> Iterator[Piece]:
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+        if line.strip():
+            yield _line(line, number)
+
+
+def _line(line: bytes, number: int) -> Piece:
+    text = line.decode("utf-8", "replace")
+    start = f"“{one_line(text[:400], 80)}”"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        note = _("line {number:,} is not JSON ({reason}): {text}")
+        return ParsingNote(note.format(number=number, reason=_reason(error), text=start))
+    if isinstance(value, dict):
+        return value
+    note = _("line {number:,} is no message: {text}")
+    return ParsingNote(note.format(number=number, text=start))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return _("nested too deep")
+    return one_line(error.msg if isinstance(error, json.JSONDecodeError) else str(error), 80)
+
+
+def _document(file: BinaryIO) -> Iterator[Piece]:
+    """Parse a JSON object with a list of `messages`, or such a list itself.
+
+    Of a damaged one the messages before the damage are read.
+    """
+    raw = file.read(MAX_SNAPSHOT_BYTES + 1)
+    if len(raw) > MAX_SNAPSHOT_BYTES:
+        note = _("only the first {size:,} bytes of the file were read")
+        yield ParsingNote(note.format(size=MAX_SNAPSHOT_BYTES))
+    text = raw[:MAX_SNAPSHOT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    if not text.strip():
+        yield ParsingNote(_("the file is empty"))
+        return
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        yield from _before_damage(text)
+        note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
+        position = error.pos if isinstance(error, json.JSONDecodeError) else 0
+        yield ParsingNote(note.format(position=position, count=len(text), reason=_reason(error)))
+        return
+    messages = document
+    if isinstance(document, dict):
+        messages = document.pop("messages", None)
+        yield document | {"role": FACTS}
+    if not isinstance(messages, list):
+        yield ParsingNote(_("the file holds no list of messages"))
+        return
+    for value in messages:
+        start = one_line(text_of(str(value)[:400]), 80)
+        note = _("an item that is no message: “{text}”")
+        yield value if isinstance(value, dict) else ParsingNote(note.format(text=start))
+
+
+def _before_damage(text: str) -> Iterator[Object]:
+    """Yield the whole objects that a cut or damaged document begins with."""
+    begin = _MESSAGES.search(text)
+    place = begin.end() if begin is not None else len(text)
+    decoder = json.JSONDecoder()
+    try:
+        while True:
+            value, place = decoder.raw_decode(text, place)
+            if isinstance(value, dict):
+                yield value
+            space = _SPACE.match(text, place)
+            place = space.end() if space is not None else place
+    except (ValueError, RecursionError):
+        return  # the place of the damage
+
+
+def _text(value: object) -> str | None:
+    """Return a text without lone surrogates; any other value as JSON."""
+    if value is None:
+        return None
+    return as_text(value) if isinstance(value, str) else as_text(write_json(value))
+
+
+def _message(piece: Object, session: str, moment: float) -> Row:
+    row = {name: _text(piece.get(name)) for name in _TEXTS}
+    calls, content = piece.get("tool_calls"), piece.get("content")
+    text = _text(content)
+    if isinstance(content, list | dict):  # multimodal, stored as Hermes does
+        text = f"{SENTINEL}{text}"
+    elif text is None and row["role"] not in _ROLES:  # such as `sandbox_tool_call`
+        text = _text(piece)
+    return row | {
+        "session_id": session,
+        "role": row["role"] or "unknown",
+        "content": text,
+        "tool_calls": _text(calls) if calls else None,
+        "tool_name": row["tool_name"] or _text(piece.get("name")),
+        "timestamp": moment,
+    }
+
+
+def _start_of(file: OldFile) -> float:
+    """Return the Unix seconds of the start, from the local time in the id; else of the file's last
+    change."""
+    try:
+        stamp = _STAMP.match(file.session_id)
+        return datetime.strptime(stamp[1], "%Y%m%d_%H%M%S").timestamp() if stamp else file.modified
+    except (ValueError, OverflowError, OSError):
+        return file.modified
+
+
+def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
+    """Read a file; return the rows of its session and its messages, and the number of parts that
+    cannot be read.
+
+    Messages without a time get that of the one before. The id is the file's name: two files may be
+    of one session.
+    """
+    session = text_of(file.path.name, "?")
+    facts: Object = {}
+    messages: list[Row] = []
+    moment: float | None = None
+    notes = calls = 0
+    for piece in read_pieces(file.path):
+        if isinstance(piece, ParsingNote):
+            notes += 1
+            piece = {"role": UNREADABLE, "content": f"{session}: {piece.text}"}
+        elif piece.get("role") == FACTS:
+            facts |= {name: value for name, value in piece.items() if value not in (None, "")}
+            continue
+        begin = as_time(facts.get("session_start")) or _start_of(file)
+        moment = as_time(piece.get("timestamp")) or moment or begin
+        tool_calls = piece.get("tool_calls")
+        calls += len(tool_calls) if isinstance(tool_calls, list) else 0
+        messages.append(_message(piece, session, moment))
+    first = messages[0]["timestamp"] if messages else _start_of(file)
+    row: Row = {
+        "id": session,
+        "source": _text(facts.get("platform")) or FILE_SOURCE,
+        "model": _text(facts.get("model")),
+        "system_prompt": _text(facts.get("system_prompt")),
+        "started_at": as_time(facts.get("session_start")) or first,
+        "ended_at": moment or file.modified,
+        "end_reason": "old transcript",  # a value, like those of Hermes
+        "message_count": len(messages),
+        "tool_call_count": calls,
+    }
+    return row, messages, notes

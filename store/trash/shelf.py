@@ -22,6 +22,7 @@ from ..errors import BrowseError
 from ..files import read_regular, sync_folder, write_whole
 from ..wording import _
 from .bundle import (
+    LINKS,
     PARTIAL,
     SUFFIX,
     SUM,
@@ -33,7 +34,6 @@ from .bundle import (
     count_messages,
     read_bundle_facts,
 )
-from .links import LINKS
 
 MARKS = ".json"
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")

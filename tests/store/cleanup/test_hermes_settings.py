@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_browse.store.cleanup.hermes_settings import (
+from hermes_browse.store.cleanup.retention import (
     Retention,
     defaults_of,
     managed_config,

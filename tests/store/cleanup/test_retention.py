@@ -7,8 +7,7 @@ from builders import DAY, make_store
 from pruning import NOW, aged, expected, family, opened, said
 from trashing import run
 
-from hermes_browse.store.cleanup.hermes_settings import Retention
-from hermes_browse.store.cleanup.retention import Forecast, retention_rules_at
+from hermes_browse.store.cleanup.retention import Forecast, Retention, retention_rules_at
 from hermes_browse.store.hermes.homes import Location
 
 ON = Retention(True, 90, 24, True)

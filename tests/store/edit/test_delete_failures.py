@@ -8,7 +8,7 @@ from trashing import NOW, as_before, dump, family, in_trash, opened, put_back, r
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import portions, restore_rows
+from hermes_browse.store.edit import restore_rows
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.errors import (
     QueryInterruptedError,
@@ -18,6 +18,7 @@ from hermes_browse.store.errors import (
     WriteFailedError,
     WriteUnverifiedError,
 )
+from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
 
 
@@ -134,7 +135,7 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
     changed."""
     with as_before(path):
         name = remove(path, "tip", "branch", "other").bundle.name
-        monkeypatch.setattr(portions, "FEW_ROWS", 1)
+        monkeypatch.setattr(progress, "FEW_ROWS", 1)
         real, calls = restore_rows.RestoredRows.insert, []
 
         def insert(self, tx):

@@ -8,8 +8,14 @@ import pytest
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.legacy.old_transcripts import OldTranscripts
-from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pieces
-from hermes_browse.store.legacy.transcript_files import count_files, find_files, session_of
+from hermes_browse.store.legacy.transcript_files import (
+    UNREADABLE,
+    ParsingNote,
+    count_files,
+    find_files,
+    read_pieces,
+    session_of,
+)
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -215,7 +221,7 @@ def test_a_document_without_messages_says_so(folder, text):
 
 def test_a_line_without_end_is_not_read(folder, monkeypatch):
     """A damaged file may be one line of gigabytes."""
-    monkeypatch.setattr("hermes_browse.store.legacy.parsing.MAX_LINE_BYTES", 200)
+    monkeypatch.setattr("hermes_browse.store.legacy.transcript_files.MAX_LINE_BYTES", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     first, *notes, last = read_pieces(folder / "long.jsonl")
     assert (first, last) == (SAID[0], SAID[3])
