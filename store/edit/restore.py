@@ -22,14 +22,13 @@ from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, S
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..text import as_text
-from ..trash.bundle import BundleFacts, read_links, reading, verify
-from ..trash.copying import check_room
+from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
+from ..trash.copying import check_log_room
 from ..trash.progress import NOBODY, Portions, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
-from .delete_rows import choose
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .restore_rows import WANTED, Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
@@ -126,7 +125,8 @@ def restore(
     with writing(store, CONVERSATIONS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
-        _check_room(store, path, len(requested) / len(facts.sessions))
+        share = len(requested) / len(facts.sessions)
+        check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
         check_triggers(writer.rows, rows.written)
         comparison = rows.compare(writer, requested)
@@ -139,7 +139,7 @@ def restore(
             raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
         links = read_links(trash, facts.origin)
         links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
-        choose(writer, sorted(restored), "wanted")
+        choose(writer.rows, sorted(restored), "wanted")
         _insert(writer, facts, rows, comparison, links, progress)
         try:
             notes += [*rows.notes, *unlinked(writer)]
@@ -186,7 +186,7 @@ def _insert(
         sessions = [session for group in some for session in group]
 
         def work(tx: Writer) -> None:
-            choose(tx, sessions)
+            choose(tx.rows, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
                 link(tx, links)
@@ -215,14 +215,6 @@ def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store:
             is_unchanged=True,
         )
     return [_("The deletion is from {path}.", path=origin.path)]
-
-
-def _check_room(store: Store, path: Path, share: float) -> None:
-    needed = round(path.stat().st_size * share) * _LOG_SHARE
-    log = _(
-        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
-    )
-    check_room(store.path.parent, needed, log)
 
 
 def check_index(store: Store) -> tuple[str, ...]:

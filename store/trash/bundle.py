@@ -28,7 +28,7 @@ from ..files import open_regular, read_regular
 from ..text import as_text
 from ..wording import _
 from .progress import NOBODY, Progress
-from .tables import CHOSEN, PARENT
+from .tables import CHOSEN, PARENT, Query
 
 SUFFIX, SUM, PARTIAL = ".db", ".sha256", ".partial-"
 """Endings of a bundle and its checksum, and the prefix of one that is being written."""
@@ -114,6 +114,24 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     except (OSError, *SQLITE_ERRORS) as error:
         sentence = _("It cannot be read ({reason}).", reason=error)
         raise BundleDamagedError(sentence) from error
+
+
+def attach(query: Query, path: Path) -> None:
+    """Attach a bundle to a store to be read, outside a transaction.
+
+    Attached to be written, SQLite would lock it with the store, and put a journal for both into
+    Hermes' home.
+    """
+    if "bundle" not in [row[1] for row in query("PRAGMA database_list")]:
+        query("ATTACH ? AS bundle", [uri_of(path)])
+
+
+def choose(query: Query, sessions: Sequence[str], table: str = "chosen") -> None:
+    """Fill a TEMP table with those of some ids that the attached bundle has."""
+    query(f"CREATE TEMP TABLE IF NOT EXISTS {table} (id PRIMARY KEY)")
+    query(f"DELETE FROM temp.{table}")
+    own = "SELECT id FROM bundle.sessions WHERE id IN ({keys})"
+    rows_in(query, f"INSERT OR IGNORE INTO temp.{table} {own}", sessions)
 
 
 def read_bundle_facts(path: Path) -> BundleFacts:

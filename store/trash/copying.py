@@ -77,6 +77,14 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
         )
 
 
+def check_log_room(store: Path, needed: int) -> None:
+    """Refuse if the disk of a store lacks room for its log; see `check_room`."""
+    log = _(
+        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+    )
+    check_room(store.parent, needed, log)
+
+
 def _free(folder: Path) -> int | None:
     """Return the free bytes of a disk without the reserve; None if the system does not tell."""
     try:
@@ -246,9 +254,7 @@ class _Copy:
                 [table.name, key.column],
             )
         if not part.is_shared:
-            in_store = f"SELECT count(*) FROM {table.main} WHERE {part.where('m')}"
-            in_bundle = f"SELECT count(*) FROM {table.bundle} WHERE {part.where('b')}"
-            self._check(table.name, self.query(f"{in_store} EXCEPT {in_bundle}"))
+            self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
 
     def _pick(self, part: Part) -> Iterator[str]:
         """Yield SELECTs of the rowids of a part, each of as many as are copied in a short

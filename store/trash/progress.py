@@ -123,7 +123,7 @@ class Portions(Generic[T]):
 
     Args:
         items: In the order in which they are done.
-        rows_of: Returns the messages of an item.
+        rows_of: Returns the messages of an item; without it all items are one portion.
         stop: Polled between portions.
         tell: Receives a report after each portion; True: another program holds the store.
         spares: Leave out an item that is refused, rather than all that follows with it.
@@ -132,7 +132,7 @@ class Portions(Generic[T]):
     def __init__(
         self,
         items: Sequence[T],
-        rows_of: Callable[[T], int],
+        rows_of: Callable[[T], int] | None = None,
         stop: Stopped = never,
         tell: Callable[[bool], object] = quiet,
         *,
@@ -172,8 +172,10 @@ class Portions(Generic[T]):
         queue = [item for item in self.items if id(item) not in spared]
         size, before = FEW_ROWS, version()
         while queue and not self._stop():
-            sums = accumulate(map(self._rows_of, queue[:MOST_AT_ONCE]))
-            portion = queue[: max(1, sum(total <= size for total in sums))]
+            portion = queue[:]
+            if self._rows_of is not None:
+                sums = accumulate(map(self._rows_of, queue[:MOST_AT_ONCE]))
+                del portion[max(1, sum(total <= size for total in sums)) :]
             began, has_waited = time.monotonic(), False
             try:
                 has_waited = self._try(work, portion)

@@ -152,12 +152,18 @@ def test_a_store_that_is_gone(path):
         ),
         ("UPDATE sessions SET ended_at = NULL WHERE id = 'boss'", "resumed"),
         ("UPDATE sessions SET id = 'boss3' WHERE id = 'helper2'", "gone"),
+        (
+            "UPDATE sessions SET end_reason = 'compression' WHERE id = 'boss';"
+            "INSERT INTO sessions (id, source, parent_session_id, started_at, ended_at) "
+            "SELECT 'next', source, id, ended_at, ended_at + 60 FROM sessions WHERE id = 'boss'",
+            "another child",
+        ),
     ],
 )
 def test_what_was_taken_up_again_is_spared(path, statement, words):
     """Subagents included; the others go on."""
     plan = plan_of(path)
-    run(path, statement)
+    run(path, *statement.split(";"))
     outcome = delete(path, plan)
     late = outcome.plan.spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words

@@ -104,7 +104,7 @@ def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(path, tmp_path, mo
         def check_gone(*_):
             raise StoreError("the disk went away after the commit")
 
-        monkeypatch.setattr(deleting, "check_gone", check_gone)
+        monkeypatch.setattr(deleting, "_check_gone", check_gone)
         with pytest.raises(WriteUnverifiedError, match="the disk went away"):
             remove(path, "tip")
         (bundle,) = list_bundles(tmp_path / "trash")
