@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .export.files import Format
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
-    from .legacy.transcript_files import Count
+    from .places.transcript_files import Count
     from .search.query import Query
     from .sessions.catalog import Catalog
     from .sessions.models import Lineage

@@ -1,1 +1,2 @@
-"""Several stores as one: the profiles of a root, and the stores of hosts."""
+"""Several stores as one: the profiles of a root, and the stores of hosts; and old transcripts in files
+beside a store."""

@@ -12,7 +12,7 @@ from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
 from ..messages.decode import is_hidden, state_of
 from ..messages.transcript import read_identities
-from ..notes.read_marks import ReadMarks
+from ..notes.notes_file import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import as_text, text_of

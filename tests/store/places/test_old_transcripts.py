@@ -7,8 +7,10 @@ import os
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.legacy.old_transcripts import OldTranscripts
-from hermes_browse.store.legacy.transcript_files import (
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.places.old_transcripts import OldTranscripts
+from hermes_browse.store.places.transcript_files import (
     UNREADABLE,
     ParsingNote,
     count_files,
@@ -16,8 +18,6 @@ from hermes_browse.store.legacy.transcript_files import (
     read_pieces,
     session_of,
 )
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 
 META = {
@@ -221,7 +221,7 @@ def test_a_document_without_messages_says_so(folder, text):
 
 def test_a_line_without_end_is_not_read(folder, monkeypatch):
     """A damaged file may be one line of gigabytes."""
-    monkeypatch.setattr("hermes_browse.store.legacy.transcript_files.MAX_LINE_BYTES", 200)
+    monkeypatch.setattr("hermes_browse.store.places.transcript_files.MAX_LINE_BYTES", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     first, *notes, last = read_pieces(folder / "long.jsonl")
     assert (first, last) == (SAID[0], SAID[3])
