@@ -116,8 +116,8 @@ def restore(
     """
     path = find(trash, name)
     facts = verify(path, progress)
-    listed = read_marks(path).listed(facts)
-    requested = {s for each in listed for s in each.sessions if only is None or s in only}
+    listed = {s for each in read_marks(path).listed(facts) for s in each.sessions}
+    requested = listed if only is None else listed.intersection(only)
     if not requested:
         raise RefusedError(
             _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
@@ -131,18 +131,16 @@ def restore(
         check_triggers(writer.rows, rows.written)
         comparison = rows.compare(writer, requested)
         restored = requested - comparison.refused.keys()
-        notes += [
+        refused = [
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
             for session, why in comparison.refused.items()
         ]
         if not restored:
-            raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
-        links = read_links(trash, facts.origin)
-        links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
+            raise RefusedError(refused[0], is_unchanged=True)
         choose(writer.rows, sorted(restored), "wanted")
-        _insert(writer, facts, rows, comparison, links, progress)
+        _insert(writer, facts, rows, comparison, read_links(trash, facts.origin), progress)
         try:
-            notes += [*rows.notes, *unlinked(writer)]
+            notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
             raise unverified(error) from error
     with reading(path) as bundle:
@@ -150,7 +148,7 @@ def restore(
         tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
-    if not comparison.refused or only is not None:
+    if not refused or only is not None:
         mark_restored(path, facts, time.time(), restored)
     return Restored(
         facts.name,
@@ -173,17 +171,17 @@ def _insert(
 ) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
     missing = comparison.messages.keys() - comparison.there - comparison.refused.keys()
-    groups = [[s for s in each.sessions if s in missing] for each in facts.conversations]
-    groups = [group for group in groups if group] or [[]]
+    groups = [missing.intersection(each.sessions) for each in facts.conversations]
+    groups = list(filter(None, groups)) or [set()]
+    portions = Portions(
+        groups,
+        lambda group: sum(comparison.messages[session] for session in group),
+        progress.stop,
+    )
+    progress.begin("restoring", sum(comparison.messages[session] for session in missing))
 
-    def count(group: Sequence[str]) -> int:
-        return sum(comparison.messages[session] for session in group)
-
-    progress.begin("restoring", sum(map(count, groups)))
-    portions = Portions(groups, count, progress.stop)
-
-    def insert(some: list[list[str]]) -> None:
-        sessions = [session for group in some for session in group]
+    def insert(some: list[set[str]]) -> None:
+        sessions = sorted(set().union(*some))
 
         def work(tx: Writer) -> None:
             choose(tx.rows, sessions)
@@ -270,8 +268,9 @@ def link(tx: Writer, recorded: Iterable[Row]) -> None:
         "INSERT OR IGNORE INTO temp.links "
         f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
     )
+    recorded_link = "SELECT ?1, ?2, 0 WHERE EXISTS (SELECT 1 FROM temp.wanted WHERE id IN (?1, ?2))"
     for pair in recorded:
-        tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
+        tx.execute(f"INSERT OR IGNORE INTO temp.links {recorded_link}", pair)
     tx.execute(
         f"UPDATE main.sessions SET {PARENT} = "
         "(SELECT parent FROM temp.links WHERE child = sessions.id) "
