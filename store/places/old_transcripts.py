@@ -42,21 +42,19 @@ class OldTranscripts:
     def __init__(self, folder: Path, known: Collection[str], *, only: Collection[str] = ()) -> None:
         self.folder = folder
         """Folder of the transcripts."""
-        prefixes = tuple(only) or ("",)
         try:
-            found = [
-                file for file in find_files(folder, known) if file.path.name.startswith(prefixes)
-            ]
+            found = list(find_files(folder, known))
             self._folder = TemporaryFolder("old")
         except OSError as error:
-            where = error.filename or folder
             sentence = _(
                 "The old transcripts in {folder} cannot be listed: {where}: {reason}.",
                 folder=folder,
-                where=where,
+                where=error.filename or folder,
                 reason=error.strerror,
             )
             raise BrowseError(sentence) from error
+        prefixes = tuple(only) or ("",)
+        found = [file for file in found if file.path.name.startswith(prefixes)]
         self._queue = sorted(found, key=lambda file: (file.modified, file.path.name))
         """Files to read, newest last."""
         self.files = len(found)

@@ -17,8 +17,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -28,6 +28,7 @@ from ..connection.stored_values import as_time, first_texts, write_json
 from ..files import open_regular
 from ..messages.decode import SENTINEL
 from ..text import as_text, one_line, text_of
+from ..trash.session_files import plain_file
 from ..wording import _
 
 if TYPE_CHECKING:
@@ -104,18 +105,10 @@ def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
             session = session_of(entry.name)
             if session is None or session in known:
                 continue
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:  # removed meanwhile
-                continue
-            # On Windows, DirEntry.stat() does not count links.
-            if (
-                stat.S_ISREG(status.st_mode)
-                and (status.st_nlink or os.lstat(entry.path).st_nlink) == 1
-            ):
-                yield OldFile(
-                    folder / entry.name, text_of(session, "?"), status.st_size, status.st_mtime
-                )
+            status = plain_file(folder / entry.name)
+            if status is not None:
+                name = text_of(session, "?")
+                yield OldFile(folder / entry.name, name, status.st_size, status.st_mtime)
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
@@ -138,15 +131,9 @@ def count_files(folder: Path | None, reader: Reader) -> Count:
     return Count(len(sizes), sum(sizes))
 
 
-class ParsingNote(NamedTuple):
-    """A sentence about a part of the file that cannot be read."""
-
-    text: str
-
-
-Piece = ParsingNote | Object
-"""A note, or an object as in the file: a message, or facts about the whole conversation with the
-role `session_meta`."""
+Piece = str | Object
+"""A sentence about a part of the file that cannot be read, or an object as in the file: a message,
+or facts about the whole conversation with the role `session_meta`."""
 
 
 def read_pieces(path: Path) -> Iterator[Piece]:
@@ -156,27 +143,26 @@ def read_pieces(path: Path) -> Iterator[Piece]:
         with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
-        yield ParsingNote(_("the file cannot be read: {reason}", reason=error.strerror or error))
+        yield _("the file cannot be read: {reason}", reason=error.strerror or error)
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
-        if line.strip():
-            yield _line(line, number)
-
-
-def _line(line: bytes, number: int) -> Piece:
-    text = line.decode("utf-8", "replace")
-    start = f"“{one_line(text[:400], 80)}”"
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        note = _("line {number:,} is not JSON ({reason}): {text}")
-        return ParsingNote(note.format(number=number, reason=_reason(error), text=start))
-    if isinstance(value, dict):
-        return value
-    note = _("line {number:,} is no message: {text}")
-    return ParsingNote(note.format(number=number, text=start))
+        if not line.strip():
+            continue
+        text = line.decode("utf-8", "replace")
+        problem = _("line {number:,} is no message: {text}")
+        reason = ""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            value, reason = None, _reason(error)
+            problem = _("line {number:,} is not JSON ({reason}): {text}")
+        if isinstance(value, dict):
+            yield value
+            continue
+        start = f"“{one_line(text[:400], 80)}”"
+        yield problem.format(number=number, reason=reason, text=start)
 
 
 def _reason(error: Exception) -> str:
@@ -192,31 +178,35 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     """
     raw = file.read(MAX_SNAPSHOT_BYTES + 1)
     if len(raw) > MAX_SNAPSHOT_BYTES:
-        note = _("only the first {size:,} bytes of the file were read")
-        yield ParsingNote(note.format(size=MAX_SNAPSHOT_BYTES))
+        yield _("only the first {size:,} bytes of the file were read", size=MAX_SNAPSHOT_BYTES)
     text = raw[:MAX_SNAPSHOT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     if not text.strip():
-        yield ParsingNote(_("the file is empty"))
+        yield _("the file is empty")
         return
     try:
-        document = json.loads(text)
+        messages = json.loads(text)
     except (ValueError, RecursionError) as error:
         yield from _before_damage(text)
-        note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
-        position = error.pos if isinstance(error, json.JSONDecodeError) else 0
-        yield ParsingNote(note.format(position=position, count=len(text), reason=_reason(error)))
+        yield _(
+            "cut short or damaged after {position:,} of {count:,} characters ({reason})",
+            position=getattr(error, "pos", 0),
+            count=len(text),
+            reason=_reason(error),
+        )
         return
-    messages = document
-    if isinstance(document, dict):
-        messages = document.pop("messages", None)
-        yield document | {"role": FACTS}
+    if isinstance(messages, dict):
+        facts = messages
+        messages = facts.pop("messages", None)
+        yield facts | {"role": FACTS}
     if not isinstance(messages, list):
-        yield ParsingNote(_("the file holds no list of messages"))
+        yield _("the file holds no list of messages")
         return
     for value in messages:
+        if isinstance(value, dict):
+            yield value
+            continue
         start = one_line(text_of(str(value)[:400]), 80)
-        note = _("an item that is no message: “{text}”")
-        yield value if isinstance(value, dict) else ParsingNote(note.format(text=start))
+        yield _("an item that is no message: “{text}”", text=start)
 
 
 def _before_damage(text: str) -> Iterator[Object]:
@@ -224,15 +214,13 @@ def _before_damage(text: str) -> Iterator[Object]:
     begin = _MESSAGES.search(text)
     place = begin.end() if begin is not None else len(text)
     decoder = json.JSONDecoder()
-    try:
+    with suppress(ValueError, RecursionError):  # the place of the damage
         while True:
             value, place = decoder.raw_decode(text, place)
             if isinstance(value, dict):
                 yield value
             space = _SPACE.match(text, place)
             place = space.end() if space is not None else place
-    except (ValueError, RecursionError):
-        return  # the place of the damage
 
 
 def _text(value: object) -> str | None:
@@ -283,9 +271,9 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
     moment: float | None = None
     notes = calls = 0
     for piece in read_pieces(file.path):
-        if isinstance(piece, ParsingNote):
+        if isinstance(piece, str):
             notes += 1
-            piece = {"role": UNREADABLE, "content": f"{session}: {piece.text}"}
+            piece = {"role": UNREADABLE, "content": f"{session}: {piece}"}
         elif piece.get("role") == FACTS:
             facts |= {name: value for name, value in piece.items() if value not in (None, "")}
             continue

@@ -12,7 +12,6 @@ from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.places.transcript_files import (
     UNREADABLE,
-    ParsingNote,
     count_files,
     find_files,
     read_pieces,
@@ -207,7 +206,7 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder, cut):
     path = folder / "session_s.json"
     path.write_text(whole[: min(cut, len(whole) - 1)], encoding="utf-8")
     pieces = list(read_pieces(path))
-    assert any(isinstance(piece, ParsingNote) for piece in pieces)
+    assert any(isinstance(piece, str) for piece in pieces)
     complete = whole[: min(cut, len(whole) - 1)].count('"}')
     assert sum(isinstance(piece, dict) for piece in pieces) == complete
 
@@ -216,7 +215,7 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder, cut):
 def test_a_document_without_messages_says_so(folder, text):
     """Never an empty conversation without a reason."""
     (folder / "session_x.json").write_text(text, encoding="utf-8")
-    assert any(isinstance(piece, ParsingNote) for piece in read_pieces(folder / "session_x.json"))
+    assert any(isinstance(piece, str) for piece in read_pieces(folder / "session_x.json"))
 
 
 def test_a_line_without_end_is_not_read(folder, monkeypatch):
@@ -225,7 +224,7 @@ def test_a_line_without_end_is_not_read(folder, monkeypatch):
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     first, *notes, last = read_pieces(folder / "long.jsonl")
     assert (first, last) == (SAID[0], SAID[3])
-    assert all(isinstance(note, ParsingNote) for note in notes)
+    assert all(isinstance(note, str) for note in notes)
 
 
 def test_files_are_never_changed_and_the_store_goes(folder):
