@@ -4,7 +4,7 @@ import random
 import sqlite3
 
 import pytest
-from builders import big_store, hostile_store, make_store, tool_call
+from builders import big_store, hostile_store, make_store
 from pruning import aged, family, opened
 from trashing import run
 
@@ -70,24 +70,6 @@ def test_some_and_all_are_measured_alike(tmp_path, monkeypatch):
         prompts = reader.value("SELECT sum(length(CAST(system_prompt AS BLOB))) FROM sessions")
     assert added(whole.values()).rows == 3000 == total.messages
     assert added(whole.values()).content - as_int(prompts) == total.bytes
-
-
-def test_each_column_with_text_counts(tmp_path):
-    image = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
-    call = {"content": "", "tool_calls": [tool_call("t")], "reasoning": "hm"}
-    answer = {"content": "out", "tool_name": "t", "api_content": "sent"}
-    messages = [
-        {"session_id": "a", "role": "user", "content": "héllo"},
-        {"session_id": "a", "role": "user", "content": image},
-        {"session_id": "a", "role": "assistant"} | call,
-        {"session_id": "a", "role": "tool"} | answer,
-    ]
-    sessions = [aged("a", 5, system_prompt="you are")]
-    path = make_store(tmp_path / "state.db", "22", sessions, messages)
-    with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.sessions.values())["a"]
-    assert (found.rows, found.content) == (4, raw_bytes(path)["a"])
-    assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
 
 
 @pytest.mark.parametrize("shape, copies", [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 from pruning import chosen, delete_planned
-from trashing import NOW, dump, family, is_sound, opened, put_back, remove
+from trashing import NOW, column_of, dump, family, is_sound, put_back, remove
 
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
@@ -115,11 +115,7 @@ def test_marks_titles_and_undo(path, arm, outcome):
         arm(outcome)
         with pytest.raises(WriteInDoubtError) as caught:
             work()
-        with opened(path, "ro") as connection:
-            ((there,),) = connection.execute(
-                f"SELECT {column} FROM sessions WHERE id = 'other'"
-            ).fetchall()
-        assert (there == value) is (outcome == "done")
+        assert (column_of(path, column)["other"] == value) is (outcome == "done")
         assert ("the store has the change" in caught.value.sentence) is (outcome == "done")
         try:
             work()

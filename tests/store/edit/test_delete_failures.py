@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from trashing import NOW, as_before, dump, family, in_trash, opened, put_back, remove
+from trashing import NOW, as_before, dump, family, in_trash, meanwhile, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -56,14 +56,8 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path, monkeypatch):
     shutil.copy(path, tmp_path / "copy.db")
     shutil.copy(path, tmp_path / "kept.db")
     os.link(path, tmp_path / "old.db")
-    before, real = dump(path), deleting.write_bundle
-
-    def write_bundle(*arguments, **rest):
-        made = real(*arguments, **rest)
-        os.replace(tmp_path / "copy.db", path)
-        return made
-
-    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    before = dump(path)
+    meanwhile(monkeypatch, lambda: os.replace(tmp_path / "copy.db", path))
     with pytest.raises(RefusedError, match="replaced by another file"):
         remove(path, "tip")
     assert dump(path) == dump(tmp_path / "old.db") == before
