@@ -165,8 +165,6 @@ REAPED_SOURCES = frozenset(
 
 REAPED = "startup_orphan_reap"
 """The `end_reason` of sessions that Hermes closed; their age counts from then."""
-
-
 _BY_ACTIVITY, _REAPS, _WHOLE_CHAINS = 25, 30, 31
 """First schemas whose Hermes counts the age of a session from its last activity, not its start;
 closes stale open ones, and surely spares pins (0.20.5 does, 0.20.4 does not, and both write schema
@@ -177,8 +175,7 @@ class Forecast(NamedTuple):
     """What Hermes will do with a conversation."""
 
     prune_in_days: float | None
-    """Days until it deletes the conversation, or the first of its segments: 0 at its next start,
-    None if never or unknown."""
+    """Days until it deletes it, or its first segment: 0 at its next start, None if never or unknown."""
     reason: str
 
 

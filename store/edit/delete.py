@@ -86,7 +86,7 @@ def delete(
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
         now: Unix seconds; default the clock.
-        sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
+        sessions_folder: Where Hermes keeps files of sessions, if anywhere.
         progress: Receives reports, and is asked for a stop until the rows are deleted.
 
     Raises:
@@ -118,9 +118,8 @@ def delete_portions(
     without any other connection, SQLite would make the index of the log anew from the whole log.
 
     Raises:
-        RefusedError: It is not safe, or a session that the plans do not list would lose its parent:
-            a new child may be a continuation.
-        BrowseError: As of `delete`, if nothing was done before; else it is in `portions.error`.
+        BrowseError: As of `delete`, if nothing was done before; else it is in `portions.error`. Also
+            where a session that the plans do not list would lose its parent: it may be a new part.
     """
     notes: list[str] = []
 
@@ -180,8 +179,7 @@ def copy_to_trash(
     restores them. Arguments as of `delete`.
 
     Raises:
-        TrashError: The trash cannot take it.
-        StoreError: The store cannot be read.
+        BrowseError: The trash cannot take it, or the store cannot be read.
     """
     with store.reader() as reader:
         plans = divide(reader, plans_of(catalog, [each.id for each in conversations]))

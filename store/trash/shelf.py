@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container
 from pathlib import Path
 from typing import Any, NamedTuple
 
