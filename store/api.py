@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
     from .insights.facts import Facts
-    from .legacy.transcript_files import Count
+    from .places.transcript_files import Count
     from .search.query import Query
     from .sessions.catalog import Catalog
     from .sessions.session_rows import StoreState

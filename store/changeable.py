@@ -45,10 +45,10 @@ class Changeable(Leased):
     tag = change(later.tagging.change_tags)
     rename_tag = change(later.tagging.rename_tag)
     undo_tags = change(later.tagging.undo_tags)
-    begin_marks = change(later.read_marks.begin_marks)
-    mark_read = change(later.read_marks.mark_read)
-    mark_all_read = change(later.read_marks.mark_all_read)
-    undo_all_read = change(later.read_marks.undo_all_read)
+    begin_marks = change(later.notes_file.begin_marks)
+    mark_read = change(later.notes_file.mark_read)
+    mark_all_read = change(later.notes_file.mark_all_read)
+    undo_all_read = change(later.notes_file.undo_all_read)
     check_index = change(later.restore.check_index)
 
     @property

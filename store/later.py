@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from .hosts import ssh as ssh
     from .insights import facts as facts
     from .insights import sums as sums
-    from .legacy import old_transcripts as old_transcripts
-    from .legacy import transcript_files as transcript_files
     from .messages import decode as decode
     from .messages import details as details
     from .messages import preview as preview
     from .messages import transcript as transcript
-    from .notes import read_marks as read_marks
+    from .notes import notes_file as notes_file
     from .notes import tagging as tagging
+    from .places import old_transcripts as old_transcripts
+    from .places import transcript_files as transcript_files
     from .run import run as run
     from .search import coverage as coverage
     from .search import found as found
@@ -63,9 +63,9 @@ _FOLDERS = {
     "hermes": ("health", "resume_command"),
     "hosts": ("link", "remote", "ssh"),
     "insights": ("facts", "sums"),
-    "legacy": ("old_transcripts", "transcript_files"),
     "messages": ("decode", "details", "preview", "transcript"),
-    "notes": ("read_marks", "tagging"),
+    "notes": ("notes_file", "tagging"),
+    "places": ("old_transcripts", "transcript_files"),
     "run": ("run",),
     "search": ("coverage", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "session_rows"),

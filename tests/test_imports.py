@@ -80,7 +80,7 @@ def test_the_store_stands_on_the_standard_library_and_pyyaml():
     foreign = [each for each in imports_of("store") if not each.level]
     others = [each for each in foreign if each.module.split(".")[0] not in sys.stdlib_module_names]
     assert {(str(each.path), each.module) for each in others if each.module != "msgspec"} == {
-        ("store/cleanup/hermes_settings.py", "yaml"),
+        ("store/cleanup/retention.py", "yaml"),
         ("store/files.py", "platformdirs"),
     }
     of_hosts = {str(each.path.parent) for each in others if each.module == "msgspec"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -12,10 +13,9 @@ from ..connection.reader import Reader, Stopped
 from ..edit.delete import OTHER_CHILD, Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
-from ..edit.portions import Portions
-from ..errors import BrowseError, QueryInterruptedError, RefusedError
+from ..errors import BrowseError, QueryInterruptedError
 from ..sessions.catalog import SpareReason
-from ..trash.progress import EVERY, Progress, Stage, never, quiet
+from ..trash.progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, why_changed
 
@@ -141,30 +141,6 @@ def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Chang
     return Outcome(plan, (archive(tips, spared=spared),), 0)
 
 
-class _Run:
-    """A clean-up that is carried out in portions, with reports."""
-
-    def __init__(self, expected: Sequence[Expected], tell: Tell, stop: Stopped) -> None:
-        self._tell = tell
-        self._began = time.monotonic()
-        self._stage: Stage | None = None
-        self.progress = Progress(stop, self._tell_stage)
-        self.portions: Portions[Expected] = Portions(
-            expected, lambda each: each.rows, stop, self._report, spares=True
-        )
-
-    def _tell_stage(self, stage: Stage) -> None:
-        if stage.total >= EVERY:  # too fast to read for fewer messages
-            self._stage = stage
-            self._report(is_waiting=False)
-
-    def _report(self, is_waiting: bool) -> None:
-        done = len(self.portions.done) + len(self.portions.spared)
-        seconds = time.monotonic() - self._began
-        inside = None if is_waiting else self._stage
-        self._tell(Step(done, len(self.portions.items), seconds, inside, is_waiting))
-
-
 def clean_up(
     store: Store,
     expected: Sequence[Expected],
@@ -188,67 +164,67 @@ def clean_up(
         tell: Receives a report after each portion.
         stop: Polled between portions.
     """
-    run = _Run(expected, tell, stop)
-    portions = run.portions
+    began, now = time.monotonic(), time.time()
+    spared: dict[str, str] = {}
+    stages: deque[Stage] = deque(maxlen=1)
+
+    def report(is_waiting: bool) -> None:
+        done = len(spared) + len(portions.done) + len(portions.spared)
+        inside = stages[-1] if stages and not is_waiting else None
+        tell(Step(done, len(expected), time.monotonic() - began, inside, is_waiting))
+
+    def report_stage(stage: Stage) -> None:
+        if stage.total >= EVERY:  # too fast to read for fewer messages
+            stages.append(stage)
+            report(is_waiting=False)
+
+    portions = Portions[DeletePlan]([], lambda plan: plan.messages, stop, report, spares=True)
     deleted: Deleted | None = None
     try:
-        deleted = _delete(store, run, trash, sessions_folder)
+        with store.reader() as reader:
+            portions.items = _plan_deletes(reader, expected, now, spared)
+            if portions.items:
+                progress = Progress(stop, report_stage)
+                deleted = delete_portions(
+                    store, reader, portions, trash, now, sessions_folder, progress
+                )
         error = portions.error
     except BrowseError as failed:
         error = failed
     if isinstance(error, QueryInterruptedError) and stop():
         error = None
+    spared |= {plan.conversation.id: why.sentence for plan, why in portions.spared}
+    touched = len(spared) + len(portions.done) + len(portions.doubtful)
     return CleanedUp(
-        deleted,
-        tuple(each.id for each in portions.done),
-        tuple((each.id, why.sentence) for each, why in portions.spared),
-        portions.left,
+        deleted if portions.done else None,
+        tuple(plan.conversation.id for plan in portions.done),
+        tuple(spared.items()),
+        len(expected) - touched,
         len(portions.doubtful),
         error,
     )
 
 
-def _delete(store: Store, run: _Run, trash: Path, sessions_folder: Path | None) -> Deleted | None:
-    """Return what was deleted; None if nothing was."""
-    now = time.time()
-    with store.reader() as reader:
-        plans = _plan_deletes(reader, run.portions, now)
-        if not plans:
-            return None
-        deleted = delete_portions(
-            store,
-            reader,
-            run.portions,
-            lambda each: plans.get(each.id, []),
-            trash,
-            now,
-            sessions_folder,
-            run.progress,
-        )
-    return deleted if run.portions.done else None
-
-
 def _plan_deletes(
-    reader: Reader, portions: Portions[Expected], now: float
-) -> dict[str, list[DeletePlan]]:
-    """Plan the delete of each conversation that may still be touched, by its id; spare the
+    reader: Reader, expected: Sequence[Expected], now: float, spared: dict[str, str]
+) -> list[DeletePlan]:
+    """Plan the delete of each conversation that may still be touched; add why to `spared` for the
     others."""
-    reasons = {
-        each.id: RefusedError(why)
-        for each in portions.items
-        if (why := why_changed(reader, each)) is not None
-    }
-    unchanged = [each.id for each in portions.items if each.id not in reasons]
+    for each in expected:
+        if why := why_changed(reader, each):
+            spared[each.id] = why
+    unchanged = [each.id for each in expected if each.id not in spared]
     plans, refused = sort_deletes(reader, unchanged, now)
-    reasons |= refused
     by_id = {plan.conversation.id: plan for plan in plans}
-    for each in portions.items:
+    for each in expected:
         plan = by_id.get(each.id)
-        if plan is not None and not set(plan.sessions).issubset(each.sessions):
-            reasons[each.id] = RefusedError(_(OTHER_CHILD))
-        if each.id in reasons:
-            portions.spared.append((each, reasons[each.id]))
-    return {id: [plan] for id, plan in by_id.items() if id not in reasons}
+        if each.id in refused:
+            spared[each.id] = refused[each.id].sentence
+        elif plan is not None and not set(plan.sessions).issubset(each.sessions):
+            spared[each.id] = _(OTHER_CHILD)
+        elif plan is None:  # another session continues it by now
+            spared.setdefault(each.id, _(OTHER_CHILD))
+    return [by_id[each.id] for each in expected if each.id not in spared]
 
 
 def _clock(seconds: float) -> str:

@@ -259,7 +259,6 @@ def make_plan(
     `Plan.unmeasured` at a time, with a new reader for each.
 
     Args:
-        reader: An open reader.
         catalog: Of the whole store.
         selection: May choose nothing; then nothing goes.
         now: Unix seconds.
@@ -304,7 +303,7 @@ def make_plan(
 
 
 def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Planned:
-    """Return what would go, not yet measured; `counts` are the messages of each session."""
+    """Return what would go, not yet measured; `counts` are the messages by session."""
     conversation = delete.conversation
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
     own, of_subagents = (
@@ -342,8 +341,7 @@ def why_changed(reader: Reader, expected: Expected) -> str | None:
 def _until_freed(
     selected: Iterable[Planned], goal: int, marked: Container[str]
 ) -> Iterator[Planned]:
-    """Yield the marked conversations, and the first ones until so many bytes would be given
-    back."""
+    """Yield the marked ones, and the first ones until so many bytes would be given back."""
     freed = 0
     for each in selected:
         if freed < goal or each.conversation.root_id in marked:

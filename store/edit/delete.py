@@ -2,7 +2,8 @@
 
 Stricter than Hermes, which deletes single sessions for good (0.13 to 0.22): whole conversations,
 none that is live or pinned, and only rows that are, in the transaction itself, still those of the
-bundle.
+bundle. In the statements the store is `main`, the bundle is attached as `bundle`, and the sessions
+are in `temp.chosen`.
 """
 
 from __future__ import annotations
@@ -10,44 +11,42 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
+from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
 from ..connection.reader import Reader
+from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
-from ..errors import BrowseError, RefusedError, WriteInDoubtError
+from ..errors import (
+    BrowseError,
+    RefusedError,
+    StoreRefusedError,
+    WriteInDoubtError,
+    WriteUnverifiedError,
+)
 from ..messages.preview import read_preview
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation
-from ..text import one_line
-from ..trash.bundle import SavedConversation, TrashError
-from ..trash.copying import WrittenBundle, check_room, write_bundle
-from ..trash.progress import NOBODY, Progress, summary
+from ..text import as_text, one_line
+from ..trash.bundle import SavedConversation, TrashError, attach, choose
+from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
+from ..trash.progress import EVERY, NOBODY, Portions, Progress, summary
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
+from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
-from .delete_rows import (
-    attach,
-    check_gone,
-    check_not_busy,
-    check_unchanged,
-    choose,
-    count_changes,
-    delete_rows,
-)
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
-from .portions import Portions
 from .transaction import Writer, writing
-
-T = TypeVar("T")
 
 OTHER_CHILD = N_("The conversation has changed meanwhile: it has another child.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
+_CHANGES = "hermes_browse_changes"
 
 
 class Deleted(NamedTuple):
@@ -87,121 +86,82 @@ def delete(
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
         now: Unix seconds; default the clock.
-        sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
+        sessions_folder: Where Hermes keeps files of sessions, if anywhere.
         progress: Receives reports, and is asked for a stop until the rows are deleted.
 
     Raises:
-        RefusedError: Protected, changed meanwhile, or the trash cannot take it; nothing was
-            changed.
-        NotFoundError: There is no such session.
-        StoreError: The store cannot be read or written, or is busy.
-        QueryInterruptedError: It was stopped; nothing was changed.
+        BrowseError: Protected, changed meanwhile, not found, busy, stopped, or the trash cannot take
+            it; nothing was changed.
         WriteUnverifiedError: It was done, and does not read back as it should; the bundle stays.
         WriteInDoubtError: The commit failed; the bundle stays, and the sentence says what the store
             holds now.
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
-        whole = Portions([plan_delete(reader, session_ids, moment)], len)
-        return delete_portions(store, reader, whole, list, trash, moment, sessions_folder, progress)
+        whole = Portions(plan_delete(reader, session_ids, moment))
+        return delete_portions(store, reader, whole, trash, moment, sessions_folder, progress)
 
 
 def delete_portions(
     store: Store,
     reader: Reader,
-    portions: Portions[T],
-    plans_of: Callable[[T], Sequence[DeletePlan]],
+    portions: Portions[DeletePlan],
     trash: Path,
     now: float,
     sessions_folder: Path | None,
     progress: Progress,
 ) -> Deleted:
-    """Write one bundle of all that is planned, then delete it, one item after the other or several
-    at once.
+    """Write one bundle of all that is planned, then delete it in portions.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
     The reader that the plans were made with is closed, but only when the store is open again:
     without any other connection, SQLite would make the index of the log anew from the whole log.
 
     Raises:
-        RefusedError: It is not safe, or a session that the plans do not list would lose its parent:
-            a new child may be a continuation.
-        BrowseError: As of `delete`, if nothing was done before; else it is in `portions.error`.
+        BrowseError: As of `delete`, if nothing was done before; else it is in `portions.error`. Also
+            where a session that the plans do not list would lose its parent: it may be a new part.
     """
-
-    def plans(items: Iterable[T]) -> list[DeletePlan]:
-        return [plan for item in items for plan in plans_of(item)]
-
-    def delete_some(items: Sequence[T]) -> None:
-        _delete_portion(writer, bundle, version, plans(items), progress)
+    notes: list[str] = []
 
     def files_gone() -> list[SessionFile]:
-        gone = {session for plan in plans(portions.done) for session in plan.sessions}
+        gone = {session for plan in portions.done for session in plan.sessions}
         return [file for file in bundle.files if file.session in gone]
 
     def end() -> None:
         notes.extend(remove_files(files_gone()))
-        doubtful = {plan.conversation.id for plan in plans(portions.doubtful)}
+        doubtful = {plan.conversation.id for plan in portions.doubtful}
         marks = settle(bundle.path, bundle.facts, doubtful)
         if len(marks.kept) == len(bundle.facts.conversations):
             with contextlib.suppress(TrashError):
                 discard(bundle.path)
 
-    planned, notes = plans(portions.items), list[str]()
     try:
         with contextlib.ExitStack() as after, writing(store, CONVERSATIONS) as writer:
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
-            _check_room(writer.reader, trash, planned)
+            _check_room(writer.reader, trash, portions.items)
             sweep(trash, now)
-            bundle = _write(writer.reader, planned, trash, now, sessions_folder, progress)
+            bundle = _write(writer.reader, portions.items, trash, now, sessions_folder, progress)
             after.callback(end)
-            orphaned = {session.id for plan in planned for session in plan.orphaned}
+            orphaned = {session.id for plan in portions.items for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
                 raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
             write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
-            attach(writer, bundle.path)
-            count_changes(writer, bundle.layout)
+            attach(writer.rows, bundle.path)
+            _count_changes(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
-            portions.run(delete_some, writer.version)
+            portions.run(
+                lambda plans: _delete_portion(writer, bundle, version, plans, progress),
+                writer.version,
+            )
     except BrowseError as error:
         if not portions.done:
             raise
         portions.error = error
     names = tuple(file.path.name for file in files_gone())
     return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes))
-
-
-def _delete_portion(
-    writer: Writer,
-    bundle: WrittenBundle,
-    version: object,
-    plans: Sequence[DeletePlan],
-    progress: Progress,
-) -> None:
-    """Delete some conversations in one transaction; `version` is that of the store before it was
-    copied."""
-    layout = bundle.layout
-    sessions = [session for plan in plans for session in plan.sessions]
-    roots = [root for plan in plans for root in plan.family_roots]
-
-    def work(tx: Writer) -> None:
-        check_not_busy(tx, [*sessions, *roots])
-        choose(tx, sessions)
-        if tx.version() != version:
-            check_unchanged(tx, layout)
-        delete_rows(tx, layout, progress)
-
-    try:
-        writer.run(work, lambda reader, _none: check_gone(reader, bundle.facts.name, sessions))
-    except WriteInDoubtError as error:
-        error.remedy = _(
-            "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",
-            name=bundle.facts.name,
-        )
-        raise
 
 
 def copy_to_trash(
@@ -219,14 +179,11 @@ def copy_to_trash(
     restores them. Arguments as of `delete`.
 
     Raises:
-        TrashError: The trash cannot take it.
-        StoreError: The store cannot be read.
+        BrowseError: The trash cannot take it, or the store cannot be read.
     """
     with store.reader() as reader:
-        tips = [conversation.id for conversation in conversations]
-        plans = divide(reader, plans_of(catalog, tips))
-        bundle = _write(reader, plans, trash, now, sessions_folder, NOBODY)
-        return describe(bundle.path)
+        plans = divide(reader, plans_of(catalog, [each.id for each in conversations]))
+        return describe(_write(reader, plans, trash, now, sessions_folder, NOBODY).path)
 
 
 def _write(
@@ -248,20 +205,146 @@ def _write(
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
     """Refuse if bundle and log need more than the disks have, by the average message."""
-    pages, free, size, total = (
-        as_int(reader.value(sql))
-        for sql in (
-            "PRAGMA page_count",
-            "PRAGMA freelist_count",
-            "PRAGMA page_size",
-            "SELECT count(*) FROM messages",
-        )
-    )
+    file = read_file_space(reader, 0)
+    total = as_int(reader.value("SELECT count(*) FROM messages"))
     messages = sum(plan.messages for plan in plans)
-    needed = (pages - free) * size * messages // max(total, 1)
+    needed = (file.file_bytes - file.free_bytes) * messages // max(total, 1)
     bundle = _("The deletion needs about {needed}, and the disk of {folder} has {free} free.")
     check_room(trash.parent, needed, bundle)
-    log = _(
-        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
-    )
-    check_room(reader.path.parent, needed * _LOG_SHARE, log)
+    check_log_room(reader.path, needed * _LOG_SHARE)
+
+
+def _delete_portion(
+    writer: Writer,
+    bundle: WrittenBundle,
+    version: object,
+    plans: Sequence[DeletePlan],
+    progress: Progress,
+) -> None:
+    """Delete some conversations in one transaction; `version` is that of the store before it was
+    copied."""
+    sessions = [session for plan in plans for session in plan.sessions]
+    roots = [root for plan in plans for root in plan.family_roots]
+
+    def work(tx: Writer) -> None:
+        _check_not_busy(tx, [*sessions, *roots])
+        choose(tx.rows, sessions)
+        if tx.version() != version:
+            _check_unchanged(tx, bundle.layout)
+        delete_rows(tx, bundle.layout, progress)
+
+    try:
+        writer.run(work, lambda reader, _none: _check_gone(reader, bundle.facts.name, sessions))
+    except WriteInDoubtError as error:
+        error.remedy = _(
+            "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",
+            name=bundle.facts.name,
+        )
+        raise
+
+
+def _count_changes(tx: Writer, layout: Layout) -> None:
+    """Count from now on what this connection deletes and inserts, by TEMP triggers.
+
+    A delete names the rows it takes, but what else goes with them is decided by the store: by
+    triggers and by foreign keys that cascade.
+    """
+    tx.execute(f"CREATE TEMP TABLE {_CHANGES} (name PRIMARY KEY, gone, new)")
+    for number, name in enumerate(layout.tables):
+        tx.execute(f"INSERT INTO {_CHANGES} VALUES (?, 0, 0)", [name])
+        literal = name.replace("'", "''")
+        for event, column in (("DELETE", "gone"), ("INSERT", "new")):
+            tx.execute(
+                f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} AFTER {event} ON main.{sql_name(name)} "
+                f"BEGIN UPDATE {_CHANGES} SET {column} = {column} + 1 WHERE name = '{literal}'; END"
+            )
+
+
+def _check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
+    """Refuse if a session has a live lease or lock."""
+    for table, column in tx.schema.leases:
+        live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
+        for (session,) in tx.rows_in(live, ids, [time.time()]):
+            busy = _("{session} is being written to: a turn or a compression has begun.")
+            raise RefusedError(busy.format(session=as_text(session)), is_unchanged=True)
+
+
+def _check_unchanged(tx: Writer, layout: Layout) -> None:
+    """Refuse if the rows of the chosen sessions are not those of the bundle."""
+    for part in layout.taken:
+        # The delete of a parent in an earlier portion has cut its links.
+        same = equal(column for column in part.table.columns if column != PARENT)
+        if tx.rows(f"{part.table.unlike(part.where('b'), same)} LIMIT 1") or tx.rows(
+            f"{part.counted('m')} EXCEPT {part.counted('b')}"
+        ):
+            sentence = _("The conversation is being written to: it has changed meanwhile.")
+            raise RefusedError(sentence, is_unchanged=True)
+    if tx.rows(
+        f"SELECT 1 FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
+        f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
+        "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
+    ):
+        raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
+
+
+def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
+    """Delete all rows of the chosen sessions, and their prompts that no other session uses.
+
+    Raises:
+        StoreRefusedError: Other rows would go than those of the bundle.
+        QueryInterruptedError: It was stopped; the transaction must be rolled back.
+    """
+    tx.execute(f"UPDATE {_CHANGES} SET gone = 0, new = 0")
+    expected: dict[object, int] = {}
+    # Also links within the family: then the order of sessions is free, even in a cycle.
+    tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
+    # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
+    # substring index read (0.22); prompts when no session names them any more.
+    for part in reversed(layout.parts):
+        progress.check()
+        table, own = part.table, part.where("m")
+        if part.is_shared:
+            saved = f"SELECT b.hash FROM {table.bundle} WHERE {part.where('b')}"
+            named = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
+            used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(named)}"
+            own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
+            expected[table.name] = tx.execute(f"DELETE FROM {table.main} WHERE {own}")
+            continue
+        expected[table.name] = as_int(tx.rows(part.counted("b"))[0][0])
+        some = own
+        if table.name == "messages":
+            rowids = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
+            some = f"_rowid_ IN ({rowids})"
+        while count := tx.execute(f"DELETE FROM {table.main} WHERE {some}"):
+            if table.name == "messages":
+                progress.add(count)
+    for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_CHANGES}"):
+        if gone == expected.get(table_name, 0) and not new:
+            continue
+        sentence = _(
+            "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
+            "would not have all that is gone, so the delete was taken back.",
+            table=one_line(str(table_name), 100),
+            found=gone,
+            new=new,
+            expected=expected.get(table_name, 0),
+        )
+        remedy = _(
+            "Something in this store changes rows by itself. Use Hermes' own commands for it."
+        )
+        raise StoreRefusedError(sentence, remedy=remedy)
+
+
+def _check_gone(reader: Reader, name: str, sessions: Sequence[str]) -> None:
+    """Raise WriteUnverifiedError if a deleted session or message is still in the store; `name` is
+    the bundle's.
+
+    Whatever else went, went in the same transaction.
+    """
+    for table, column in (("messages", "session_id"), ("sessions", "id")):
+        left = f"SELECT 1 FROM {table} WHERE {column} IN ({{keys}}) LIMIT 1"
+        if reader.rows_in(left, sessions):
+            raise WriteUnverifiedError(
+                _("Rows of {table} are still there, though they were deleted.", table=table),
+                remedy=_("The deletion {name} in the trash holds all of them.", name=name),
+            )

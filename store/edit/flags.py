@@ -18,14 +18,8 @@ from ..wording import N_, _, ngettext
 from .guards import Needs
 from .transaction import Writer, write
 
-_TITLE = 60
-Value = None | int | float | str | bytes
-"""A stored value; bytes are a blob. Text that is no UTF-8 keeps its bytes as lone surrogates
-(`surrogateescape`), so that it is restored byte for byte too."""
-Values = Mapping[str, Any]
-"""Stored values by column."""
-
-
+_SHOWN = 60
+"""Letters of a title in a sentence."""
 COMPRESSED_ANCESTORS = (
     "up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
     "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
@@ -33,6 +27,8 @@ COMPRESSED_ANCESTORS = (
 )
 """For WITH RECURSIVE: a session and the compressed sessions it continues. UNION ends a cycle of
 parents too."""
+Values = Mapping[str, Any]
+"""Stored values by column."""
 
 
 class RowChange(NamedTuple):
@@ -74,49 +70,36 @@ def change_rows(
 def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
     """Return columns of a session; None if it is gone, or the store has more than one of it."""
     names = list(columns)
-    listed = ", ".join(
-        f"typeof({name}), CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END"
-        for name in names
-    )
-    rows = source.rows(f"SELECT {listed} FROM sessions WHERE id = ?", [session_id])
-    if len(rows) != 1:
-        return None
-    return {name: _value(*rows[0][2 * at : 2 * at + 2]) for at, name in enumerate(names)}
-
-
-def _value(kind: object, value: object) -> Value:
-    if kind == "text" and isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
-    assert value is None or isinstance(value, int | float | bytes)
-    return value
-
-
-def _bound(value: Value) -> tuple[str, object]:
-    """Return a placeholder and the value to bind, so that SQLite stores what was read."""
-    if isinstance(value, str):
-        return "CAST(? AS TEXT)", value.encode("utf-8", "surrogateescape")
-    return "?", value
+    rows = source.rows(f"SELECT {', '.join(names)} FROM sessions WHERE id = ?", [session_id])
+    return dict(zip(names, rows[0], strict=True)) if len(rows) == 1 else None
 
 
 def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """Set those columns of one session that differ from `after`; return None if none does.
 
     Raises:
-        RefusedError: There is no such row, or more than one.
+        RefusedError: There is no such row, or more than one; or it has a text of invalid bytes,
+            which an undo could not restore.
     """
     before = _read(tx, session_id, after)
     if before is None:
-        raise RefusedError(
-            _("The session {session} is not there any more.", session=session_id),
-            is_unchanged=True,
-        )
+        gone = _("The session {session} is not there any more.", session=session_id)
+        raise RefusedError(gone, is_unchanged=True)
     changes = {column: value for column, value in after.items() if before[column] != value}
     if not changes:
         return None
-    marks, values = zip(*map(_bound, changes.values()), strict=True)
-    assigned = ", ".join(f"{column} = {mark}" for column, mark in zip(changes, marks, strict=True))
-    tx.execute(f"UPDATE sessions SET {assigned} WHERE id = ?", [*values, session_id])
-    return RowChange(session_id, {column: before[column] for column in changes}, changes)
+    row = RowChange(session_id, {column: before[column] for column in changes}, changes)
+    assigned = ", ".join(f"{column} = ?" for column in changes)
+    same = " AND ".join(f"{column} IS ?" for column in changes)
+    values = [*changes.values(), session_id, *row.before.values()]
+    if not tx.execute(f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}", values):
+        odd = _(
+            "{session} stays as it is: the value of {columns} is no proper text, and could not be brought back.",
+            session=session_id,
+            columns=", ".join(changes),
+        )
+        raise RefusedError(odd, is_unchanged=True)
+    return row
 
 
 def _check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
@@ -134,15 +117,15 @@ def _check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
                     "{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.",
                     session=session,
                     column=column,
-                    found=_shown(stored[column]),
-                    left=_shown(value),
+                    found=_quoted(stored[column]),
+                    left=_quoted(value),
                 ),
                 remedy=_("Another program may have written it at the same moment."),
             )
 
 
-def _shown(value: Value) -> str:
-    return "NULL" if value is None else f"“{as_text(_bound(value)[1])}”"
+def _quoted(value: object) -> str:
+    return "NULL" if value is None else f"“{as_text(value)}”"
 
 
 def undo(store: Store, change: Change) -> Change:
@@ -156,18 +139,18 @@ def undo(store: Store, change: Change) -> Change:
     """
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
-        for row in reversed(change.rows):
-            stored = _read(tx, row.session_id, row.after)
-            if stored != row.after:
+        for session, before, after in reversed(change.rows):
+            stored = _read(tx, session, after)
+            if stored != after:
                 sentence = (
                     _("{session} is not there any more.")
                     if stored is None
                     else _("{session} has been changed since, so it is left as it is.")
                 )
-                raise RefusedError(sentence.format(session=row.session_id), is_unchanged=True)
-            for holder in title_holders(tx, row.session_id, row.before.get("title")):
-                raise title_taken(row.before["title"], holder)
-            yield set_columns(tx, row.session_id, row.before)
+                raise RefusedError(sentence.format(session=session), is_unchanged=True)
+            for holder in title_holders(tx, session, before.get("title")):
+                raise title_taken(before["title"], holder)
+            yield set_columns(tx, session, before)
 
     if not change.rows:
         return Change("", ())
@@ -176,55 +159,34 @@ def undo(store: Store, change: Change) -> Change:
     return Change(_("undone: {done}", done=change.sentence), rows)
 
 
-def title_holders(tx: Writer, session_id: str, title: Value) -> list[str]:
-    """Return the other sessions that have a title; not every store has a unique index on them."""
-    mark, value = _bound(title)
-    others = f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?"
-    return first_texts(tx.rows(others, [value, session_id]))
-
-
-def title_taken(title: Value, holder: str) -> RefusedError:
-    """Return the error for a title that another session keeps."""
-    return RefusedError(
-        _(
-            "Another session has the title “{title}” already: {session}.",
-            title=as_text(_bound(title)[1]),
-            session=holder,
-        ),
-        remedy=_("Titles are unique in a store, archived and hidden sessions included."),
-        is_unchanged=True,
-    )
-
-
-def lineage(tx: Writer, session_id: str) -> list[str]:
+def _lineage(tx: Writer, session_id: str) -> list[str]:
     """Return the ids of all sessions linked with one, up and down, by a compressed parent.
 
     These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
-
-    Raises:
-        NotFoundError: There is no such session.
     """
     if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
         raise no_session(session_id, is_unchanged=True)
-    rows = tx.rows(
-        f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
-        "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
-        "JOIN sessions p ON p.id = down.id JOIN sessions c ON c.parent_session_id = p.id "
-        "WHERE p.end_reason = 'compression') "
-        "SELECT id FROM up UNION SELECT id FROM down",
-        [session_id],
+    return first_texts(
+        tx.rows(
+            f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
+            "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
+            "JOIN sessions p ON p.id = down.id JOIN sessions c ON c.parent_session_id = p.id "
+            "WHERE p.end_reason = 'compression') "
+            "SELECT id FROM up UNION SELECT id FROM down",
+            [session_id],
+        )
     )
-    return [str(row[0]) for row in rows]
 
 
-def _name_conversations(tx: Writer, session_ids: Sequence[str]) -> str:
+def _name_conversations(tx: Writer, session_ids: Collection[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
-    ids = list(dict.fromkeys(session_ids))
-    if len(ids) != 1:
-        return ngettext("1 conversation", "{count:,} conversations", len(ids), count=len(ids))
-    rows = tx.rows(f"SELECT {tx.schema.session('title')} FROM sessions s WHERE s.id = ?", ids)
-    text = as_text(rows[0][0]) if rows else None
-    return f"“{one_line(text, _TITLE)}”" if text else ids[0]
+    first, *others = dict.fromkeys(session_ids)
+    if others:
+        count = len(others) + 1
+        return ngettext("1 conversation", "{count:,} conversations", count, count=count)
+    found = _read(tx, first, ["title"]) if "title" in tx.schema.session_columns else None
+    title = as_text(found["title"]) if found else None
+    return f"“{one_line(title, _SHOWN)}”" if title else first
 
 
 def _set_flag(
@@ -240,14 +202,14 @@ def _set_flag(
     def work(tx: Writer) -> Iterator[RowChange | None]:
         nonlocal name
         name, columns = _name_conversations(tx, session_ids), tx.schema.session_columns
-        after: dict[str, Value] = {column: value}
+        after: dict[str, object] = {column: value}
         if column == "archived" and "auto_archived" in columns:
             # Otherwise a resume undoes it as an archive of Hermes' own (0.22).
             after["auto_archived"] = 0
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
             after["hidden"] = 0  # since 0.22 a pin unhides
         for session_id in session_ids:
-            for relative in lineage(tx, session_id):
+            for relative in _lineage(tx, session_id):
                 if relative not in spared:
                     yield set_columns(tx, relative, after)
 
@@ -283,3 +245,21 @@ def pin(store: Store, session_ids: Sequence[str]) -> Change:
 def unpin(store: Store, session_ids: Sequence[str]) -> Change:
     """Remove pins; arguments and errors as of `archive`."""
     return _set_flag(store, session_ids, "pinned", 0, N_("unpinned {conversation}"))
+
+
+def title_holders(tx: Writer, session_id: str, title: object) -> list[str]:
+    """Return the other sessions that have a title; not every store has a unique index on them."""
+    others = "SELECT id FROM sessions WHERE title = ? AND id <> ?"
+    return first_texts(tx.rows(others, [title, session_id]))
+
+
+def title_taken(title: object, holder: str) -> RefusedError:
+    return RefusedError(
+        _(
+            "Another session has the title “{title}” already: {session}.",
+            title=as_text(title),
+            session=holder,
+        ),
+        remedy=_("Titles are unique in a store, archived and hidden sessions included."),
+        is_unchanged=True,
+    )

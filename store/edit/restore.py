@@ -21,17 +21,14 @@ from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, S
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..text import as_text
-from ..trash.bundle import BundleFacts, opened, verify
-from ..trash.copying import check_room
-from ..trash.links import read_links
-from ..trash.progress import NOBODY, Progress, summary
+from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
+from ..trash.copying import check_log_room
+from ..trash.progress import NOBODY, Portions, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
-from .delete_rows import choose
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
-from .portions import Portions
 from .restore_rows import WANTED, Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
@@ -118,8 +115,8 @@ def restore(
     """
     path = find(trash, name)
     facts = verify(path, progress)
-    listed = read_marks(path).listed(facts)
-    requested = {s for each in listed for s in each.sessions if only is None or s in only}
+    listed = {s for each in read_marks(path).listed(facts) for s in each.sessions}
+    requested = listed if only is None else listed.intersection(only)
     if not requested:
         raise RefusedError(
             _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
@@ -127,31 +124,30 @@ def restore(
     with writing(store, CONVERSATIONS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
-        _check_room(store, path, len(requested) / len(facts.sessions))
+        share = len(requested) / len(facts.sessions)
+        check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
         check_triggers(writer.rows, rows.written)
         comparison = rows.compare(writer, requested)
         restored = requested - comparison.refused.keys()
-        notes += [
+        refused = [
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
             for session, why in comparison.refused.items()
         ]
         if not restored:
-            raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
-        links = read_links(trash, facts.origin)
-        links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
-        choose(writer, sorted(restored), "wanted")
-        _insert(writer, facts, rows, comparison, links, progress)
+            raise RefusedError(refused[0], is_unchanged=True)
+        choose(writer.rows, sorted(restored), "wanted")
+        _insert(writer, facts, rows, comparison, read_links(trash, facts.origin), progress)
         try:
-            notes += [*rows.notes, *unlinked(writer)]
+            notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
             raise unverified(error) from error
-    with opened(path) as bundle:
+    with reading(path) as bundle:
         files, file_notes = put_back(bundle, sessions_folder, restored)
         tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
-    if not comparison.refused or only is not None:
+    if not refused or only is not None:
         mark_restored(path, facts, time.time(), restored)
     return Restored(
         facts.name,
@@ -174,20 +170,20 @@ def _insert(
 ) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
     missing = comparison.messages.keys() - comparison.there - comparison.refused.keys()
-    groups = [[s for s in each.sessions if s in missing] for each in facts.conversations]
-    groups = [group for group in groups if group] or [[]]
+    groups = [missing.intersection(each.sessions) for each in facts.conversations]
+    groups = list(filter(None, groups)) or [set()]
+    portions = Portions(
+        groups,
+        lambda group: sum(comparison.messages[session] for session in group),
+        progress.stop,
+    )
+    progress.begin("restoring", sum(comparison.messages[session] for session in missing))
 
-    def count(group: Sequence[str]) -> int:
-        return sum(comparison.messages[session] for session in group)
-
-    progress.begin("restoring", sum(map(count, groups)))
-    portions = Portions(groups, count, progress.stop)
-
-    def insert(some: list[list[str]]) -> None:
-        sessions = [session for group in some for session in group]
+    def insert(some: list[set[str]]) -> None:
+        sessions = sorted(set().union(*some))
 
         def work(tx: Writer) -> None:
-            choose(tx, sessions)
+            choose(tx.rows, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
                 link(tx, links)
@@ -216,14 +212,6 @@ def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store:
             is_unchanged=True,
         )
     return [_("The deletion is from {path}.", path=origin.path)]
-
-
-def _check_room(store: Store, path: Path, share: float) -> None:
-    needed = round(path.stat().st_size * share) * _LOG_SHARE
-    log = _(
-        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
-    )
-    check_room(store.path.parent, needed, log)
 
 
 def check_index(store: Store) -> tuple[str, ...]:
@@ -279,8 +267,9 @@ def link(tx: Writer, recorded: Iterable[Row]) -> None:
         "INSERT OR IGNORE INTO temp.links "
         f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
     )
+    recorded_link = "SELECT ?1, ?2, 0 WHERE EXISTS (SELECT 1 FROM temp.wanted WHERE id IN (?1, ?2))"
     for pair in recorded:
-        tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
+        tx.execute(f"INSERT OR IGNORE INTO temp.links {recorded_link}", pair)
     tx.execute(
         f"UPDATE main.sessions SET {PARENT} = "
         "(SELECT parent FROM temp.links WHERE child = sessions.id) "

@@ -16,6 +16,7 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import RefusedError, WriteUnverifiedError
 from ..text import as_text
+from ..trash.bundle import attach, choose
 from ..trash.progress import EVERY, Progress
 from ..trash.tables import (
     CHOSEN,
@@ -28,7 +29,6 @@ from ..trash.tables import (
     names_of,
 )
 from ..wording import _
-from .delete_rows import attach, choose
 from .titles import LONGEST_TITLE
 from .transaction import Writer
 
@@ -55,7 +55,7 @@ class RestoredRows:
     """The rows of a bundle that a store has a place for, and what became of them."""
 
     def __init__(self, tx: Writer, path: Path, progress: Progress) -> None:
-        attach(tx, path)
+        attach(tx.rows, path)
         self._path, self._progress = path, progress
         saved = dict(_bundle_tables(tx))
         self._layout = find_layout(tx.rows, saved)
@@ -77,7 +77,7 @@ class RestoredRows:
 
     def compare(self, tx: Writer, sessions: Collection[str]) -> Comparison:
         """Compare some sessions of the bundle with those of the store."""
-        choose(tx, sorted(sessions), "wanted")
+        choose(tx.rows, sorted(sessions), "wanted")
         owner, messages = self._layout.tables["sessions"], self._layout.tables["messages"]
         both = (
             f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
@@ -115,7 +115,7 @@ class RestoredRows:
         Raises:
             WriteUnverifiedError: A session or a message differs.
         """
-        attach(reader, self._path)
+        attach(reader.rows, self._path)
         chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
         for part in self._layout.taken:
             name = part.table.name

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..connection.connect import Store
+from ..connection.stored_values import first_texts
 from ..errors import BrowseError, RefusedError, no_session
 from ..text import one_line
 from ..wording import _
@@ -15,7 +16,6 @@ from .flags import (
     COMPRESSED_ANCESTORS,
     Change,
     RowChange,
-    Value,
     change_rows,
     set_columns,
     title_holders,
@@ -25,10 +25,10 @@ from .transaction import Writer
 
 LONGEST_TITLE = 100
 """Code points of a title (`MAX_TITLE_LENGTH`, 0.13 to 0.22)."""
-
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_INVISIBLE = re.compile("[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]")
-_SPACES = re.compile(r"\s+")
+_LEFT_OUT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]"
+)
+"""Control characters and invisible ones."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _RESERVED = "Bot Chat"
 """Title of a hidden session by which the gateway finds it (0.20)."""
@@ -70,21 +70,16 @@ def check_title(typed: str) -> Checked:
 
     `rename` checks whether another session has the title.
     """
-    text = _SURROGATES.sub("\ufffd", typed)
-    text = _SPACES.sub(" ", _INVISIBLE.sub("", _CONTROLS.sub("", text))).strip()
+    text = " ".join(_LEFT_OUT.sub("", _SURROGATES.sub("\ufffd", typed)).split())
     length = len(text)
-    if length > LONGEST_TITLE:
-        return Checked(
-            None,
-            length,
-            True,
-            _(
-                "A title has at most {most} characters; this one has {length}.",
-                most=LONGEST_TITLE,
-                length=length,
-            ),
-        )
-    return Checked(text or None, length, text != typed, "")
+    if length <= LONGEST_TITLE:
+        return Checked(text or None, length, text != typed, "")
+    problem = _(
+        "A title has at most {most} characters; this one has {length}.",
+        most=LONGEST_TITLE,
+        length=length,
+    )
+    return Checked(None, length, True, problem)
 
 
 def _gives_up_title(tx: Writer, holder: str) -> bool:
@@ -99,17 +94,18 @@ def _gives_up_title(tx: Writer, holder: str) -> bool:
     shown = " AND ".join(
         f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned")
     )
-    rows = tx.rows(
-        f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
-        f"AND s.end_reason IS NOT 'compression' AND {shown} "
-        "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)",
-        [holder],
+    return bool(
+        tx.rows(
+            f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
+            f"AND s.end_reason IS NOT 'compression' AND {shown} "
+            "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)",
+            [holder],
+        )
     )
-    return bool(rows)
 
 
 def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | None:
-    after: dict[str, Value] = {"title": title}
+    after = {"title": title}
     if "title_source" in tx.schema.session_columns:
         # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22,
         # observed).
@@ -129,21 +125,6 @@ def _check_session(tx: Writer, session_id: str) -> None:
         )
 
 
-def _holders(tx: Writer, title: str, session_id: str) -> list[str]:
-    """Return the other sessions that have a title, and give it up.
-
-    Raises:
-        RefusedError: One of them keeps it.
-    """
-    rows = tx.rows(f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up", [session_id])
-    ancestors = {str(row[0]) for row in rows}  # a session may take their titles (0.17)
-    holders = title_holders(tx, session_id, title)
-    for holder in holders:
-        if holder not in ancestors and not _gives_up_title(tx, holder):
-            raise title_taken(title, holder)
-    return holders
-
-
 def rename(store: Store, session_id: str, typed: str) -> Renamed:
     """Set the title of a session, usually the tip of a conversation; a blank text clears it.
 
@@ -153,21 +134,23 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         RefusedError: Another session has the title; nothing was changed.
         StoreBusyError: Others did not release the store in time.
     """
-    checked = check_title(typed)
-    if checked.problem:
-        raise TitleError(checked.problem, is_unchanged=True)
-    title = checked.title
+    title, _length, differs, problem = check_title(typed)
+    if problem:
+        raise TitleError(problem, is_unchanged=True)
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
         _check_session(tx, session_id)
-        if title is not None:
-            for holder in _holders(tx, title, session_id):
-                # First, because titles may have a unique index.
-                yield _set_title(tx, holder, None)
+        up = f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up"
+        ancestors = first_texts(tx.rows(up, [session_id]))  # it may take their titles (0.17)
+        for holder in title_holders(tx, session_id, title):
+            if holder not in ancestors and not _gives_up_title(tx, holder):
+                raise title_taken(title, holder)
+            # First, because titles may have a unique index.
+            yield _set_title(tx, holder, None)
         yield _set_title(tx, session_id, title)
 
     rows = change_rows(store, {"title", "parent_session_id", "end_reason", "ended_at"}, work)
     sentence = (
         _("title cleared") if title is None else _("renamed to “{title}”", title=one_line(title))
     )
-    return Renamed(Change(sentence if rows else "", rows), title, checked.differs)
+    return Renamed(Change(sentence if rows else "", rows), title, differs)

@@ -15,6 +15,7 @@ says what was found.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import sqlite3
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
-from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
+from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
 from ..connection.reader import DATA_VERSION, Reader, Row, rows_in
 from ..connection.schema import read_again
 from ..errors import (
@@ -43,14 +44,11 @@ from .guards import Needs, check_version, check_writable
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
-
 _ATTEMPT = 0.2
 _PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
-
 _NO_NEEDS = Needs()
 _AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
 """Errors of which is said what is said of them when reading."""
-
 T = TypeVar("T")
 
 
@@ -72,10 +70,8 @@ class Writer:
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and fetch all its rows."""
-        try:
+        with _failing(self._store.path):
             return self._connection.execute(sql, parameters).fetchall()
-        except SQLITE_ERRORS as error:
-            raise failure(error, self._store.path) from error
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys; see `Reader.rows_in`."""
@@ -84,20 +80,14 @@ class Writer:
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run an INSERT, UPDATE or DELETE; return how many rows it changed by itself, without
         triggers and cascades."""
-        try:
+        with _failing(self._store.path):
             return max(0, self._connection.execute(sql, parameters).rowcount)
-        except SQLITE_ERRORS as error:
-            raise failure(error, self._store.path) from error
 
     def version(self) -> object:
         """Return a number that changes when another process commits."""
         return self.rows(DATA_VERSION)
 
-    def run(
-        self,
-        work: Callable[[Writer], T],
-        verify: Callable[[Reader, T], None],
-    ) -> T:
+    def run(self, work: Callable[[Writer], T], verify: Callable[[Reader, T], None]) -> T:
         """Run `work` in one transaction, commit, verify what was committed, and return the result
         of `work`.
 
@@ -106,8 +96,7 @@ class Writer:
             verify: Reads what was committed; raises WriteUnverifiedError if it is not as intended.
 
         Raises:
-            StoreBusyError: Others did not release the store in time; nothing was changed.
-            BrowseError: Another reason, in its sentence; nothing was changed.
+            BrowseError: With the reason, such as StoreBusyError; nothing was changed.
             WriteUnverifiedError: It was committed and does not read back.
             WriteInDoubtError: The commit failed; the sentence says what the store holds now. There
                 can be no further transaction.
@@ -126,14 +115,13 @@ class Writer:
     def _begin(self) -> None:
         """Take the write lock in short attempts: during one long wait, all other writers would get
         ahead."""
-        deadline, is_waiting = time.monotonic() + PATIENCE, False
-        while True:
+        deadline = time.monotonic() + PATIENCE
+        for attempt in itertools.count():
             try:
                 self.rows("BEGIN IMMEDIATE")
                 break
             except StoreBusyError:
-                if not is_waiting:
-                    is_waiting = True
+                if attempt == 0:
                     self._store.on_wait()
                 pause = random.uniform(*_PAUSES)
                 if time.monotonic() + pause >= deadline:
@@ -146,19 +134,18 @@ class Writer:
     def _check_unchanged(self) -> None:
         """Check that file and tables are still those that the guards have checked; read again what
         rows say of the schema, because SQLite's number for the tables does not change with them."""
-        path = self._store.path
+        path, changed = self._store.path, ""
         if file_identity(path) != self._identity:
-            sentence = _("{path} was replaced by another file meanwhile.")
+            changed = _("{path} was replaced by another file meanwhile.", path=path)
         elif self.rows("PRAGMA schema_version")[0][0] != self._cookie:
-            sentence = _("The tables of {path} have just been changed by another process.")
-        else:
-            try:
-                self.schema = read_again(self._connection, self.schema)
-            except SQLITE_ERRORS as error:
-                raise failure(error, path) from error
-            check_version(self.schema)
-            return
-        raise RefusedError(sentence.format(path=path), remedy=_("Try again."), is_unchanged=True)
+            changed = _(
+                "The tables of {path} have just been changed by another process.", path=path
+            )
+        if changed:
+            raise RefusedError(changed, remedy=_("Try again."), is_unchanged=True)
+        with _failing(path):
+            self.schema = read_again(self._connection, self.schema)
+        check_version(self.schema)
 
     def _roll_back(self) -> None:
         """Roll back, unless SQLite has done so already, as it does after some failures."""
@@ -174,9 +161,8 @@ class Writer:
         except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
             if self._connection.in_transaction:
                 self._roll_back()
-                if isinstance(error, SQLITE_ERRORS):
-                    raise failure(error, self._store.path) from error
-                raise
+                with _failing(self._store.path):
+                    raise
             # If no other connection is open, opening the store decides whether a log that was not
             # synced is kept; otherwise that may be decided later.
             self._connection.close()
@@ -204,10 +190,9 @@ def write(
     store: Store,
     work: Callable[[Writer], T],
     verify: Callable[[Reader, T], None],
-    *,
     needs: Needs = _NO_NEEDS,
 ) -> T:
-    """Run one transaction: as `writing` and `Writer.run`."""
+    """Run one transaction; see `writing` and `Writer.run`."""
     with writing(store, needs) as writer:
         return writer.run(work, verify)
 
@@ -231,8 +216,7 @@ def writing(
             _("{path} is changed by the hermes-browse of its own machine only.", path=store.path)
         )
     with store.reader() as reader:
-        # Opening has read already; this makes sure that the connection holds its lock, however it
-        # was opened.
+        # Opening has read already; now the connection surely holds its lock, however it was opened.
         reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
         try:
             check_writable(store, reader, needs)
@@ -279,23 +263,14 @@ def file_identity(path: Path) -> tuple[int, int]:
 
 def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> sqlite3.Connection:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
-    try:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            isolation_level=None,
-            timeout=_ATTEMPT,
-            check_same_thread=False,
-        )
-        connection.text_factory = decode
-        connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+    with _failing(path):
+        connection = opened(path, "rw", _ATTEMPT)
+        connection.execute(f"PRAGMA foreign_keys={foreign_keys:d}")
         connection.execute("PRAGMA wal_autocheckpoint=0")
         # The journal of a statement would be a temporary file, which stays if the program is killed
         # at that moment.
         connection.execute("PRAGMA temp_store=MEMORY")
-    except SQLITE_ERRORS as error:
-        raise failure(error, path) from error
-    return connection
+        return connection
 
 
 def unverified(error: BrowseError) -> WriteUnverifiedError:
@@ -307,8 +282,16 @@ def unverified(error: BrowseError) -> WriteUnverifiedError:
     )
 
 
-def failure(error: SqliteError, path: Path) -> BrowseError:
-    """Translate an error of SQLite into the error for a write that did not happen."""
+@contextmanager
+def _failing(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises in the block as the error for a write that did not happen."""
+    try:
+        yield
+    except SQLITE_ERRORS as error:
+        raise _failure(error, path) from error
+
+
+def _failure(error: SqliteError, path: Path) -> BrowseError:
     kind: type[BrowseError] = WriteFailedError
     remedy = ""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:

@@ -1,4 +1,5 @@
-"""Several stores as one: the profiles of a root, and the stores of hosts.
+"""Several stores as one: the profiles of a root, and the stores of hosts; and old
+transcripts in files beside a store.
 
 The key of a session among them is its id and the name of its place, as in
 `20261124_101500_ab12 work`.

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..errors import RefusedError
 from ..messages.chat_message import Hit
-from ..notes.read_marks import AllRead
+from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total
 from ..search.found import Found, Suggestion

@@ -22,7 +22,7 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.ssh import in_thread
-from ..notes.read_marks import AllRead
+from ..notes.notes_file import AllRead
 from ..search.found import Found
 from ..search.query import Query
 from ..sessions.catalog import Catalog

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..messages.preview import with_names
-from ..notes.notes_file import NotesError
-from ..notes.read_marks import no_marks, read_marks
+from ..notes.notes_file import NotesError, no_marks, read_marks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended

@@ -11,7 +11,7 @@ from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_time
 from ..messages.transcript import read_identities
-from ..notes.read_marks import ReadMarks
+from ..notes.notes_file import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import text_of

@@ -6,26 +6,29 @@ Python. Beside them are `bundle` (facts), `bundle_sessions`, `bundle_conversatio
 `bundle_dangling` (references that led nowhere before the delete), `bundle_files` (transcripts), and
 a table for each column that the delete sets to NULL. The SHA-256 of the file stands beside it:
 SQLite does not notice a flipped byte (https://sqlite.org/pragma.html#pragma_integrity_check).
+`links.db` is one file for all bundles of a trash.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..connection.connect import Origin
-from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.reader import rows_in
+from ..connection.connect import OWN, Origin
+from ..connection.failures import SQLITE_ERRORS, opened
+from ..connection.reader import Row, rows_in
 from ..connection.stored_values import as_int
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
 from ..text import as_text
 from ..wording import _
 from .progress import NOBODY, Progress
+from .tables import CHOSEN, PARENT, Query
 
 SUFFIX, SUM, PARTIAL = ".db", ".sha256", ".partial-"
 """Endings of a bundle and its checksum, and the prefix of one that is being written."""
@@ -34,6 +37,16 @@ FORMAT = 2
 _CHUNK = 1 << 20
 _LONGEST_SUM = 200
 _TITLE = 300
+READ_ONLY = "ro&immutable=1"
+"""Mode of a bundle that is opened: nothing beside it is looked for, and none is made."""
+LINKS = "links.db"
+"""Which session was whose child, over all bundles of a trash; see `record_links`."""
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS links (store, instance, child, parent, PRIMARY KEY (store, child))",
+    "CREATE INDEX IF NOT EXISTS links_parent ON links (parent)",
+)
+_PATIENCE = 10.0
+"""Seconds to wait for another process that records links."""
 
 
 class TrashError(BrowseError):
@@ -81,13 +94,13 @@ class BundleFacts(NamedTuple):
         return tuple(session for each in self.conversations for session in each.sessions)
 
 
-def read_only_uri(path: Path) -> str:
-    """Return the URI of a bundle for SQLite: nothing beside it is looked for, and none is made."""
-    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+def uri_of(path: Path, mode: str = READ_ONLY) -> str:
+    """Return the URI of a file for ATTACH."""
+    return f"{path.absolute().as_uri()}?mode={mode}"
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a bundle to read it.
 
     Raises:
@@ -96,12 +109,29 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with open_regular(path):  # no pipe and no device, which SQLite would wait for
             pass
-        with contextlib.closing(sqlite3.connect(read_only_uri(path), uri=True)) as connection:
-            connection.text_factory = decode
+        with contextlib.closing(opened(path, READ_ONLY, 0)) as connection:
             yield connection
     except (OSError, *SQLITE_ERRORS) as error:
         sentence = _("It cannot be read ({reason}).", reason=error)
         raise BundleDamagedError(sentence) from error
+
+
+def attach(query: Query, path: Path) -> None:
+    """Attach a bundle to a store to be read, outside a transaction.
+
+    Attached to be written, SQLite would lock it with the store, and put a journal for both into
+    Hermes' home.
+    """
+    if "bundle" not in [row[1] for row in query("PRAGMA database_list")]:
+        query("ATTACH ? AS bundle", [uri_of(path)])
+
+
+def choose(query: Query, sessions: Sequence[str], table: str = "chosen") -> None:
+    """Fill a TEMP table with those of some ids that the attached bundle has."""
+    query(f"CREATE TEMP TABLE IF NOT EXISTS {table} (id PRIMARY KEY)")
+    query(f"DELETE FROM temp.{table}")
+    own = "SELECT id FROM bundle.sessions WHERE id IN ({keys})"
+    rows_in(query, f"INSERT OR IGNORE INTO temp.{table} {own}", sessions)
 
 
 def read_bundle_facts(path: Path) -> BundleFacts:
@@ -111,7 +141,7 @@ def read_bundle_facts(path: Path) -> BundleFacts:
         BundleDamagedError: With the reason.
     """
     try:
-        with opened(path) as connection:
+        with reading(path) as connection:
             odd = "type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
             if connection.execute(f"SELECT 1 FROM sqlite_master WHERE {odd}").fetchone():
                 raise BundleDamagedError(_("It has more in it than tables."))
@@ -155,7 +185,7 @@ def count_messages(path: Path, sessions: Sequence[str]) -> int:
         BundleDamagedError: It cannot be read.
     """
     counts = "SELECT count(*) FROM messages WHERE session_id IN ({keys})"
-    with opened(path) as connection:
+    with reading(path) as connection:
         rows = rows_in(lambda *query: connection.execute(*query).fetchall(), counts, sessions)
         return sum(as_int(count) for (count,) in rows)
 
@@ -180,3 +210,76 @@ def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:
     if wanted != [digest.hexdigest(), path.name]:
         raise BundleDamagedError(_("It differs from its SHA-256: it is damaged."))
     return read_bundle_facts(path)
+
+
+@contextlib.contextmanager
+def _links(trash: Path) -> Iterator[sqlite3.Connection]:
+    """Open the file of links, which may be new, or have been left by a killed process.
+
+    Raises:
+        TrashError: It cannot be used; also for what SQLite raises in the block.
+    """
+    path = trash / LINKS
+    try:
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        with open_regular(path):  # no pipe, which SQLite would wait for
+            pass
+        with contextlib.closing(opened(path, "rw", _PATIENCE)) as connection:
+            for statement in _TABLES:
+                connection.execute(statement)
+            yield connection
+    except (OSError, *SQLITE_ERRORS) as error:
+        raise TrashError(
+            _("The links of families, {path}, cannot be used ({reason}).", path=path, reason=error),
+            remedy=_(
+                "Free disk space, or check its permissions; if it is damaged, move it away: then families are not "
+                "linked again."
+            ),
+            is_unchanged=True,
+        ) from error
+
+
+def record_links(connection: sqlite3.Connection, trash: Path, origin: Origin) -> None:
+    """Record the links of the sessions of a bundle that is about to be deleted from a store.
+
+    A delete sets the parent of remaining children to NULL, and a child that is deleted later no
+    longer names its parent. Of two sessions that are linked here, whichever is restored second is
+    linked to the first again, in any order, even if the other bundle has been removed since.
+
+    Args:
+        connection: Has the store as `main`, and the sessions in `temp.chosen`.
+        trash: The folder of the bundles.
+        origin: The store.
+
+    Raises:
+        TrashError: They cannot be written.
+    """
+    store = origin.values()
+    own = f"(child IN ({CHOSEN}) OR parent IN ({CHOSEN}))"
+    in_store = "(SELECT id FROM main.sessions)"
+    with _links(trash):
+        connection.execute("ATTACH ? AS family", [uri_of(trash / LINKS, "rw")])
+        # Of two sessions that are both there, the store knows better.
+        connection.execute(
+            f"DELETE FROM family.links WHERE {OWN} AND {own} "
+            f"AND child IN {in_store} AND parent IN {in_store}",
+            store,
+        )
+        connection.execute(
+            f"INSERT OR REPLACE INTO family.links SELECT ?1, ?2, id, {PARENT} "
+            f"FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
+            f"OR (id IN ({CHOSEN}) AND {PARENT} IS NOT NULL)",
+            store,
+        )
+
+
+def read_links(trash: Path, origin: Origin) -> list[Row]:
+    """Return all recorded pairs of child and parent of a store.
+
+    Raises:
+        TrashError: The file cannot be read.
+    """
+    own = f"SELECT child, parent FROM links WHERE {OWN}"
+    with _links(trash) as connection:
+        return connection.execute(own, origin.values()).fetchall()

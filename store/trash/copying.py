@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import origin_of
-from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
+from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts
@@ -32,8 +32,9 @@ from .bundle import (
     BundleFacts,
     SavedConversation,
     TrashError,
+    record_links,
+    uri_of,
 )
-from .links import record_links
 from .progress import NOBODY, Progress
 from .session_files import SessionFile, private, save_files
 from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
@@ -42,6 +43,8 @@ RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
 _STATEMENT_SECONDS = 0.05
 """A statement that copies holds off commits of others in DELETE mode."""
+_PATIENCE = 5.0
+"""Seconds to wait for writers of the store."""
 _SESSIONS_AT_ONCE = 50
 _MOST_ROWS = 5_000
 _DISK_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
@@ -72,6 +75,14 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
             remedy=_("Free disk space first."),
             is_unchanged=True,
         )
+
+
+def check_log_room(store: Path, needed: int) -> None:
+    """Refuse if the disk of a store lacks room for its log; see `check_room`."""
+    log = _(
+        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+    )
+    check_room(store.parent, needed, log)
 
 
 def _free(folder: Path) -> int | None:
@@ -177,16 +188,9 @@ class _Copy:
     def __init__(self, store: Path, path: Path, layout: Layout, progress: Progress) -> None:
         self._layout, self._progress, self._folder = layout, progress, path.parent
         self._size = 100
-        self.connection = sqlite3.connect(
-            f"{store.absolute().as_uri()}?mode=ro",
-            uri=True,
-            isolation_level=None,
-            timeout=5.0,
-            check_same_thread=False,
-        )
-        self.connection.text_factory = decode
+        self.connection = opened(store, "ro", _PATIENCE)
         self._execute("PRAGMA temp_store=MEMORY")
-        self._execute("ATTACH ? AS bundle", [f"{path.absolute().as_uri()}?mode=rw"])
+        self._execute("ATTACH ? AS bundle", [uri_of(path, "rw")])
         # Nobody needs a bundle that is not finished; `_seal` flushes the finished one.
         self._execute("PRAGMA bundle.journal_mode=OFF")
         self._execute("PRAGMA bundle.synchronous=OFF")
@@ -250,9 +254,7 @@ class _Copy:
                 [table.name, key.column],
             )
         if not part.is_shared:
-            in_store = f"SELECT count(*) FROM {table.main} WHERE {part.where('m')}"
-            in_bundle = f"SELECT count(*) FROM {table.bundle} WHERE {part.where('b')}"
-            self._check(table.name, self.query(f"{in_store} EXCEPT {in_bundle}"))
+            self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
 
     def _pick(self, part: Part) -> Iterator[str]:
         """Yield SELECTs of the rowids of a part, each of as many as are copied in a short

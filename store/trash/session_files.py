@@ -16,7 +16,7 @@ import sqlite3
 import stat
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS
 from ..files import PARTIAL, open_regular, write_whole
@@ -43,8 +43,15 @@ class SessionFile(NamedTuple):
 
     path: Path
     session: str
-    stat: tuple[int, int, int, int]
-    """Device, inode, size and mtime in nanoseconds."""
+    stat: os.stat_result
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether it is still the same file with the same content."""
+        now, then = plain_file(self.path), self.stat
+        if now is None or not os.path.samestat(now, then):
+            return False
+        return (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns)
 
 
 def owners(name: str) -> list[str]:
@@ -58,15 +65,16 @@ def owners(name: str) -> list[str]:
     ]
 
 
-def _stat(path: Path) -> tuple[int, int, int, int] | None:
+def plain_file(path: Path) -> os.stat_result | None:
+    """Return the state of a regular file with one link; None for any other, or none.
+
+    A second hard link means another use of the file, in the worst case as the store itself.
+    """
     try:
         found = path.lstat()
     except OSError:
         return None
-    # A second hard link means another use of the file, in the worst case as the store itself.
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 else None
 
 
 def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile]:
@@ -78,13 +86,11 @@ def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile
         return []
     wanted = set(sessions)
     own = {name: session for name in names for session in owners(name) if session in wanted}
-    found: list[SessionFile] = []
-    for name, session in own.items():
-        assert folder is not None
-        path = folder / name
-        if (state := _stat(path)) is not None:
-            found.append(SessionFile(path, session, state))
-    return found
+    return [
+        SessionFile(path, session, state)
+        for name, session in own.items()
+        if folder is not None and (state := plain_file(path := folder / name)) is not None
+    ]
 
 
 def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None:
@@ -95,11 +101,11 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
         sqlite3.Error: The bundle could not be written, or a file is too large for it.
     """
     bundle.execute("CREATE TABLE bundle.bundle_files (session, name, mode, mtime_ns, content)")
-    for path, session, (_device, _inode, size, mtime_ns) in files:
+    for path, session, found in files:
         with open_regular(path, follow=False) as file:
             mode = os.fstat(file.fileno()).st_mode & _MODE
-            content = file.read(size)  # what is appended now makes it another file
-        values = [session, path.name, mode, mtime_ns, content]
+            content = file.read(found.st_size)  # what is appended now makes it another file
+        values = [session, path.name, mode, found.st_mtime_ns, content]
         bundle.execute("INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)", values)
 
 
@@ -108,7 +114,7 @@ def remove_files(found: Sequence[SessionFile]) -> list[str]:
     stays."""
     notes: list[str] = []
     for each in found:
-        if _stat(each.path) != each.stat:
+        if not each.is_unchanged:
             if os.path.lexists(each.path):
                 notes.append(_("{path} was written to meanwhile and stays.", path=each.path))
             continue
@@ -142,33 +148,35 @@ def put_back(
     with contextlib.suppress(OSError):
         for unfinished in folder.glob(PARTIAL):  # left by a killed process
             unfinished.unlink()
-    count, notes = 0, []
-    for row, session, name, mode, mtime_ns in own:
-        target = folder / str(name)
-        if session not in owners(str(name)):
-            notes.append(
-                _("“{name}” is no name of a session's file and stays in the trash.", name=name)
-            )
-            continue
-        try:
-            one = bundle.execute("SELECT content FROM bundle_files WHERE rowid = ?", [row])
-            content = bytes(one.fetchone()[0])
-            if not os.path.lexists(target):
-                write_whole(target, [content], replace=False)
-            elif not _has(target, content):
-                notes.append(_("{path} is there again and was left as it is.", path=target))
-                continue
-            _as_it_was(target, int(mode), int(mtime_ns))
-            count += 1
-        except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
-            notes.append(_("{path} could not be written: {reason}", path=target, reason=error))
-    return count, notes
+    notes = [note for row in own if (note := _put_back_one(bundle, folder, *row))]
+    return len(own) - len(notes), notes
+
+
+def _put_back_one(
+    bundle: sqlite3.Connection, folder: Path, row: int, session: str, name: Any, *kept: Any
+) -> str:
+    """Write one file, given the mode and mtime that it had; return a sentence if it stays in the
+    trash."""
+    target = folder / str(name)
+    if session not in owners(str(name)):
+        return _("“{name}” is no name of a session's file and stays in the trash.", name=name)
+    try:
+        one = bundle.execute("SELECT content FROM bundle_files WHERE rowid = ?", [row])
+        content = bytes(one.fetchone()[0])
+        if not os.path.lexists(target):
+            write_whole(target, [content], replace=False)
+        elif not _has(target, content):
+            return _("{path} is there again and was left as it is.", path=target)
+        _as_it_was(target, *map(int, kept))
+    except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
+        return _("{path} could not be written: {reason}", path=target, reason=error)
+    return ""
 
 
 def _has(path: Path, content: bytes) -> bool:
     """Return whether a file is a plain one, and has this content."""
-    found = _stat(path)
-    if found is None or found[2] != len(content):
+    found = plain_file(path)
+    if found is None or found.st_size != len(content):
         return False
     with open_regular(path, follow=False) as file:
         return file.read() == content

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from ..errors import BrowseError
 from ..files import read_regular, sync_folder, write_whole
 from ..wording import _
 from .bundle import (
+    LINKS,
     PARTIAL,
     SUFFIX,
     SUM,
@@ -33,7 +34,6 @@ from .bundle import (
     count_messages,
     read_bundle_facts,
 )
-from .links import LINKS
 
 MARKS = ".json"
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
@@ -115,10 +115,10 @@ def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collecti
     """Record which sessions of a bundle have just been restored."""
     marks = read_marks(path)
     restored = {*marks.restored, *sessions}
+    marks = marks._replace(restored=tuple(sorted(restored)))
     if all(restored.issuperset(each.sessions) for each in marks.listed(facts)):
-        write_marks(path, marks._replace(restored_at=now, restored=()))
-    else:
-        write_marks(path, marks._replace(restored=tuple(sorted(restored))))
+        marks = marks._replace(restored_at=now, restored=())
+    write_marks(path, marks)
 
 
 def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
@@ -148,22 +148,21 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:
-        return True
+    except OSError:  # another user's
+        pass
     return True
 
 
 def describe(path: Path) -> Bundle:
     """Summarise a bundle; for a damaged one, with the reason."""
-    try:
+    size, made = 0, 0.0
+    with contextlib.suppress(OSError):
         found = path.lstat()
         size, made = found.st_size, found.st_mtime
-    except OSError:
-        size, made = 0, 0.0
-    unread = Bundle(path.stem, path, made, (), (), 0, size, None, "")
+    bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
         damage = _("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-        return unread._replace(bytes=_folder_bytes(path), damage=damage)
+        return bundle._replace(bytes=_folder_bytes(path), damage=damage)
     try:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
@@ -173,31 +172,27 @@ def describe(path: Path) -> Bundle:
             marks = settle(path, facts)
         listed = marks.listed(facts)
         sessions = tuple(session for each in listed for session in each.sessions)
-        is_whole = len(listed) == len(facts.conversations)
-        messages = facts.messages if is_whole else count_messages(path, sessions)
+        messages = facts.messages
+        if len(listed) < len(facts.conversations):
+            messages = count_messages(path, sessions)
     except BundleDamagedError as error:
-        return unread._replace(damage=str(error))
-    return Bundle(
-        path.stem,
-        path,
-        facts.created_at,
-        tuple(each.id for each in listed),
-        sessions,
-        messages,
-        size,
-        _title(listed),
-        facts.origin.path,
-        marks.restored_at,
-        titles=tuple(each.title for each in listed),
+        return bundle._replace(damage=str(error))
+    titles = tuple(each.title for each in listed)
+    title = next(filter(None, titles), None)
+    if len(listed) > 1:
+        name, count = title or listed[0].id, len(listed) - 1
+        title = _("{title} and {count:,} more", title=name, count=count)
+    return bundle._replace(
+        created_at=facts.created_at,
+        conversations=tuple(each.id for each in listed),
+        sessions=sessions,
+        messages=messages,
+        title=title,
+        store=facts.origin.path,
+        restored_at=marks.restored_at,
+        titles=titles,
         restored=frozenset(marks.restored).intersection(sessions),
     )
-
-
-def _title(listed: Sequence[SavedConversation]) -> str | None:
-    first = next((each.title for each in listed if each.title), None)
-    if len(listed) < 2:
-        return first
-    return _("{title} and {count:,} more", title=first or listed[0].id, count=len(listed) - 1)
 
 
 def _folder_bytes(folder: Path) -> int:

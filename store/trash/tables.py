@@ -19,8 +19,8 @@ from ..connection.stored_values import as_int
 from ..errors import RefusedError
 from ..wording import _
 
-Query = Callable[[str], list[Row]]
-"""Runs a SELECT or PRAGMA and returns all its rows."""
+Query = Callable[..., list[Row]]
+"""Runs a statement with its parameters, if any, and returns all its rows."""
 
 CHOSEN = "SELECT id FROM chosen"
 """The sessions in question: a TEMP table, so that ids of any kind pass through no parameter; where
@@ -118,6 +118,11 @@ class Part(NamedTuple):
         """Return the condition for the rows `m` of the store, or `b` of the bundle."""
         schema = "main" if row == "m" else "bundle"
         return self.condition.replace("{row}", row).replace("{schema}", schema)
+
+    def counted(self, row: str) -> str:
+        """Return a SELECT of the number of these rows in the store or in the bundle."""
+        table = self.table.main if row == "m" else self.table.bundle
+        return f"SELECT count(*) FROM {table} WHERE {self.where(row)}"
 
 
 class Layout(NamedTuple):

@@ -4,7 +4,7 @@ indexes agree."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from hermes_browse.store.edit import guards
 from hermes_browse.store.edit import restore as restoring
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.trash.copying import WrittenBundle, write_bundle
 from hermes_browse.store.trash.progress import Progress, never, quiet
 
 NOW = T0 + 200 * 86_400.0
@@ -157,6 +158,17 @@ def remove(path: Path, *ids: str, **settings: Any) -> Deleted:
     return delete(
         Store(path), ids, path.parent / "trash", progress=progress, **{"now": NOW, **settings}
     )
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Do something whenever a bundle was written, before its rows are deleted."""
+
+    def write(*arguments: Any, **rest: Any) -> WrittenBundle:
+        made = write_bundle(*arguments, **rest)
+        act()
+        return made
+
+    monkeypatch.setattr(deleting, "write_bundle", write)
 
 
 def put_back(path: Path, name: str, **settings: Any) -> Restored:

@@ -9,6 +9,7 @@ import sqlite3
 import struct
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
+from itertools import cycle
 from pathlib import Path
 
 from builders import HOSTILE_IDS, T0, StoreBuilder, hostile_store, make_store
@@ -54,15 +55,15 @@ def _self_referring(path: Path) -> None:
     _patch(path, (page - 1) * _PAGE, bytes(body))
 
 
+_WRONG = ("x'ff00fe'", "'text'", "-9.5e300", "9223372036854775807")
+
+
 def _rows_of_wrong_types(path: Path) -> None:
-    for table in ("sessions", "messages"):
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            columns = [
-                row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()
-            ]
-            for number, column in enumerate(columns):
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for table in ("sessions", "messages"):
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            for (_cid, column, *_rest), value in zip(columns, cycle(_WRONG), strict=False):
                 if column not in ("id", "session_id"):
-                    value = ("x'ff00fe'", "'text'", "-9.5e300", "9223372036854775807")[number % 4]
                     connection.execute(f"UPDATE OR IGNORE {table} SET {column} = {value}")
 
 
@@ -89,38 +90,28 @@ def _noise(size: int) -> bytes:
 def _noise_in_the_index(path: Path) -> None:
     rows = sqlite3.connect(path)
     with closing(rows), rows:
-        for number, (block,) in enumerate(
-            rows.execute("SELECT id FROM messages_fts_data").fetchall()
-        ):
-            rows.execute(
-                "UPDATE messages_fts_data SET block = ? WHERE id = ?", [_noise(300 + number), block]
-            )
+        blocks = rows.execute("SELECT id FROM messages_fts_data").fetchall()
+        noise = [(_noise(300 + number), block) for number, (block,) in enumerate(blocks)]
+        rows.executemany("UPDATE messages_fts_data SET block = ? WHERE id = ?", noise)
+
+
+def _log_of(other: Path, path: Path) -> None:
+    """Put the log of a store that goes away beside another one."""
+    with closing(sqlite3.connect(other, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+        connection.execute("UPDATE sessions SET title = COALESCE(title, '') || ' later'")
+        shutil.copy(f"{other}-wal", f"{path}-wal")
+    other.unlink()
 
 
 def _foreign_wal(path: Path) -> None:
     """The log of another store beside this one."""
-    other = path.with_name("other.db")
-    make_store(other, "22", [{"id": "x"}])
-    connection = sqlite3.connect(other)
-    connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.execute("UPDATE sessions SET title = 'foreign'")
-    connection.commit()
-    shutil.copy(f"{other}-wal", f"{path}-wal")
-    connection.close()
-    other.unlink()
+    _log_of(make_store(path.with_name("other.db"), "22", [{"id": "x"}]), path)
 
 
 def _wal_without_shm(path: Path) -> None:
     """As a copy leaves it, the end of the log torn off."""
-    live = path.with_name("live.db")
-    shutil.copy(path, live)
-    connection = sqlite3.connect(live)
-    connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.execute("UPDATE sessions SET title = title || ' later'")
-    connection.commit()
-    shutil.copy(f"{live}-wal", f"{path}-wal")
-    connection.close()
-    live.unlink()
+    _log_of(Path(shutil.copy(path, path.with_name("live.db"))), path)
     os.truncate(f"{path}-wal", Path(f"{path}-wal").stat().st_size - 100)
 
 
@@ -232,31 +223,28 @@ def corpus(folder: Path, pages: int = 4, only: Collection[str] = ()) -> Iterator
     """
     whole = _whole(folder / "whole.db")
 
-    def fresh(name: str) -> Path:
-        place = folder / "".join(letter if letter.isalnum() else "-" for letter in name)
-        place.mkdir()
-        return Path(shutil.copy(whole, place / "state.db"))
+    def place(name: str) -> Path:
+        own = folder / "".join(letter if letter.isalnum() else "-" for letter in name)
+        own.mkdir()
+        return own / "state.db"
 
     for name, damage in _KINDS.items():
         if only and name not in only:
             continue
-        path = fresh(name)
+        path = Path(shutil.copy(whole, place(name)))
         damage(path)
         yield name, path
     for name, root in _roots(whole) if not only else ():
         for more in range(pages):
             page = root + more
             if page * _PAGE <= whole.stat().st_size:
-                path = fresh(f"page {more} from the root of {name} zeroed")
+                zeroed = f"page {more} from the root of {name} zeroed"
+                path = Path(shutil.copy(whole, place(zeroed)))
                 _patch(path, (page - 1) * _PAGE, bytes(_PAGE))
-                yield f"page {more} from the root of {name} zeroed", path
+                yield zeroed, path
     if only:
         return
-    place = folder / "hostile"
-    place.mkdir()
-    yield "what no Hermes wrote", hostile_store(place / "state.db")
-    place = folder / "ids"
-    place.mkdir()
+    yield "what no Hermes wrote", hostile_store(place("hostile"))
     rows = [{"id": each, "title": each} for each in dict.fromkeys(HOSTILE_IDS)]
     said = [{"session_id": each["id"], "content": "said"} for each in rows]
-    yield "ids that are flags, paths, nothing", make_store(place / "state.db", "31", rows, said)
+    yield "ids that are flags, paths, nothing", make_store(place("ids"), "31", rows, said)

@@ -21,6 +21,11 @@ PARTS = {
     path.stem.removeprefix("test_proof_"): path for path in sorted(_HERE.glob("test_proof_*.py"))
 }
 
+_NUMBERS = (
+    ("minutes", 5, "browse so long beside writers, per mode"),
+    ("opens", 400, "open and leave the browser so often"),
+    ("rounds", 10, "walk so often beside Hermes' clean-ups"),
+)
 _SETTINGS = {"endurance": ("minutes",), "harmless": ("minutes", "rounds"), "opens": ("opens",)}
 """By part: the options that say how much is done."""
 
@@ -29,19 +34,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Prove what docs/safety.md says, and print the counts."
     )
-    parser.add_argument(
-        "--minutes",
-        type=int,
-        default=5,
-        metavar="N",
-        help="browse so long beside writers, per mode",
-    )
-    parser.add_argument(
-        "--opens", type=int, default=400, metavar="N", help="open and leave the browser so often"
-    )
-    parser.add_argument(
-        "--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups"
-    )
+    for name, default, text in _NUMBERS:
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text)
     parser.add_argument(
         "--store", metavar="FILE", help="browse without end on a copy of this store"
     )
@@ -67,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 when everything held.
     """
     given = _arguments(argv)
-    settings = {"minutes": given.minutes, "opens": given.opens, "rounds": given.rounds}
+    settings = {name: getattr(given, name) for name, _default, _text in _NUMBERS}
     found: dict[str, str] = {}
     failed = False
     for name in given.only or PARTS:

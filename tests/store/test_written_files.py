@@ -5,7 +5,7 @@ import os
 import pytest
 from platforms import posix_only
 
-from hermes_browse.store.cleanup.hermes_settings import read_block
+from hermes_browse.store.cleanup.retention import read_block
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotAStoreError
 from hermes_browse.store.export.redact import read_env

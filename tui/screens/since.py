@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.notes.read_marks import AllRead
+from hermes_browse.store.notes.notes_file import AllRead
 from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Place

@@ -12,8 +12,7 @@ from hermes_browse.store.cleanup.bulk import Step, archive_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import flags, portions
-from hermes_browse.store.edit.portions import Portions
+from hermes_browse.store.edit import flags
 from hermes_browse.store.errors import (
     BrowseError,
     QueryInterruptedError,
@@ -23,6 +22,8 @@ from hermes_browse.store.errors import (
     StoreRefusedError,
     WriteFailedError,
 )
+from hermes_browse.store.trash import progress
+from hermes_browse.store.trash.progress import Portions
 from hermes_browse.tui.cli import prune
 
 
@@ -37,7 +38,7 @@ def rests(monkeypatch):
     """Pauses, in seconds, which pass at once."""
     found = []
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=found.append)
-    monkeypatch.setattr(portions, "time", clock)
+    monkeypatch.setattr(progress, "time", clock)
     return found
 
 
@@ -54,8 +55,8 @@ def delete(path, plan, **how):
 
 def fail_at_the_third(monkeypatch, error):
     """Portions of one, of which the third fails."""
-    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
-    monkeypatch.setattr(portions, "BUSY_PAUSE", 0.0)
+    monkeypatch.setattr(progress, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(progress, "BUSY_PAUSE", 0.0)
     here, calls = deleting._delete_portion, []
 
     def act(*arguments):
@@ -69,7 +70,7 @@ def fail_at_the_third(monkeypatch, error):
 
 def test_portions_grow_and_rest_while_others_write(rests, monkeypatch):
     """Each item once and in order; small again, after a pause, once another process has written."""
-    monkeypatch.setattr(portions, "FEW_ROWS", 3)
+    monkeypatch.setattr(progress, "FEW_ROWS", 3)
     seen = []
     work = Portions([2, 2, 9, 1, 1, 1, 1, 1, 3], rows_of=int)
     work.run(seen.append, iter([0, 0, 0, 1, 1, 1]).__next__)
@@ -85,7 +86,7 @@ def test_a_busy_store_is_waited_for(rests, begin):
     work = Portions([1000, 1000], int, tell=told.append, spares=True)
 
     def unit(some):
-        if len(work.done) == begin and len(rests) < portions.BUSY_TRIES + 5:
+        if len(work.done) == begin and len(rests) < progress.BUSY_TRIES + 5:
             raise StoreBusyError("busy")
 
     if begin:
@@ -94,7 +95,7 @@ def test_a_busy_store_is_waited_for(rests, begin):
     else:
         with pytest.raises(StoreBusyError):
             work.run(unit, lambda: 0)
-        assert work.left == 2 and rests == [portions.BUSY_PAUSE] * (portions.BUSY_TRIES - 1)
+        assert work.left == 2 and rests == [progress.BUSY_PAUSE] * (progress.BUSY_TRIES - 1)
     assert True in told
     words = "1 of 5 · waiting: another program keeps the store for itself"
     assert Step(1, 5, 9.0, is_waiting=True).words == words
@@ -151,12 +152,18 @@ def test_a_store_that_is_gone(path):
         ),
         ("UPDATE sessions SET ended_at = NULL WHERE id = 'boss'", "resumed"),
         ("UPDATE sessions SET id = 'boss3' WHERE id = 'helper2'", "gone"),
+        (
+            "UPDATE sessions SET end_reason = 'compression' WHERE id = 'boss';"
+            "INSERT INTO sessions (id, source, parent_session_id, started_at, ended_at) "
+            "SELECT 'next', source, id, ended_at, ended_at + 60 FROM sessions WHERE id = 'boss'",
+            "another child",
+        ),
     ],
 )
 def test_what_was_taken_up_again_is_spared(path, statement, words):
     """Subagents included; the others go on."""
     plan = plan_of(path)
-    run(path, statement)
+    run(path, *statement.split(";"))
     outcome = delete(path, plan)
     late = outcome.plan.spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
@@ -166,7 +173,7 @@ def test_what_was_taken_up_again_is_spared(path, statement, words):
 
 def test_stopped_between_two(path, monkeypatch):
     """What was not come to is counted, and nothing is wrong."""
-    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(progress, "MOST_AT_ONCE", 1)
     steps = []
     outcome = delete(
         path, plan_of(path), tell=steps.append, stop=lambda: bool(steps) and steps[-1].done == 2
@@ -187,7 +194,7 @@ def test_stopped_between_two(path, monkeypatch):
 def test_broken_off_on_the_command_line(path, capsys, monkeypatch, error):
     """How far it came is said, and what stopped it is not swallowed, nor says that nothing was
     changed."""
-    monkeypatch.setattr(portions, "BUSY_TRIES_LATER", 2)
+    monkeypatch.setattr(progress, "BUSY_TRIES_LATER", 2)
     fail_at_the_third(monkeypatch, error)
     plan = plan_of(path)
     store = SimpleNamespace(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_browse.store.cleanup.hermes_settings import (
+from hermes_browse.store.cleanup.retention import (
     Retention,
     defaults_of,
     managed_config,
@@ -37,11 +37,21 @@ other: it's fine
 """
 
 
-def test_plain_settings_are_read(tmp_path):
+@pytest.fixture
+def config(tmp_path):
+    """Writes a configuration, as text or bytes."""
+
+    def write(text, name="config.yaml"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_plain_settings_are_read(config):
     """Comments, quoted keys, and look-alikes inside of texts."""
-    path = tmp_path / "config.yaml"
-    path.write_text(PLAIN, encoding="utf-8")
-    assert read_block(path) == {
+    assert read_block(config(PLAIN)) == {
         "auto_prune": False,
         "retention_days": 30,
         "min_interval_hours": 12,
@@ -54,11 +64,9 @@ def test_plain_settings_are_read(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "# only a comment\n", "other: 1\n", "sessions:\n", "sessions: {}\n"]
 )
-def test_a_file_without_settings_is_an_empty_one(tmp_path, text):
-    """Then the defaults of Hermes hold."""
-    path = tmp_path / "config.yaml"
-    path.write_text(text, encoding="utf-8")
-    assert read_block(path) == {}
+def test_a_file_without_settings_is_an_empty_one(config, tmp_path, text):
+    """As no file is, for Hermes too: then its defaults hold."""
+    assert read_block(config(text)) == {} == read_block(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize(
@@ -68,28 +76,23 @@ def test_a_file_without_settings_is_an_empty_one(tmp_path, text):
         "sessions: [a]\n",
         "sessions: *missing\n",
         "a: 1\n---\nsessions:\n  auto_prune: true\n",
+        b"sessions:\n  auto_prune: \xff\n",
+        "#" * 5_000_000,
         pytest.param("other: " + "[" * 200_000, marks=pytest.mark.slow),
     ],
+    ids=range(7),
 )
-def test_a_file_in_another_form_is_unknown(tmp_path, text):
-    """Also one that is nested too deeply for the parser."""
-    path = tmp_path / "config.yaml"
-    path.write_text(text, encoding="utf-8")
+def test_a_file_in_another_form_is_unknown(config, text):
+    """Also one that is no text, too large, or nested too deeply for the parser."""
+    path = config(text)
     assert read_block(path) is None
     assert read_retention(path, 31) == Retention(), "not even the defaults are known"
 
 
-def test_files_that_cannot_be_read(tmp_path):
-    """No file is an empty one, as for Hermes; everything else is unknown."""
-    assert read_block(tmp_path / "none.yaml") == {}
-    (tmp_path / "bad.yaml").write_bytes(b"sessions:\n  auto_prune: \xff\n")
-    assert read_block(tmp_path / "bad.yaml") is None
-    (tmp_path / "folder.yaml").mkdir()
-    assert read_block(tmp_path / "folder.yaml") is None
-    (tmp_path / "bom.yaml").write_bytes(b"\xef\xbb\xbfsessions:\n  auto_prune: true\n")
-    assert read_block(tmp_path / "bom.yaml") == {"auto_prune": True}
-    (tmp_path / "big.yaml").write_text("#" * 5_000_000)
-    assert read_block(tmp_path / "big.yaml") is None
+def test_other_files(config, tmp_path):
+    """A byte order mark is skipped; a folder is no configuration."""
+    assert read_block(config("\ufeffsessions:\n  auto_prune: true\n")) == {"auto_prune": True}
+    assert read_block(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -120,18 +123,17 @@ def test_the_defaults_are_those_of_the_real_hermes():
         assert getattr(known, name) == config[name]
 
 
-def test_settings_win_one_by_one(tmp_path):
+def test_settings_win_one_by_one(config):
     """Defaults, then the user's, then what an administrator set."""
-    config, managed = tmp_path / "config.yaml", tmp_path / "managed.yaml"
-    config.write_text("sessions:\n  auto_prune: false\n  retention_days: 30\n")
-    managed.write_text("sessions:\n  auto_prune: true\n")
-    assert read_retention(config, 31) == Retention(False, 30, 24, True)
-    assert read_retention(config, 31, managed) == Retention(True, 30, 24, True)
-    assert read_retention(config, None).auto_prune is False
+    own = config("sessions:\n  auto_prune: false\n  retention_days: 30\n")
+    managed = config("sessions:\n  auto_prune: true\n", "managed.yaml")
+    assert read_retention(own, 31) == Retention(False, 30, 24, True)
+    assert read_retention(own, 31, managed) == Retention(True, 30, 24, True)
+    assert read_retention(own, None).auto_prune is False
 
 
 @pytest.mark.parametrize(
-    "lines, words",
+    "line, words",
     [
         ("vacuum_after_prune: true", "makes the file smaller"),
         ("vacuum_after_prune: false", "keeps its size"),
@@ -139,11 +141,9 @@ def test_settings_win_one_by_one(tmp_path):
         ("auto_prune: false", ""),
     ],
 )
-def test_what_becomes_of_the_file(tmp_path, lines, words):
+def test_what_becomes_of_the_file(config, line, words):
     """After Hermes' own clean-up, which may not take place."""
-    config = tmp_path / "config.yaml"
-    config.write_text(f"sessions:\n  {lines}\n")
-    sentence = read_retention(config, 31).vacuum_sentence
+    sentence = read_retention(config(f"sessions:\n  {line}\n"), 31).vacuum_sentence
     assert words in sentence and bool(words) == bool(sentence)
 
 
@@ -164,10 +164,8 @@ def test_where_an_administrator_puts_it(tmp_path, monkeypatch):
         ("retention_days: 2026-01-01", (True, None)),
     ],
 )
-def test_what_is_not_understood_is_not_guessed(tmp_path, line, known):
+def test_what_is_not_understood_is_not_guessed(config, line, known):
     """Nor taken for the default; the rest still is."""
-    config = tmp_path / "config.yaml"
-    config.write_text(f"sessions:\n  {line}\n")
-    found = read_retention(config, 31)
+    found = read_retention(config(f"sessions:\n  {line}\n"), 31)
     assert (found.auto_prune, found.retention_days) == known
     assert "cannot tell" in found.sentence or "unknown number" in found.sentence

@@ -96,17 +96,6 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path):
     )
 
 
-def test_a_rule_on_bytes_measures_all_the_same(tmp_path):
-    """What it means cannot be told without."""
-    with opened(family(tmp_path / "state.db")) as (reader, catalog):
-        rules = chosen("size>=1")
-        quick = make_plan(reader, catalog, rules, NOW, measure_sizes=False)
-        assert quick.selected and [each.session_ids for each in quick.selected] == [
-            each.session_ids for each in make_plan(reader, catalog, rules, NOW).selected
-        ]
-        assert "empty" not in {each.conversation.id for each in quick.selected}
-
-
 @pytest.mark.parametrize("selection", [chosen("", "old"), chosen("title:old size>=1")])
 def test_a_session_that_grew_is_measured_again(tmp_path, selection):
     """Else the plan would say less than goes, and the delete would refuse what the plan says."""

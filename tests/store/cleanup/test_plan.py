@@ -155,43 +155,6 @@ def test_a_subagent_that_stays_keeps_its_parent(tmp_path):
     assert plan.spared[0].why.words == "its subagent pet stays: pinned"
 
 
-def test_markers_that_form_a_ring_end(tmp_path):
-    """A damaged file: each is the subagent of the other."""
-    rows = [
-        aged(
-            one,
-            50,
-            source="subagent",
-            parent_session_id=other,
-            model_config=f'{{"_delegate_from": "{other}"}}',
-        )
-        for one, other in (("a", "b"), ("b", "a"))
-    ]
-    path = make_store(tmp_path / "state.db", "31", rows)
-    plan = plan_of(path, chosen("", "a"))
-    assert going(plan) == {"a", "b"} and len(plan.selected) == 1 and not plan.reparented
-
-
-def test_a_compressed_subagent_goes_whole(tmp_path):
-    """Its continuation inherits the marker, which names the subagent's parent."""
-    config = '{"_delegate_from": "boss"}'
-    rows = [
-        aged("boss", 50),
-        aged(
-            "sub",
-            50,
-            source="subagent",
-            parent_session_id="boss",
-            end_reason="compression",
-            model_config=config,
-        ),
-        aged("sub2", 49, source="subagent", parent_session_id="sub", model_config=config),
-    ]
-    assert going(plan_of(make_store(tmp_path / "state.db", "31", rows), chosen("", "boss"))) == {
-        "boss", "sub", "sub2",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("shape", ["6", "11", "14", "22", "26", "31", "31-migrated"])
 def test_every_layout(tmp_path, shape):
     """Columns a store lacks protect nobody and break nothing."""

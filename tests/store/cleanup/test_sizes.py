@@ -2,11 +2,12 @@
 
 import random
 import sqlite3
+from collections import Counter
 
 import pytest
-from builders import big_store, hostile_store, make_store, tool_call
+from builders import big_store, hostile_store, make_store
 from pruning import aged, family, opened
-from trashing import run
+from trashing import rows, run
 
 from hermes_browse.store.cleanup import sizes as module
 from hermes_browse.store.cleanup.sizes import (
@@ -22,22 +23,21 @@ from hermes_browse.store.insights.sums import read_report
 
 def raw_bytes(path):
     """Bytes of all counted columns by session, summed up in Python from blobs."""
-    connection = sqlite3.connect(path)
-    have = {row[1] for row in connection.execute("PRAGMA table_info(messages)")}
+    have = {row[1] for row in rows(path, "PRAGMA table_info(messages)")}
     names = [name for name in ("content", "tool_calls", "api_content", *REASONING) if name in have]
-    found = {}
     columns = ", ".join(f"CAST({name} AS BLOB)" for name in names)
-    for session_id, *values in connection.execute(f"SELECT session_id, {columns} FROM messages"):
-        found[session_id] = found.get(session_id, 0) + sum(
-            len(value) for value in values if value is not None
-        )
-    for session_id, prompt in connection.execute(
-        "SELECT id, CAST(system_prompt AS BLOB) FROM sessions"
-    ):
-        if session_id is not None:
-            found[session_id] = found.get(session_id, 0) + len(prompt or b"")
-    connection.close()
+    counted = rows(path, f"SELECT session_id, {columns} FROM messages")
+    counted += rows(path, "SELECT id, CAST(system_prompt AS BLOB) FROM sessions")
+    found = Counter()
+    for session_id, *values in counted:
+        found[session_id] += sum(map(len, filter(None, values)))
     return found
+
+
+def all_of(path):
+    """The sizes of all sessions of a store."""
+    with opened(path) as (reader, catalog):
+        return measure(reader, catalog.sessions.values())
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31", "hostile"])
@@ -46,11 +46,8 @@ def test_content_is_counted_to_the_byte(fixture_store, tmp_path, name):
     is_hostile = name == "hostile"
     path = hostile_store(tmp_path / "state.db") if is_hostile else fixture_store(name)
     wanted = raw_bytes(path)
-    with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.sessions.values())
-    assert {id: sizes.content for id, sizes in found.items()} == {
-        id: wanted.get(id, 0) for id in found
-    }
+    found = all_of(path)
+    assert {id: sizes.content for id, sizes in found.items()} == {id: wanted[id] for id in found}
     assert is_hostile or sum(sizes.content for sizes in found.values()) > 10_000
 
 
@@ -72,24 +69,6 @@ def test_some_and_all_are_measured_alike(tmp_path, monkeypatch):
     assert added(whole.values()).content - as_int(prompts) == total.bytes
 
 
-def test_each_column_with_text_counts(tmp_path):
-    image = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
-    call = {"content": "", "tool_calls": [tool_call("t")], "reasoning": "hm"}
-    answer = {"content": "out", "tool_name": "t", "api_content": "sent"}
-    messages = [
-        {"session_id": "a", "role": "user", "content": "héllo"},
-        {"session_id": "a", "role": "user", "content": image},
-        {"session_id": "a", "role": "assistant"} | call,
-        {"session_id": "a", "role": "tool"} | answer,
-    ]
-    sessions = [aged("a", 5, system_prompt="you are")]
-    path = make_store(tmp_path / "state.db", "22", sessions, messages)
-    with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.sessions.values())["a"]
-    assert (found.rows, found.content) == (4, raw_bytes(path)["a"])
-    assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
-
-
 @pytest.mark.parametrize("shape, copies", [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
 def test_the_index_is_estimated_by_its_shape(tmp_path, shape, copies):
     """Inline indexes keep copies; a fresh one of 0.22 leaves out tool output past 8192, its
@@ -101,8 +80,7 @@ def test_the_index_is_estimated_by_its_shape(tmp_path, shape, copies):
     ]
     sessions = [aged("chat", 5), aged("tools", 5), aged("cron", 5, source="cron")]
     path = make_store(tmp_path / "state.db", shape, sessions, messages)
-    with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.sessions.values())
+    found = all_of(path)
     sizes = {key: each.search for key, each in found.items()}
     if copies:
         assert sizes["chat"] == sizes["tools"] == sizes["cron"] > copies * 100_000
@@ -121,8 +99,7 @@ def test_a_store_without_an_index(tmp_path):
         [{"session_id": "a", "content": "x"}],
         fts=False,
     )
-    with opened(path) as (reader, catalog):
-        assert measure(reader, catalog.sessions.values())["a"].search == 0
+    assert all_of(path)["a"].search == 0
 
 
 def test_the_map_adds_up(tmp_path):

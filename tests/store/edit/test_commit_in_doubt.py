@@ -8,14 +8,12 @@ import sqlite3
 
 import pytest
 from pruning import chosen, delete_planned
-from trashing import NOW, dump, family, is_sound, opened, put_back, remove
+from trashing import NOW, dump, family, is_sound, put_back, remove
 
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import flags, titles, transaction
-from hermes_browse.store.edit.flags import undo
+from hermes_browse.store.edit import transaction
 from hermes_browse.store.errors import (
-    BrowseError,
     StoreUnreadableError,
     WriteInDoubtError,
 )
@@ -93,50 +91,6 @@ def test_a_delete_whose_store_cannot_be_read_again(path, tmp_path, arm, monkeypa
     with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
         remove(path, "tip")
     assert len(list_bundles(tmp_path / "trash")) == 1
-
-
-@pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_marks_titles_and_undo(path, arm, outcome):
-    """None of them says that nothing was changed, and each can be tried again."""
-    store = Store(path)
-    change = flags.archive(store, ["other"])
-    works = {
-        "unarchive": lambda: undo(store, change),
-        "pin": lambda: flags.pin(store, ["other"]),
-        "rename": lambda: titles.rename(store, "other", "Pier"),
-    }
-    wanted = {
-        "unarchive": ("archived", 0),
-        "pin": ("pinned", 1),
-        "rename": ("title", "Pier"),
-    }
-    for name, work in works.items():
-        column, value = wanted[name]
-        arm(outcome)
-        with pytest.raises(WriteInDoubtError) as caught:
-            work()
-        with opened(path, "ro") as connection:
-            ((there,),) = connection.execute(
-                f"SELECT {column} FROM sessions WHERE id = 'other'"
-            ).fetchall()
-        assert (there == value) is (outcome == "done")
-        assert ("the store has the change" in caught.value.sentence) is (outcome == "done")
-        try:
-            work()
-        except BrowseError as error:
-            assert name == "unarchive" and outcome == "done" and "changed since" in str(error)
-
-
-@pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_a_restore_can_be_tried_again(path, arm, outcome):
-    """Whatever became of the first try."""
-    before = dump(path)
-    name = remove(path, "tip").bundle.name
-    arm(outcome)
-    with pytest.raises(WriteInDoubtError):
-        put_back(path, name)
-    assert (dump(path) == before) is (outcome == "done")
-    assert put_back(path, name).verified and dump(path) == before
 
 
 def test_a_key_that_interrupts_in_the_commit(path, tmp_path, arm):

@@ -1,6 +1,8 @@
 """Delete and restore: a store that went through both is the store it was, value for value, whatever
 made it."""
 
+from itertools import cycle
+
 import pytest
 import shapes
 from builders import big_store, hostile_store, make_store
@@ -10,15 +12,16 @@ from trashing import (
     FAMILY,
     NOW,
     as_before,
+    column_of,
     differences,
     dump,
     family,
     health,
     is_sound,
     matches,
-    opened,
     put_back,
     remove,
+    rows,
     run,
 )
 
@@ -85,14 +88,10 @@ def test_every_shape_of_store(tmp_path, shape, journal):
         done = remove(path, "tip")
         assert is_sound(path)
         assert len(hits(path, "lantern")) == 2 and len(matches(path, "gangway")) == 2
-        with opened(path, "ro") as connection:
-            assert connection.execute("SELECT id, parent_session_id FROM sessions ORDER BY id").fetchall() == [
-                ("branch", None), ("other", None),
-            ]  # fmt: skip
-            assert connection.execute("SELECT DISTINCT session_id FROM messages ORDER BY 1").fetchall() == [
-                ("branch",), ("other",),
-            ]  # fmt: skip
-            assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
+        assert column_of(path, "parent_session_id") == {"branch": None, "other": None}
+        left = rows(path, "SELECT DISTINCT session_id FROM messages ORDER BY 1")
+        assert left == [("branch",), ("other",)]
+        assert rows(path, "PRAGMA journal_mode") == [(journal,)]
         assert (
             set(done.bundle.sessions) == FAMILY
             and done.reparented == ("branch",)
@@ -129,22 +128,11 @@ def test_a_store_no_hermes_wrote(tmp_path):
         assert dump(path) == before, (root, back.notes)
 
 
-def test_any_segment_stands_for_its_conversation(tmp_path):
-    """And naming several of them is naming it once."""
-    for number, names in enumerate((("root",), ("next",), ("tip",), ("root", "tip", "next"))):
-        (tmp_path / str(number)).mkdir()
-        path = family(tmp_path / str(number) / "state.db")
-        assert set(remove(path, *names).bundle.sessions) == FAMILY
-
-
 def test_prompts_go_with_their_last_user(path):
     """One that another session uses stays; both are in the bundle."""
 
     def prompts():
-        with opened(path, "ro") as connection:
-            return [
-                row[0] for row in connection.execute("SELECT hash FROM system_prompts ORDER BY 1")
-            ]
+        return [hash for (hash,) in rows(path, "SELECT hash FROM system_prompts ORDER BY 1")]
 
     first = remove(path, "tip")
     assert prompts() == ["shared"]
@@ -166,9 +154,7 @@ def test_what_only_mentions_a_session_stays(path):
         "sessions": (7, 1), "messages": (24, 0), "session_model_usage": (1, 0), "state_meta": (1, 0),
         "system_prompts": (1, 0),
     }  # fmt: skip
-    with opened(path, "ro") as connection:
-        goals = connection.execute("SELECT key FROM state_meta WHERE key LIKE 'goal:%'").fetchall()
-    assert goals == [("goal:other",)]
+    assert rows(path, "SELECT key FROM state_meta WHERE key LIKE 'goal:%'") == [("goal:other",)]
 
 
 def test_values_of_any_kind_in_any_column(tmp_path):
@@ -183,18 +169,12 @@ def test_values_of_any_kind_in_any_column(tmp_path):
         "'a' || char(0) || 'b'",
         "9223372036854775807",
     )
-    with opened(path) as connection:
-        for table, key in (("messages", "id"), ("sessions", "id")):
-            columns = [
-                row[1] for row in connection.execute(f"PRAGMA table_info({table})")
-                if row[1] not in (key, "session_id", "parent_session_id", "title", "system_prompt_hash", "tool_names")
-            ]  # fmt: skip
-            for at, column in enumerate(columns):
-                value = odd[at % len(odd)]
-                connection.execute(
-                    f"UPDATE {table} SET {column} = {value} WHERE {key} IN (5, 'next')"
-                )
-        connection.execute("UPDATE messages SET timestamp = -9e999 WHERE id = 6")
+    kept = ("id", "session_id", "parent_session_id", "title", "system_prompt_hash", "tool_names")
+    for table in ("messages", "sessions"):
+        columns = [row[1] for row in rows(path, f"PRAGMA table_info({table})")]
+        for column, value in zip([each for each in columns if each not in kept], cycle(odd)):
+            run(path, f"UPDATE {table} SET {column} = {value} WHERE id IN (5, 'next')")
+    run(path, "UPDATE messages SET timestamp = -9e999 WHERE id = 6")
     before = dump(path)
     kinds = {
         value
@@ -203,8 +183,7 @@ def test_values_of_any_kind_in_any_column(tmp_path):
         if value in (b"\xff\xfe\x00", float("-inf"))
     }
     assert len(kinds) == 2
-    (name,) = {remove(path, "next").bundle.name}
-    put_back(path, name)
+    put_back(path, remove(path, "next").bundle.name)
     assert dump(path) == before
 
 

@@ -4,11 +4,11 @@ import os
 import shutil
 
 import pytest
-from trashing import NOW, as_before, dump, family, in_trash, opened, put_back, remove
+from trashing import NOW, as_before, dump, family, in_trash, meanwhile, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import portions, restore_rows
+from hermes_browse.store.edit import restore_rows
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.errors import (
     QueryInterruptedError,
@@ -18,6 +18,7 @@ from hermes_browse.store.errors import (
     WriteFailedError,
     WriteUnverifiedError,
 )
+from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
 
 
@@ -55,14 +56,8 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path, monkeypatch):
     shutil.copy(path, tmp_path / "copy.db")
     shutil.copy(path, tmp_path / "kept.db")
     os.link(path, tmp_path / "old.db")
-    before, real = dump(path), deleting.write_bundle
-
-    def write_bundle(*arguments, **rest):
-        made = real(*arguments, **rest)
-        os.replace(tmp_path / "copy.db", path)
-        return made
-
-    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    before = dump(path)
+    meanwhile(monkeypatch, lambda: os.replace(tmp_path / "copy.db", path))
     with pytest.raises(RefusedError, match="replaced by another file"):
         remove(path, "tip")
     assert dump(path) == dump(tmp_path / "old.db") == before
@@ -103,7 +98,7 @@ def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(path, tmp_path, mo
         def check_gone(*_):
             raise StoreError("the disk went away after the commit")
 
-        monkeypatch.setattr(deleting, "check_gone", check_gone)
+        monkeypatch.setattr(deleting, "_check_gone", check_gone)
         with pytest.raises(WriteUnverifiedError, match="the disk went away"):
             remove(path, "tip")
         (bundle,) = list_bundles(tmp_path / "trash")
@@ -134,7 +129,7 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
     changed."""
     with as_before(path):
         name = remove(path, "tip", "branch", "other").bundle.name
-        monkeypatch.setattr(portions, "FEW_ROWS", 1)
+        monkeypatch.setattr(progress, "FEW_ROWS", 1)
         real, calls = restore_rows.RestoredRows.insert, []
 
         def insert(self, tx):

@@ -7,10 +7,22 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
-from trashing import NOW, differences, dump, family, health, is_sound, opened, put_back, remove
+from trashing import (
+    NOW,
+    differences,
+    dump,
+    family,
+    health,
+    is_sound,
+    meanwhile,
+    put_back,
+    remove,
+    rows,
+    run,
+    session_ids,
+)
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
@@ -63,13 +75,7 @@ def test_the_same_as_each_hermes_recorded(fixture_store, store, mutation, sessio
     if expected is None:
         pytest.skip("this Hermes has no such call")
     path = fixture_store(f"state-{store}")
-    with opened(path, "ro") as connection:
-        (name,) = (
-            row[0]
-            for row in connection.execute(
-                "SELECT id FROM sessions WHERE id LIKE ?", [f"%{session}"]
-            )
-        )
+    (name,) = (each for each in session_ids(path) if each.endswith(session))
     done = remove(path, name)
     old = mutation == "delete_delegate_parent" and store in ("v11", "v14")
     assert [each[-6:] for each in done.bundle.sessions if each not in expected["gone"]] == (
@@ -83,41 +89,40 @@ def test_the_same_as_each_hermes_recorded(fixture_store, store, mutation, sessio
 def both(tmp_path, change, *ids):
     """Sessions left by us and by Hermes after a delete of the same conversation."""
     ours = family(tmp_path / "a.db", "22")
-    with opened(ours) as connection:
-        connection.executescript(change)
+    run(ours, change)
     theirs = Path(shutil.copy(ours, tmp_path / "b.db"))
     done = remove(ours, ids[0])
     db = hermes_state.SessionDB(theirs)
     for session in ids:
         db.delete_session(session)
     db.close()
-    left = []
-    for path in (ours, theirs):
-        with opened(path, "ro") as connection:
-            left.append({row[0] for row in connection.execute("SELECT id FROM sessions")})
-    assert not left[0] & set(done.bundle.sessions)
-    return left[0], left[1]
+    left = session_ids(ours)
+    assert not left & set(done.bundle.sessions)
+    return left ^ session_ids(theirs)
 
 
-def test_difference_a_stale_sibling_goes_too(tmp_path):
-    """Hermes leaves it as a root; here it goes with the conversation whose history it repeats."""
-    ours, theirs = both(tmp_path, "", "tip", "next", "root")
-    assert theirs - ours == {"stale"} and not ours - theirs
+_BRANCHED = """'{"_branched_from": "tip", "_delegate_from": "root"}'"""
+CHAIN = ("tip", "next", "root", "stale")
 
 
-def test_difference_a_branch_with_an_inherited_marker_stays(tmp_path):
-    """Hermes 0.19 follows the marker and takes what a person went on with."""
-    marker = '{"_branched_from": "tip", "_delegate_from": "root"}'
-    change = f"UPDATE sessions SET model_config = '{marker}' WHERE id = 'branch';"
-    ours, theirs = both(tmp_path, change, "tip", "next", "root", "stale")
-    assert ours - theirs == {"branch"} and not theirs - ours
-
-
-def test_difference_an_unmarked_subagent_by_source_goes(tmp_path):
-    """Hermes makes it a root, where it stands among the chats."""
-    change = "UPDATE sessions SET model_config = NULL WHERE id IN ('helper', 'nested');"
-    ours, theirs = both(tmp_path, change, "tip", "next", "root", "stale")
-    assert theirs - ours == {"helper"} | {"nested"} and not ours - theirs
+@pytest.mark.parametrize(
+    "change, ids, differing",
+    [
+        # Hermes leaves a stale sibling as a root; here it goes with the history that it repeats.
+        ("SELECT 1", CHAIN[:3], {"stale"}),
+        # Hermes 0.19 follows an inherited marker and takes what a person went on with.
+        (f"UPDATE sessions SET model_config = {_BRANCHED} WHERE id = 'branch'", CHAIN, {"branch"}),
+        # Hermes makes a root of a subagent without a marker, where it stands among the chats.
+        (
+            "UPDATE sessions SET model_config = NULL WHERE id IN ('helper', 'nested')",
+            CHAIN,
+            {"helper", "nested"},
+        ),
+    ],
+)
+def test_differences(tmp_path, change, ids, differing):
+    """Each with its reason."""
+    assert both(tmp_path, change, *ids) == differing
 
 
 def test_difference_a_goal_goes_with_its_session(tmp_path):
@@ -131,14 +136,9 @@ def test_difference_a_goal_goes_with_its_session(tmp_path):
     db.close()
     gone = differences(settled, dump(theirs))
     remove(ours, "tip")
-    with opened(ours, "ro") as one, opened(theirs, "ro") as other:
-        goals = [
-            c.execute("SELECT key FROM state_meta WHERE key LIKE 'goal:%'").fetchall()
-            for c in (one, other)
-        ]
-    assert (
-        goals == [[("goal:other",)], [("goal:other",), ("goal:tip",)]] and "state_meta" not in gone
-    )
+    goals = "SELECT key FROM state_meta WHERE key LIKE 'goal:%'"
+    assert rows(ours, goals) == [("goal:other",)]
+    assert rows(theirs, goals) == [("goal:other",), ("goal:tip",)] and "state_meta" not in gone
 
 
 def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path):
@@ -174,14 +174,7 @@ def test_a_message_that_comes_while_the_bundle_is_written(tmp_path, monkeypatch)
     """Refused, the bundle is taken back, and the gateway's next turn is stored."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.write_bundle
-
-    def write_bundle(*arguments, **rest):
-        made = real(*arguments, **rest)
-        db.append_message("tip", "user", "wait", timestamp=NOW - 9000)
-        return made
-
-    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    meanwhile(monkeypatch, lambda: db.append_message("tip", "user", "wait", timestamp=NOW - 9000))
     before = dump(path)
     with pytest.raises(RefusedError, match="being written to"):
         remove(path, "root")
@@ -197,14 +190,7 @@ def test_writing_elsewhere_does_not_hinder_a_delete(tmp_path, monkeypatch):
     """Another chat goes on: the rows are read once more and are the same."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.write_bundle
-
-    def write_bundle(*arguments, **rest):
-        made = real(*arguments, **rest)
-        db.append_message("other", "user", "meanwhile")
-        return made
-
-    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    meanwhile(monkeypatch, lambda: db.append_message("other", "user", "meanwhile"))
     assert "tip" in remove(path, "root").bundle.sessions
     db.append_message("other", "user", "and on")
     db.close()

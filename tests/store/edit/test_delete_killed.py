@@ -7,20 +7,17 @@ Twenty times; HERMES_BROWSE_KILLS sets another number.
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections import Counter
 
 import pytest
 from builders import T0, make_store
-from trashing import is_sound, opened
+from trashing import is_sound, rows
+from writing import another_process
 
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import list_bundles
 
 KILLS = int(os.environ.get("HERMES_BROWSE_KILLS", "20"))
-_WORKS = frozenset([b"delete", b"prune", b"restore"])
 CHATS = [f"chat{number}" for number in range(6)]
 
 _CLEANER = """
@@ -53,15 +50,12 @@ while True:
     try:
         bundles = list_bundles(trash)
         if chance.random() < 0.25:
-            print("prune", flush=True)
             prune(store, trash, chance.sample(sys.argv[4:], 2))
         elif bundles and chance.random() < 0.45:
             name = chance.choice(bundles).name
-            print("restore", flush=True)
             restore(store, trash, name)
             drop(trash, name)
         else:
-            print("delete", flush=True)
             delete(store, [chance.choice(sys.argv[4:])], trash, now=NOW)
     except BrowseError as error:
         if error.exit_code not in (4, 5):
@@ -105,10 +99,9 @@ def store_of(path, shape, journal):
 def rows_by_session(path):
     """All rows of sessions and messages by the session they are of."""
     found = {}
-    with opened(path, "ro") as connection:
-        for table, column in (("sessions", "id"), ("messages", "session_id")):
-            for owner, *row in connection.execute(f"SELECT {column}, * FROM {table}"):
-                found.setdefault(owner, set()).add((table, *row))
+    for table, column in (("sessions", "id"), ("messages", "session_id")):
+        for owner, *row in rows(path, f"SELECT {column}, * FROM {table}"):
+            found.setdefault(owner, set()).add((table, *row))
     del found["writer"]
     return found
 
@@ -118,59 +111,30 @@ def rows_by_session(path):
 def test_killed_at_any_moment(tmp_path, shape, journal):
     """Half of the runs in either journal mode."""
     path, trash = store_of(tmp_path / "state.db", shape, journal), tmp_path / "trash"
-    whole = rows_by_session(path)
-    chance = random.Random(shape)
-    gone_once, back_once = set(), set()
-    killed = Counter()
-    with subprocess.Popen(
-        [sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE
-    ) as writer:
-        assert writer.stdout.readline() == b"ready\n"
+    whole, chance = rows_by_session(path), random.Random(shape)
+    gone, back = set(), set()
+    with another_process(_WRITER, str(path)) as writer:
         try:
-            for run in range(max(1, KILLS) * 5):
-                if (
-                    run >= KILLS // 2
-                    and gone_once
-                    and back_once
-                    and len(killed.keys() & _WORKS) > 1
-                ):
-                    break
+            for _ in range(max(1, KILLS // 2)):
                 seed = str(chance.randrange(10**9))
-                with subprocess.Popen(
-                    [sys.executable, "-c", _CLEANER, str(path), str(trash), seed, *CHATS],
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                ) as cleaner:
-                    assert cleaner.stdout.readline() == b"ready\n"
+                with another_process(_CLEANER, str(path), str(trash), seed, *CHATS) as cleaner:
                     time.sleep(chance.uniform(0.0, 0.6))
-                    cleaner.send_signal(signal.SIGKILL)
-                    assert cleaner.stderr.read() == b""
-                    killed[(cleaner.stdout.read().split() or [b"nothing"])[-1]] += 1
-                assert writer.poll() is None
-                assert is_sound(path)
-                present = rows_by_session(path)
-                kept = {
-                    name
-                    for bundle in list_bundles(trash)
-                    if verify(bundle.path)
-                    for name in bundle.sessions
-                }
+                    cleaner.kill()
+                    assert cleaner.wait() == -signal.SIGKILL, "it ended by itself"
+                assert writer.poll() is None and is_sound(path)
+                present, bundles = rows_by_session(path), list_bundles(trash)
+                assert not any(bundle.damage for bundle in bundles)
+                kept = {each for bundle in bundles for each in verify(bundle.path).sessions}
                 for name in CHATS:
-                    family = [name, f"{name}-next", f"{name}-helper"]
-                    there = [each for each in family if each in present]
+                    family = {name, f"{name}-next", f"{name}-helper"}
+                    there = family & present.keys()
+                    (back if there else gone).add(name)
                     if there:
-                        assert there == family and all(
-                            present[each] == whole[each] for each in family
-                        ), name
-                        back_once.add(name)
+                        assert all(present.get(each) == whole[each] for each in family), name
                     else:
-                        assert set(family) <= kept, f"{name} is nowhere"
-                        gone_once.add(name)
-                assert not any(bundle.damage for bundle in list_bundles(trash))
+                        assert family <= kept, f"{name} is nowhere"
         finally:
             writer.kill()
-    assert is_sound(path)
+    assert is_sound(path) and gone and back
     for bundle in list_bundles(trash):
         assert bundle.messages == 180 * len(bundle.conversations) == len(bundle.sessions) * 60
-    assert gone_once and back_once
-    print({work.decode(): count for work, count in killed.items()})

@@ -1,106 +1,22 @@
-"""The real Hermes as the measure of our marks and titles: the same rows, and where we differ it has
-a name here."""
+"""What each Hermes did is the measure of our marks and titles: the same rows, and where we differ it
+has a name here."""
 
 import ast
 import json
-import shutil
-from pathlib import Path
 
 import pytest
 from builders import T0, make_store
-from effort import slow_but
 from paths import DATA
-from trashing import add_message, dump, health, rows, run, session_ids
+from trashing import add_message, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
 
-hermes_state = pytest.importorskip("hermes_state")
-
-FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
-
-
-@pytest.fixture(params=slow_but(["state-v22"], FIXTURES))
-def pair(request, fixture_store, tmp_path):
-    """A store twice: whatever Hermes 0.19 does to it on opening has been done."""
-    ours = fixture_store(str(request.param))
-    for _ in range(2):
-        hermes_state.SessionDB(ours).close()
-    return ours, Path(shutil.copy(ours, tmp_path / "theirs.db"))
-
 
 def columns(path):
     """Columns of `sessions`."""
     return [row[1] for row in rows(path, "PRAGMA table_info(sessions)")]
-
-
-def without(path, *names):
-    """Everything in a store but some columns of `sessions`, which are NULL in each row of the
-    result."""
-    found = dump(path)
-    at = [columns(path).index(name) for name in names if name in columns(path)]
-    # A row begins with its rowid; for each column there are its storage class and its value.
-    gone = {place for each in at for place in (1 + 2 * each, 2 + 2 * each)}
-    kept = [
-        tuple(None if place in gone else value for place, value in enumerate(row))
-        for row in found["sessions"]
-    ]
-    return {**found, "sessions": kept}
-
-
-TITLES = (
-    "Plain", "  two \t words\r\n", "Fix auth bug", "Fix auth bug #2", "a\u200bb\u202e", "x" * 100, "y" * 101, "", " ",
-    "plain", "\ud800", "\x1b[31mred", "\x85next", "Trip plan", "'; DROP TABLE sessions;--", "%",
-)  # fmt: skip
-
-
-@pytest.mark.slow
-def test_renaming(pair):
-    """Titles of all kinds for every session: accepted, moved or refused alike, and the same rows
-    after each."""
-    ours, theirs = pair
-    db = hermes_state.SessionDB(theirs)
-    moved = refused = yielded = 0
-    for number, session in enumerate(sorted(session_ids(ours))):
-        for title in TITLES[number % 3 :: 3] + TITLES[2:4]:
-            try:
-                assert db.set_session_title(session, title)
-            except ValueError as error:
-                refused += 1
-                if "in use by" in str(error):
-                    holder = str(error).rsplit(" ", 1)[1]
-                    if can_yield(ours, holder):
-                        yielded += 1
-                        continue  # 0.22 takes the title of an ended, empty session, and so do we on its stores
-                with pytest.raises((RefusedError, titles.TitleError), match="Nothing was changed"):
-                    titles.rename(Store(ours), session, title)
-                continue
-            done = titles.rename(Store(ours), session, title)
-            moved += len(done.change.rows) > 1
-            assert (
-                done.title
-                == db.get_session_title(session)
-                == hermes_state.SessionDB.sanitize_title(title)
-            )
-            assert done.differs is (title != (done.title or ""))
-        ignoring = without(ours, "title_source")["sessions"]
-        assert ignoring == without(theirs, "title_source")["sessions"], session
-    db.close()
-    assert refused > 50 and moved > 0, (refused, moved, yielded)
-    assert without(ours, "title_source") == without(theirs, "title_source")
-    assert health(ours) == health(theirs)
-
-
-def can_yield(path, holder):
-    """Whether 0.22 would take the title of a session."""
-    if "auto_archived" not in columns(path):
-        return False
-    is_empty = (
-        "SELECT 1 FROM sessions WHERE id = ? AND ended_at IS NOT NULL AND NOT archived AND NOT hidden "
-        "AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)"
-    )
-    return bool(rows(path, is_empty, holder))
 
 
 MUTATIONS = {

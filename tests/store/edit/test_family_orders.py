@@ -8,7 +8,7 @@ import pytest
 from builders import T0, make_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trashing import NOW, as_before, dump, opened, put_back, remove, run
+from trashing import NOW, as_before, column_of, dump, put_back, remove, run
 
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import drop, list_bundles
@@ -16,8 +16,7 @@ from hermes_browse.store.trash.shelf import drop, list_bundles
 
 def parents(path):
     """The parent of each session."""
-    with opened(path, "ro") as connection:
-        return dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
+    return column_of(path, "parent_session_id")
 
 
 def three(path):
@@ -47,11 +46,8 @@ def test_one_bundle_in_parts_in_every_order(tmp_path, back):
         for number, each in enumerate(back, 1):
             done = put_back(path, bundle.name, only=[each])
             assert done.verified and done.sessions == (each,) and done.messages == 1
-            with opened(path, "ro") as connection:
-                there = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
-                tied = dict(
-                    connection.execute("SELECT id, parent_session_id FROM sessions").fetchall()
-                )
+            tied = parents(path)
+            there = set(tied)
             assert there == set(back[:number])
             assert all(tied[child] == (parent if parent in there else None)
                        for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip

@@ -8,7 +8,7 @@ import sys
 import pytest
 from builders import make_store
 from pruning import NOW, aged, chosen, delete_planned
-from trashing import as_before, dump, is_sound, put_back, remove
+from trashing import dump
 
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
@@ -23,25 +23,6 @@ def path(tmp_path):
         {"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(MANY)
     ]
     return make_store(tmp_path / "state.db", "31", [aged("big", 100), aged("other", 3)], messages)
-
-
-@pytest.mark.slow
-def test_every_stage_is_told(path):
-    """Saving, deleting, restoring: each from its beginning almost to its end, in
-    order."""
-    stages = []
-    with as_before(path):
-        done = remove(path, "big", tell=stages.append)
-        assert list(dict.fromkeys(each.name for each in stages)) == ["saving", "deleting"]
-        assert all(each.total == MANY for each in stages)
-        for name in ("saving", "deleting"):
-            counts = [each.done for each in stages if each.name == name]
-            assert counts == sorted(counts) and counts[0] < MANY // 2 and counts[-1] == MANY
-            assert len(counts) >= 5, "statements grow until they take long"
-        stages.clear()
-        put_back(path, done.bundle.name, tell=stages.append)
-        assert [each.name for each in stages][-1] == "restoring" and stages[-1].done == MANY
-        assert is_sound(path)
 
 
 def test_a_plan_is_stopped_within_a_conversation(path):

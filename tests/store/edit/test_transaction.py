@@ -159,38 +159,33 @@ def test_new_tables_since_the_guards_looked(path):
 def test_only_one_module_opens_a_store_for_writing():
     """And only one more opens it at all; two make stores that are nobody's: the sample, and one of
     old transcripts."""
-    modes, users = {}, set()
+    raw, openings = set(), {}
     for source in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
         text = source.read_text(encoding="utf-8")
         name = source.relative_to(ROOT).as_posix()
         assert not re.search(r"from sqlite3 import|\bsqlite3 as\b", text), source
-        if re.search(r"failures import .*\bopened\b", text):
-            users.add(name)
         if "sqlite3.connect(" in text:
-            modes[name] = set(re.findall(r"[?&](mode=\w+)", text))
-    writer = "store/edit/transaction.py"
-    assert modes.keys() == {
+            raw.add(name)
+        if re.search(r"failures import .*\bopened\b", text):
+            openings[name] = set(re.findall(r"\bopened\((.+?), (.+?),", text))
+    assert raw == {
         "store/connection/failures.py",
-        writer,
         "store/demo/store_writer.py",
-        "store/legacy/old_transcripts.py",
-        "store/trash/bundle.py",
-        "store/trash/copying.py",
-        "store/trash/links.py",
+        "store/places/old_transcripts.py",
         # Only in memory: a table of conversations, one of sums, and the limit of memory.
         "store/search/scope.py",
         "store/insights/facts.py",
         "store/hosts/serving.py",
     }
-    assert modes[writer] == {"mode=rw"}
-    assert modes["store/trash/bundle.py"] == {"mode=ro"}
-    assert modes["store/trash/copying.py"] == {"mode=ro", "mode=rw"}, "the store, and the new file"
-    # The file of tags and read marks, and Hermes' ledger of cron runs, are no stores.
-    connect, notes = "store/connection/connect.py", "store/notes/notes_file.py"
-    assert users == {connect, notes, "store/since/cron_runs.py"}
-    for name in users - {notes}:
-        text = (ROOT / name).read_text(encoding="utf-8")
-        assert '"ro' in text and '"rw' not in text, name
+    assert openings == {
+        "store/connection/connect.py": {("self.path", "mode")},
+        "store/edit/transaction.py": {("path", '"rw"')},
+        "store/trash/copying.py": {("store", '"ro"')},
+        # No stores: deletions and their links, tags and read marks, Hermes' ledger of cron runs.
+        "store/trash/bundle.py": {("path", "READ_ONLY"), ("path", '"rw"')},
+        "store/notes/notes_file.py": {("self._path", '"rw"')},
+        "store/since/cron_runs.py": {("path", '"ro"')},
+    }
 
 
 def test_errors_of_a_write_are_ours(path):

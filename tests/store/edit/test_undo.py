@@ -101,9 +101,9 @@ def test_ids_are_data(tmp_path, session):
     ) == ["state.db"]
 
 
-def test_values_that_are_no_text_come_back_as_they_were(tmp_path):
-    """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same
-    class."""
+def test_odd_values_come_back_or_stay(tmp_path):
+    """A blob and a number come back in their class; a title of invalid bytes would not, so it is
+    left alone."""
     path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
     run(
         path,
@@ -112,7 +112,9 @@ def test_values_that_are_no_text_come_back_as_they_were(tmp_path):
         "UPDATE sessions SET archived = 0.5 WHERE id = 'c'",
     )
     with as_before(path):
-        changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "abc"]
+        with pytest.raises(RefusedError, match=r"title is no proper text.* Nothing was changed"):
+            titles.rename(Store(path), "a", "Title")
+        changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "bc"]
         changes.append(flags.archive(Store(path), ["a", "b", "c"]))
         assert changes[-1].sentence == "archived 3 conversations"
         for each in reversed(changes):

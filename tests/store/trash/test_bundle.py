@@ -91,14 +91,6 @@ def test_a_bundle_is_private_and_holds_what_it_says(store):
     assert rows(made.path, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_names_are_of_time_and_chance(store):
-    """Two at once differ."""
-    names = {written(store).facts.name for _ in range(3)}
-    assert len(names) == 3 and all(
-        name.startswith("20260720-090000-") and len(name) == 24 for name in names
-    )
-
-
 def test_a_bundle_can_be_read_with_ordinary_tools(store):
     """The commands of docs/safety.md do what they say."""
     for tool in ("sha256sum", "sqlite3"):
@@ -267,14 +259,6 @@ def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(store, monkeypatch):
         (bundle,) = list_bundles(store.parent / "trash")
         assert not bundle.damage and verify(bundle.path).messages == 24
     assert put_back(store, bundle.name).there == FAMILY
-
-
-def test_a_trash_that_is_a_file_is_a_sentence(store):
-    """A path in the way is not removed."""
-    (store.parent / "trash").write_text("mine")
-    with pytest.raises(TrashError):
-        remove(store, "tip")
-    assert (store.parent / "trash").read_text() == "mine"
 
 
 def said(path):

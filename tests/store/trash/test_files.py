@@ -5,9 +5,8 @@ import os
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
-from trashing import NOW, as_before, dump, family, put_back, remove
+from trashing import NOW, as_before, dump, family, meanwhile, put_back, remove
 
-from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.trash.session_files import find_files, owners
 
 MINE = (
@@ -198,15 +197,12 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path, session):
 def test_a_file_that_is_written_meanwhile_stays(store, monkeypatch):
     """What is not what was copied is not removed."""
     folder = store.parent / "sessions"
-    real = deleting.write_bundle
 
-    def write_bundle(*arguments, **rest):
-        made = real(*arguments, **rest)
+    def act():
         (folder / "tip.json").write_text("another word")
         (folder / "tip.jsonl").unlink()
-        return made
 
-    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    meanwhile(monkeypatch, act)
     done = remove(store, "tip", sessions_folder=folder)
     assert [each.rpartition("/")[2] for each in done.notes] == [
         "tip.json was written to meanwhile and stays."

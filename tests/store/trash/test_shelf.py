@@ -63,13 +63,6 @@ def test_a_damaged_bundle_is_one_line_with_its_reason(trash):
     ]
 
 
-def test_a_renamed_bundle_is_not_believed(trash):
-    """It says another name."""
-    bundle = shelf.list_bundles(trash)[0]
-    os.rename(bundle.path, trash / "20200101-000000-00000000.db")
-    assert [each.damage for each in shelf.list_bundles(trash)].count("It has been renamed.") == 1
-
-
 def test_a_bundle_is_found_by_its_beginning(trash):
     """Where only one begins so."""
     newer, older = shelf.list_bundles(trash)

@@ -2,7 +2,7 @@
 
 import pytest
 import shapes
-from trashing import FAMILY, as_before, family, opened, put_back, remove, rows, run
+from trashing import FAMILY, as_before, family, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
@@ -11,9 +11,7 @@ from hermes_browse.store.trash.tables import find_layout
 
 def layout_of(path, *statements):
     """The layout of a store after some statements."""
-    with opened(path) as connection:
-        for each in statements:
-            connection.execute(each)
+    run(path, *statements)
     with Store(path).reader() as reader:
         return find_layout(reader.rows)
 
@@ -62,23 +60,22 @@ UNKNOWN = (
 
 def test_tables_nobody_knows_are_found_and_brought_back(path):
     """By foreign key to sessions or messages, of any shape; those that only name a session stay."""
-    with opened(path) as connection:
-        for each in UNKNOWN:
-            connection.execute(each)
-        connection.execute(
-            "INSERT INTO notes VALUES ('a', 'tip'), ('b', 'other'), (CAST(x'ff' AS TEXT), 'root')"
-        )
-        connection.execute("INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')")
-        connection.execute("INSERT INTO remarks VALUES (5, 'tip')")
-        connection.execute("INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')")
+    run(
+        path,
+        *UNKNOWN,
+        "INSERT INTO notes VALUES ('a', 'tip'), ('b', 'other'), (CAST(x'ff' AS TEXT), 'root')",
+        "INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')",
+        "INSERT INTO remarks VALUES (5, 'tip')",
+        "INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')",
+    )
     with as_before(path):
         found = rows_of(path, *sorted(FAMILY))
         assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
         done = remove(path, "root")
-        with opened(path, "ro") as connection:
-            assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
-            assert connection.execute("SELECT n FROM stars").fetchall() == [("z",)]
-            assert connection.execute("SELECT id FROM remarks").fetchall() == [(5,)]
+        left = (
+            "SELECT note FROM notes UNION ALL SELECT n FROM stars UNION ALL SELECT id FROM remarks"
+        )
+        assert rows(path, left) == [("b",), ("z",), (5,)]
         put_back(path, done.bundle.name)
 
 

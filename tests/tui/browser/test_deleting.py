@@ -6,9 +6,10 @@ from builders import make_store
 from pruning import NOW
 from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
 
-from hermes_browse.store.edit import portions, titles
+from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
+from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.edit import bulk
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard
@@ -123,7 +124,7 @@ async def test_from_the_results_of_a_search(path):
 async def test_the_undo_of_several_goes_on_past_one_that_is_back(tmp_path, monkeypatch):
     """One was put back by other means and has changed since: the others come back too, and it is
     said."""
-    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(progress, "MOST_AT_ONCE", 1)
     sessions = [{"id": each, "title": each} for each in "abc"]
     messages = [
         {"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)

@@ -9,8 +9,8 @@ from pruning import NOW
 from textual.widgets import Input
 from trashing import as_before, run, session_ids
 
-from hermes_browse.store.edit import portions
 from hermes_browse.store.hermes.homes import Location, trash_folder
+from hermes_browse.store.trash import progress
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.main import MainScreen
@@ -177,7 +177,7 @@ async def test_the_question_is_on_a_small_screen(tmp_path):
 async def test_a_short_clean_up_tells_how_far_it_is(path, monkeypatch):
     """From the key that confirms it to the end, where there is no card; the screen takes keys
     meanwhile."""
-    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(progress, "MOST_AT_ONCE", 1)
     async with on_store(path, NOW) as browser:
         await browser.press("P", "D", "5")
         told = []

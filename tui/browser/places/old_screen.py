@@ -14,7 +14,7 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.legacy.old_transcripts import OldTranscripts
+from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _

@@ -1,4 +1,12 @@
-"""Parse an old transcript into rows of a store, with a note for each part that cannot be read.
+"""Find conversations in `$HERMES_HOME/sessions` that have no session in the store, and parse them
+into rows of one, with a note for each part that cannot be read.
+
+Hermes up to 0.13 wrote `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`),
+at first instead of the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`,
+`_save_session_log`, 0.19). Other files of that folder are not conversations: the routing index
+`sessions.json`, and `request_dump_*`, requests to a provider. Only regular files with one link are
+read: a second link may be the store itself, and opening and closing the store's file in this
+process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
 
 Files may be cut short by a full disk, half written, huge, or foreign. No content of a file raises
 an error here.
@@ -7,19 +15,24 @@ an error here.
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from ..connection.stored_values import as_time, write_json
-from ..demo.store_writer import Row
+from ..connection.reader import Reader
+from ..connection.stored_values import as_time, first_texts, write_json
 from ..files import open_regular
 from ..messages.decode import SENTINEL
 from ..text import as_text, one_line, text_of
+from ..trash.session_files import plain_file
 from ..wording import _
-from .transcript_files import OldFile
+
+if TYPE_CHECKING:
+    from ..demo.store_writer import Row
 
 MAX_LINE_BYTES = 64 << 20
 """A longer line of JSONL is read as several: a damaged file may be a single line."""
@@ -45,15 +58,82 @@ _MESSAGES = re.compile(r'\s*\[\s*|[^\[]*"messages"\s*:\s*\[\s*')
 _SPACE = re.compile(r"[\s,]*")
 
 
-class ParsingNote(NamedTuple):
-    """A sentence about a part of the file that cannot be read."""
+class OldFile(NamedTuple):
+    """A transcript file, not read yet."""
 
-    text: str
+    path: Path
+    session_id: str
+    size: int
+    """Bytes."""
+    modified: float
+    """Unix seconds."""
 
 
-Piece = ParsingNote | Object
-"""A note, or an object as in the file: a message, or facts about the whole conversation with the
-role `session_meta`."""
+class Count(NamedTuple):
+    """The number of files, and their size."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+def session_of(name: str) -> str | None:
+    """Return the session id in a file name; None if it is not the name of a transcript."""
+    stem, _dot, extension = name.rpartition(".")
+    if not stem or name == "sessions.json" or name.startswith((".", "request_dump_")):
+        return None
+    if extension == "jsonl":
+        return stem
+    return stem.removeprefix("session_") or None if extension == "json" else None
+
+
+def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
+    """Yield transcripts without a session in the store, in the order of the folder.
+
+    Args:
+        folder: `sessions` of a Hermes home; may be missing.
+        known: Ids of the sessions in the store.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    try:
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            session = session_of(entry.name)
+            if session is None or session in known:
+                continue
+            status = plain_file(folder / entry.name)
+            if status is not None:
+                name = text_of(session, "?")
+                yield OldFile(folder / entry.name, name, status.st_size, status.st_mtime)
+
+
+def known_sessions(reader: Reader) -> frozenset[str]:
+    """Return the ids of all sessions of a store."""
+    return frozenset(first_texts(reader.rows("SELECT id FROM sessions")))
+
+
+def count_files(folder: Path | None, reader: Reader) -> Count:
+    """Count the transcripts in `sessions` of a home without a session in its store; zeros if it
+    cannot be read."""
+    if folder is None:
+        return Count()
+    try:
+        if next(find_files(folder, ()), None) is None:
+            return Count()
+        known = known_sessions(reader)
+        sizes = [each.size for each in find_files(folder, known)]
+    except OSError:
+        return Count()
+    return Count(len(sizes), sum(sizes))
+
+
+Piece = str | Object
+"""A sentence about a part of the file that cannot be read, or an object as in the file: a message,
+or facts about the whole conversation with the role `session_meta`."""
 
 
 def read_pieces(path: Path) -> Iterator[Piece]:
@@ -63,27 +143,26 @@ def read_pieces(path: Path) -> Iterator[Piece]:
         with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
-        yield ParsingNote(_("the file cannot be read: {reason}", reason=error.strerror or error))
+        yield _("the file cannot be read: {reason}", reason=error.strerror or error)
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
-        if line.strip():
-            yield _line(line, number)
-
-
-def _line(line: bytes, number: int) -> Piece:
-    text = line.decode("utf-8", "replace")
-    start = f"“{one_line(text[:400], 80)}”"
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        note = _("line {number:,} is not JSON ({reason}): {text}")
-        return ParsingNote(note.format(number=number, reason=_reason(error), text=start))
-    if isinstance(value, dict):
-        return value
-    note = _("line {number:,} is no message: {text}")
-    return ParsingNote(note.format(number=number, text=start))
+        if not line.strip():
+            continue
+        text = line.decode("utf-8", "replace")
+        problem = _("line {number:,} is no message: {text}")
+        reason = ""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            value, reason = None, _reason(error)
+            problem = _("line {number:,} is not JSON ({reason}): {text}")
+        if isinstance(value, dict):
+            yield value
+            continue
+        start = f"“{one_line(text[:400], 80)}”"
+        yield problem.format(number=number, reason=reason, text=start)
 
 
 def _reason(error: Exception) -> str:
@@ -99,31 +178,35 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     """
     raw = file.read(MAX_SNAPSHOT_BYTES + 1)
     if len(raw) > MAX_SNAPSHOT_BYTES:
-        note = _("only the first {size:,} bytes of the file were read")
-        yield ParsingNote(note.format(size=MAX_SNAPSHOT_BYTES))
+        yield _("only the first {size:,} bytes of the file were read", size=MAX_SNAPSHOT_BYTES)
     text = raw[:MAX_SNAPSHOT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     if not text.strip():
-        yield ParsingNote(_("the file is empty"))
+        yield _("the file is empty")
         return
     try:
-        document = json.loads(text)
+        messages = json.loads(text)
     except (ValueError, RecursionError) as error:
         yield from _before_damage(text)
-        note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
-        position = error.pos if isinstance(error, json.JSONDecodeError) else 0
-        yield ParsingNote(note.format(position=position, count=len(text), reason=_reason(error)))
+        yield _(
+            "cut short or damaged after {position:,} of {count:,} characters ({reason})",
+            position=getattr(error, "pos", 0),
+            count=len(text),
+            reason=_reason(error),
+        )
         return
-    messages = document
-    if isinstance(document, dict):
-        messages = document.pop("messages", None)
-        yield document | {"role": FACTS}
+    if isinstance(messages, dict):
+        facts = messages
+        messages = facts.pop("messages", None)
+        yield facts | {"role": FACTS}
     if not isinstance(messages, list):
-        yield ParsingNote(_("the file holds no list of messages"))
+        yield _("the file holds no list of messages")
         return
     for value in messages:
+        if isinstance(value, dict):
+            yield value
+            continue
         start = one_line(text_of(str(value)[:400]), 80)
-        note = _("an item that is no message: “{text}”")
-        yield value if isinstance(value, dict) else ParsingNote(note.format(text=start))
+        yield _("an item that is no message: “{text}”", text=start)
 
 
 def _before_damage(text: str) -> Iterator[Object]:
@@ -131,15 +214,13 @@ def _before_damage(text: str) -> Iterator[Object]:
     begin = _MESSAGES.search(text)
     place = begin.end() if begin is not None else len(text)
     decoder = json.JSONDecoder()
-    try:
+    with suppress(ValueError, RecursionError):  # the place of the damage
         while True:
             value, place = decoder.raw_decode(text, place)
             if isinstance(value, dict):
                 yield value
             space = _SPACE.match(text, place)
             place = space.end() if space is not None else place
-    except (ValueError, RecursionError):
-        return  # the place of the damage
 
 
 def _text(value: object) -> str | None:
@@ -190,9 +271,9 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
     moment: float | None = None
     notes = calls = 0
     for piece in read_pieces(file.path):
-        if isinstance(piece, ParsingNote):
+        if isinstance(piece, str):
             notes += 1
-            piece = {"role": UNREADABLE, "content": f"{session}: {piece.text}"}
+            piece = {"role": UNREADABLE, "content": f"{session}: {piece}"}
         elif piece.get("role") == FACTS:
             facts |= {name: value for name, value in piece.items() if value not in (None, "")}
             continue

@@ -7,11 +7,16 @@ import os
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.legacy.old_transcripts import OldTranscripts
-from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pieces
-from hermes_browse.store.legacy.transcript_files import count_files, find_files, session_of
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.places.old_transcripts import OldTranscripts
+from hermes_browse.store.places.transcript_files import (
+    UNREADABLE,
+    count_files,
+    find_files,
+    read_pieces,
+    session_of,
+)
 from hermes_browse.store.sessions.catalog import read_catalog
 
 META = {
@@ -201,7 +206,7 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder, cut):
     path = folder / "session_s.json"
     path.write_text(whole[: min(cut, len(whole) - 1)], encoding="utf-8")
     pieces = list(read_pieces(path))
-    assert any(isinstance(piece, ParsingNote) for piece in pieces)
+    assert any(isinstance(piece, str) for piece in pieces)
     complete = whole[: min(cut, len(whole) - 1)].count('"}')
     assert sum(isinstance(piece, dict) for piece in pieces) == complete
 
@@ -210,16 +215,16 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder, cut):
 def test_a_document_without_messages_says_so(folder, text):
     """Never an empty conversation without a reason."""
     (folder / "session_x.json").write_text(text, encoding="utf-8")
-    assert any(isinstance(piece, ParsingNote) for piece in read_pieces(folder / "session_x.json"))
+    assert any(isinstance(piece, str) for piece in read_pieces(folder / "session_x.json"))
 
 
 def test_a_line_without_end_is_not_read(folder, monkeypatch):
     """A damaged file may be one line of gigabytes."""
-    monkeypatch.setattr("hermes_browse.store.legacy.parsing.MAX_LINE_BYTES", 200)
+    monkeypatch.setattr("hermes_browse.store.places.transcript_files.MAX_LINE_BYTES", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     first, *notes, last = read_pieces(folder / "long.jsonl")
     assert (first, last) == (SAID[0], SAID[3])
-    assert all(isinstance(note, ParsingNote) for note in notes)
+    assert all(isinstance(note, str) for note in notes)
 
 
 def test_files_are_never_changed_and_the_store_goes(folder):

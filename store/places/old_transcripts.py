@@ -17,8 +17,7 @@ from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..files import TemporaryFolder
 from ..wording import _, ngettext
-from .parsing import read_transcript
-from .transcript_files import find_files
+from .transcript_files import find_files, read_transcript
 
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this number of files or bytes, whichever comes first."""
@@ -43,21 +42,19 @@ class OldTranscripts:
     def __init__(self, folder: Path, known: Collection[str], *, only: Collection[str] = ()) -> None:
         self.folder = folder
         """Folder of the transcripts."""
-        prefixes = tuple(only) or ("",)
         try:
-            found = [
-                file for file in find_files(folder, known) if file.path.name.startswith(prefixes)
-            ]
+            found = list(find_files(folder, known))
             self._folder = TemporaryFolder("old")
         except OSError as error:
-            where = error.filename or folder
             sentence = _(
                 "The old transcripts in {folder} cannot be listed: {where}: {reason}.",
                 folder=folder,
-                where=where,
+                where=error.filename or folder,
                 reason=error.strerror,
             )
             raise BrowseError(sentence) from error
+        prefixes = tuple(only) or ("",)
+        found = [file for file in found if file.path.name.startswith(prefixes)]
         self._queue = sorted(found, key=lambda file: (file.modified, file.path.name))
         """Files to read, newest last."""
         self.files = len(found)

@@ -1,2 +1,0 @@
-"""Old transcripts: conversations that Hermes keeps, or has left behind, as files beside its
-store."""
