@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changes import blame as blame
     from .changes import changes as changes
+    from .changes import run as run
     from .cleanup import bulk as bulk
     from .cleanup import plan as plan
     from .cleanup import retention as retention
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from .messages import transcript as transcript
     from .notes import read_marks as read_marks
     from .notes import tagging as tagging
-    from .run import run as run
     from .search import coverage as coverage
     from .search import filters as filters
     from .search import found as found
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from .trash import shelf as shelf
 
 _FOLDERS = {
-    "changes": ("blame", "changes"),
+    "changes": ("blame", "changes", "run"),
     "cleanup": ("bulk", "plan", "retention", "sizes"),
     "compression": ("compactions", "losses", "model_context"),
     "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
@@ -68,7 +68,6 @@ _FOLDERS = {
     "legacy": ("old_transcripts", "transcript_files"),
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("read_marks", "tagging"),
-    "run": ("run",),
     "search": ("coverage", "filters", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
     "since": ("cron_runs", "since"),

@@ -27,8 +27,6 @@ MANY_BYTES = 384_000_000
 `/resume` get slower."""
 MANY_LOG_BYTES = 256 << 20
 
-_DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
-
 
 @dataclass(frozen=True, slots=True)
 class StoreProblem:
@@ -127,22 +125,6 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
         warnings=tuple(warnings_of(reader)),
     )
-
-
-def hermes_version(executable: str) -> str | None:
-    """Return the version of an installed Hermes, from the packages beside its program (given by its
-    full path).
-
-    `hermes --version` would create folders in HERMES_HOME (observed, 0.19), and a diagnosis must
-    not change anything.
-    """
-    prefix = Path(executable).resolve().parent.parent
-    for folder in (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages"):
-        for entry in folder.glob("hermes_agent-*.dist-info"):
-            match = _DIST.fullmatch(entry.name)
-            if match:
-                return match[1]
-    return None
 
 
 def problems_of(

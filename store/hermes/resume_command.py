@@ -19,8 +19,8 @@ from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTa
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
-from .find_hermes import find_hermes, hermes_word, run_quietly
 from .homes import Location
+from .processes import find_hermes, hermes_word, run_quietly
 
 GATEWAY_SOURCES = frozenset(
     [

@@ -17,8 +17,9 @@ from ..sessions.session import Session
 from ..text import as_text, text_of
 from ..trash.progress import never
 from ..wording import _
-from .periods import QUARTER
 
+QUARTER = 900
+"""Seconds. In every time zone, days and hours begin at a full quarter of an hour."""
 UNKNOWN = "unknown"
 """Key for a missing model, tool, directory or time."""
 

@@ -15,7 +15,7 @@ from ..search.filters import Vocabulary
 from ..search.found import Found, Suggestion
 from ..search.query import Query
 from ..sessions.models import FAR_PAST, Conversation
-from ..since.attention import Attention
+from ..since import Attention
 from ..since.since import Since, order
 from ..wording import _
 from .place import Place

@@ -15,7 +15,7 @@ from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line
 from ..wording import _, ngettext
-from .attention import Attention, Unread
+from . import Attention, Unread
 from .cron_runs import CronRun, Runs, read_cron_runs, with_sessions
 from .ends import EndFact, find_waiting, find_wrong, is_error
 from .last_turn import read_turn

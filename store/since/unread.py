@@ -16,7 +16,7 @@ from ..notes.read_marks import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import as_text, text_of
-from .attention import Unread
+from . import Unread
 
 _Rows = dict[str, dict[int, float | None]]
 """By root id: the ids of messages, with their times."""

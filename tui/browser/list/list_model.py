@@ -15,7 +15,7 @@ from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.since.attention import Attention
+from hermes_browse.store.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 

@@ -13,8 +13,6 @@ from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 from ..ages import MINUTE, age_words
-from ..changes.changes import find_tree
-from ..changes.tool_uses import ToolUse, read_results, read_tool_uses
 from ..compression.compactions import CompactionHistory, read_history
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time
@@ -22,6 +20,8 @@ from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import text_of
 from ..wording import _
+from .changes import find_tree
+from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _USAGES = (
     "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, "
