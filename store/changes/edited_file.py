@@ -8,18 +8,25 @@ unknown: maybe only the lines around the edits are known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from .hunks import Hunk
-
 _CONTEXT = "   "
 """Signs of the unchanged lines after a change in a diff of `difflib`; fewer at the end of the
 file."""
+
+
+class Hunk(NamedTuple):
+    """A part of a diff."""
+
+    start: int
+    """Index of its first line in the file before."""
+    lines: list[str]
+    """With their ends, each behind its sign: blank, minus or plus."""
 
 
 class Edit(NamedTuple):
@@ -67,6 +74,10 @@ def split(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
+def _content(line: str | None) -> str:
+    return "".join((line or "").splitlines())
+
+
 class EditedFile:
     """The text of a file through edits that fit each other.
 
@@ -76,7 +87,7 @@ class EditedFile:
 
     def __init__(self, shown: set[str]) -> None:
         self.shown = shown
-        """Lines that the model was shown."""
+        """Lines that the model was shown, without their ends."""
         self.before: list[Line] = []
         """Lines before the first edit, as many as edits reached."""
         self.lines: list[Line] = []
@@ -115,10 +126,9 @@ class EditedFile:
         """The whole text was read."""
         return self._fits(0, split(text), is_end=True)
 
-    def show(self, texts: Iterable[str]) -> bool:
+    def show(self, text: str) -> None:
         """The model was shown lines, of this file or about it."""
-        self.shown |= set(texts) - {line.text for line in self.lines}
-        return True
+        self.shown |= set(text.splitlines()) - {_content(line.text) for line in self.lines}
 
     def miss(self) -> bool:
         """The file was looked for and not found."""
@@ -138,7 +148,7 @@ class EditedFile:
         return True
 
     def _added(self, text: str, edit: Edit) -> Line:
-        return Line(text, edit, is_copied=text in self.shown)
+        return Line(text, edit, is_copied=_content(text) in self.shown)
 
     def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit) -> None:
         """Put the lines of a diff in the place of those that it is of."""
