@@ -25,7 +25,6 @@ MANY_SESSIONS = 1_000
 MANY_BYTES = 384_000_000
 """From about so many sessions or bytes on, says Hermes' guide, writing to the search index and
 `/resume` get slower."""
-MANY_LOG_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +148,6 @@ def problems_of(
             "but complete."
         )
         yield StoreProblem("info", "no-trigram", text, advice)
-    yield from _problems_of_size(summary)
-    if executable is None:
-        text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
-            "from here."
-        )
-        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
-
-
-def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
     sessions = summary.sessions or 0
     if sessions >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
@@ -169,12 +158,12 @@ def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
         )
         advice = _("The clean-up tells what could go, and frees nothing yet.")
         yield StoreProblem("info", "store-large", text, advice, Advice.PLAN_CLEAN_UP)
-    if summary.wal_size > MANY_LOG_BYTES:
-        text = _("The write-ahead log holds {size}.", size=size(summary.wal_size))
-        advice = _(
-            "It shrinks when the last Hermes process exits; one may be stuck in a long read."
+    if executable is None:
+        text = _(
+            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
+            "from here."
         )
-        yield _warning("wal-large", text, advice)
+        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
 
 
 _WORD = re.compile(r"[^\W_]+")

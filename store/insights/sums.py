@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -63,7 +64,7 @@ _SUMS = """
         total(messages), total(bytes), total(calls), total(failed),
         total(input), total(output), total(cache_read), total(cache_write), total(reasoning),
         total(estimated), total(actual), json_group_array(DISTINCT {conversation})
-    FROM ({events}) WHERE {condition}
+    FROM ({events}) WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2
 """
 
 
@@ -133,33 +134,29 @@ def _group(row: Row) -> Group:
 
 
 def _add_up(
-    facts: Facts,
-    by: str,
-    period: str,
-    now: float,
-    *,
-    split: str = "",
-    is_whole: bool = False,
-    total: bool = False,
-) -> list[Row]:
-    """Return rows of `_SUMS`."""
+    facts: Facts, by: str, period: str, now: float, *, split: str = "", is_whole: bool = False
+) -> dict[str, dict[str, Group]]:
+    """Return sums by the key of `split`, and in them by the key of `by`, in order."""
     is_by_model = "model" in (by, split)
     events = _BEGUN_AND_WRITTEN.format(parts="part" if is_by_model else "whole")
     conversation = "root"
     if is_whole and not facts.of_tools:
-        conversation = "CASE WHEN begun {} THEN root END"
-        conversation = conversation.format("" if is_by_model else "AND id = root")
+        of_root = "" if is_by_model else "AND id = root"
+        conversation = f"CASE WHEN begun {of_root} THEN root END"
     day = first_day(period, now)
     conditions = ["1" if is_whole else "root IS NOT NULL", "1" if day is None else "at >= :since"]
     sql = _SUMS.format(
-        key="''" if total else _KEYS[by],
+        key=_KEYS[by],
         split=_KEYS[split],
         conversation=conversation,
         events=_CALLED_AND_ANSWERED if facts.of_tools else events,
         condition=" AND ".join(conditions),
     )
-    since = None if day is None else begin_of(day)
-    return facts.rows(sql if total else f"{sql} GROUP BY 1, 2 ORDER BY 1, 2", {"since": since})
+    parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
+    for row in facts.rows(sql, {"since": None if day is None else begin_of(day)}):
+        group = _group(row)
+        parts[str(row[1])][group.key] = group
+    return parts
 
 
 def make_report(
@@ -183,9 +180,9 @@ def make_report(
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
     """
-    rows = _add_up(facts, by, period, now, is_whole=is_whole)
-    (total,) = _add_up(facts, by, period, now, is_whole=is_whole, total=True)
-    return Report(by, _group(total), tuple(map(_group, rows)))
+    found = _add_up(facts, by, period, now, is_whole=is_whole).get("", {})
+    every = _add_up(facts, "", period, now, is_whole=is_whole).get("", {})
+    return Report(by, every.get("", Group("")), tuple(found.values()))
 
 
 def split_report(
@@ -199,11 +196,7 @@ def split_report(
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
     """
-    parts: dict[str, dict[str, Group]] = {}
-    for row in _add_up(facts, unit, period, now, split=split):
-        group = _group(row)
-        parts.setdefault(str(row[1]), {})[group.key] = group
-    return parts
+    return _add_up(facts, unit, period, now, split=split)
 
 
 def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
