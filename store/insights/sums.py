@@ -64,7 +64,7 @@ _SUMS = """
         total(messages), total(bytes), total(calls), total(failed),
         total(input), total(output), total(cache_read), total(cache_write), total(reasoning),
         total(estimated), total(actual), json_group_array(DISTINCT {conversation})
-    FROM ({events}) WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2
+    FROM ({events}) WHERE {condition}
 """
 
 
@@ -153,7 +153,8 @@ def _add_up(
         condition=" AND ".join(conditions),
     )
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
-    for row in facts.rows(sql, {"since": None if day is None else begin_of(day)}):
+    order = " GROUP BY 1, 2 ORDER BY 1, 2" if by else ""  # all in one row otherwise
+    for row in facts.rows(sql + order, {"since": None if day is None else begin_of(day)}):
         group = _group(row)
         parts[str(row[1])][group.key] = group
     return parts
@@ -181,8 +182,8 @@ def make_report(
         QueryInterruptedError: `facts.interrupt` was called.
     """
     found = _add_up(facts, by, period, now, is_whole=is_whole).get("", {})
-    every = _add_up(facts, "", period, now, is_whole=is_whole).get("", {})
-    return Report(by, every.get("", Group("")), tuple(found.values()))
+    every = _add_up(facts, "", period, now, is_whole=is_whole)
+    return Report(by, every[""][""], tuple(found.values()))
 
 
 def split_report(

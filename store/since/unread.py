@@ -92,14 +92,15 @@ def _shown(
         f"SELECT m.session_id, m.id, {', '.join(columns)} FROM messages m "
         f"WHERE {condition} AND m.session_id IN ({{keys}})"
     )
-    for session, id, role, time, kind, metadata, *state in reader.rows_in(
+    for session, id, role, time, kind, metadata, active, compacted in reader.rows_in(
         statement, session_ids, [value]
     ):
-        conversation = catalog.of_session(text_of(session))
-        is_gone = state_of(*state) is State.REWOUND
-        if is_gone or is_hidden(text_of(role, "unknown"), as_text(kind), metadata):
+        if state_of(active, compacted) is State.REWOUND:
             continue
-        if conversation is not None and conversation.view is not None:
+        conversation = catalog.of_session(text_of(session))
+        if conversation is None or conversation.view is None:
+            continue
+        if not is_hidden(text_of(role, "unknown"), as_text(kind), metadata):
             yield conversation.root_id, as_int(id), as_time(time)
 
 
