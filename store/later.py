@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changes import blame as blame
     from .changes import changes as changes
+    from .changes import run as run
     from .cleanup import bulk as bulk
     from .cleanup import plan as plan
     from .cleanup import retention as retention
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from .notes import tagging as tagging
     from .places import old_transcripts as old_transcripts
     from .places import transcript_files as transcript_files
-    from .run import run as run
     from .search import coverage as coverage
     from .search import found as found
     from .search import query as query
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .trash import shelf as shelf
 
 _FOLDERS = {
-    "changes": ("blame", "changes"),
+    "changes": ("blame", "changes", "run"),
     "cleanup": ("bulk", "plan", "retention", "sizes"),
     "compression": ("compactions", "losses", "model_context"),
     "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
@@ -66,7 +66,6 @@ _FOLDERS = {
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("notes_file", "tagging"),
     "places": ("old_transcripts", "transcript_files"),
-    "run": ("run",),
     "search": ("coverage", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "session_rows"),
     "since": ("cron_runs", "since"),

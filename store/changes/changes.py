@@ -16,8 +16,7 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .diff import DiffLine, can_be_applied, relative, unified_diff
-from .edited_file import Edit, EditedFile
+from .edited_file import DiffLine, Edit, EditedFile, can_be_applied, unified_diff
 from .programs import may_change_files, read_program, written_names
 from .replay import EDITORS, FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
@@ -140,6 +139,11 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
         if use.name != "read_file"
         or is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
     ]
+
+
+def relative(path: str, directory: str) -> str:
+    """Return a path relative to a directory if it lies below that, else the whole path."""
+    return path.removeprefix(directory.rstrip("/") + "/")
 
 
 def file_change(

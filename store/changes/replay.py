@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..messages.decode import has_failed
 from ..sessions.models import Session
-from .edited_file import Edit, EditedFile, split
-from .hunks import parse_diff
+from .edited_file import Edit, EditedFile, Hunk
 from .programs import read_program
 from .tool_uses import ToolUse, json_at_start, read_results
 
@@ -30,6 +32,10 @@ EDITORS = ("write_file", "patch")
 FILE_TOOLS = ("read_file", "execute_code", *EDITORS)
 _DEPTH = 100
 """Sessions above another that are looked at."""
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_WHOLE = re.compile(r"# (?:Moved: (?P<moved>.+?) -> (?P<to>.+?)|Deleted: (?P<deleted>.+?))\n?")
+_LAST_LINE = 500_000
+"""A hunk that begins beyond that is taken for damage."""
 
 
 class TrackedFile:
@@ -91,23 +97,21 @@ def replay_uses(
     `sessions` has the sessions of the calls and those above them, by id.
     """
     results = read_results(reader, uses)
-    directories = {use.session_id: _directory(sessions, use.session_id) for use in uses}
+    directory_of = cache(partial(_directory, sessions))
     return sum(
-        replay_call(replay, use, results.get(use.result_id, ""), directories[use.session_id])
+        replay_call(replay, use, results.get(use.result_id, ""), directory_of(use.session_id))
         for use in uses
     )
 
 
 def _directory(sessions: Mapping[str, Session], session_id: str) -> str:
     """Return the directory of a session, or else that of the nearest one above it."""
+    above = sessions.get(session_id)
     for _step in range(_DEPTH):
-        session = sessions.get(session_id)
-        if session is None:
+        if above is None or above.cwd:
             break
-        if session.cwd:
-            return session.cwd
-        session_id = session.parent_id or ""
-    return ""
+        above = sessions.get(above.parent_id or "")
+    return (above and above.cwd) or ""
 
 
 def replay_call(replay: Replay, use: ToolUse, text: str, directory: str) -> bool:
@@ -143,7 +147,7 @@ class _FileCall:
         self._arguments = as_mapping(use.arguments)
         self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
         modified = result.get("files_modified")
-        self._modified = list(map(str, modified)) if isinstance(modified, list) else []
+        self._modified = [str(each) for each in modified] if isinstance(modified, list) else []
 
     def _resolve(self, path: str) -> str:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
@@ -160,9 +164,9 @@ class _FileCall:
 
     def show(self) -> None:
         """Take down what a terminal printed: what is written after that may be a copy."""
-        output = str(self._result.get("output") or "").splitlines()
+        output = str(self._result.get("output") or "")
         for file in self._replay.files.values():
-            file.versions[-1].show([*output, *(f"{line}\n" for line in output)])
+            file.versions[-1].show(output)
 
     def read(self) -> None:
         """Take over what `read_file` showed."""
@@ -179,7 +183,7 @@ class _FileCall:
             if _size(text) == self._result.get("file_size"):
                 file.take(EditedFile.read, text)
             else:
-                file.versions[-1].show(split(text))
+                file.versions[-1].show(text)
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
@@ -220,10 +224,9 @@ class _FileCall:
         elif tool == "write_file":
             self._change(path, _unclear)
         elif tool == "patch":
-            old, new = arguments.get("old_string"), arguments.get("new_string")
-            everywhere = arguments.get("replace_all") is True
+            old, new, everywhere = map(arguments.get, ("old_string", "new_string", "replace_all"))
             for name in [path] if path else self._modified:
-                self._change(name, EditedFile.replace, old, new, everywhere)
+                self._change(name, EditedFile.replace, old, new, everywhere is True)
 
     def _change(
         self, path: object, step: Callable[..., bool], *facts: object, is_certain: bool = True
@@ -258,3 +261,90 @@ class _FileCall:
                 self._change(before, EditedFile.patch, [])
                 self._replay.move(self._resolve(before), self._resolve(after))
         return bool(files)
+
+
+# The diff in a result
+
+
+class FileDiff(NamedTuple):
+    """What a diff says of one file."""
+
+    before: str
+    """Its path; empty for a file that the tool calls new."""
+    after: str
+    """Its path; empty if it was deleted."""
+    hunks: list[Hunk]
+    """Of a new file one with all its lines."""
+
+
+def parse_diff(diff: str) -> list[FileDiff]:
+    """Parse the diff in the result of `patch`.
+
+    Hermes joins the lines of `difflib.unified_diff`, which may be any that `str.splitlines`
+    separates. A last line without a line end stands on one line with what follows. The diffs of
+    several files are joined by a line end, with or without one before it.
+
+    Raises:
+        ValueError: It is none of Hermes', or is ambiguous.
+    """
+    lines = deque([*diff.splitlines(keepends=True), ""])
+    files: list[FileDiff] = []
+    while line := lines.popleft():
+        if whole := _WHOLE.fullmatch(line):
+            files.append(FileDiff(whole["moved"] or whole["deleted"], whole["to"] or "", []))
+        elif line.startswith("--- ") and lines[0].startswith("+++ "):
+            files.append(_file(_path(line), _path(lines.popleft()), lines))
+        elif line != "\n":  # between the diffs of two files
+            raise ValueError(line)
+    return files
+
+
+def _path(line: str) -> str:
+    """Return the path in a header of a diff; empty for a file that is not there."""
+    name = line[4:].rstrip("\r\n")
+    return "" if name == "/dev/null" else name[2:]
+
+
+def _file(before: str, after: str, lines: deque[str]) -> FileDiff:
+    hunks: list[Hunk] = []
+    if not before:
+        hunks.append(Hunk(0, []))
+        while lines[0].startswith("+"):
+            hunks[0].lines.append(lines.popleft())
+    while before and lines[0].startswith("@@ "):
+        hunks.append(_hunk(lines))
+    told = hunks[-1].lines if hunks else []
+    # The last line end only separates two files; a new file has none, so any separates.
+    ends = ("", "\n") if before else ("",)
+    if told and lines[0] not in ends:
+        told.append(told.pop().removesuffix("\n"))
+    return FileDiff(before, after, hunks)
+
+
+def _hunk(lines: deque[str]) -> Hunk:
+    header = _HUNK.match(lines.popleft())
+    if header is None:
+        raise ValueError("hunk")
+    old, new = int(header[2] or "1"), int(header[3] or "1")
+    hunk = Hunk(int(header[1]) - (old > 0), [])
+    while old > 0 or new > 0:
+        if not lines[0].startswith((" ", "-", "+")):
+            _split_joined(hunk.lines)
+            new -= 1
+            break
+        line = lines.popleft()
+        hunk.lines.append(line)
+        old -= not line.startswith("+")
+        new -= not line.startswith("-")
+    if old or new or not 0 <= hunk.start <= _LAST_LINE:
+        raise ValueError("counts")
+    return hunk
+
+
+def _split_joined(lines: list[str]) -> None:
+    """Separate the last deleted line, which has no line end, from the added one behind it."""
+    last = "".join(line[0] for line in lines).rfind("-")
+    if last < 0 or lines[last].count("+") != 1:
+        raise ValueError("last line")
+    deleted, _plus, added = lines[last].partition("+")
+    lines[last : last + 1] = deleted, f"+{added}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
@@ -11,7 +11,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_int, as_time
 from ..messages.decode import decode_content, decode_tool_calls
 from ..messages.transcript import SLICE
-from ..sessions.models import Conversation
+from ..sessions.models import Conversation, Session
 from ..text import text_of
 
 _DECODER = json.JSONDecoder()
@@ -46,21 +46,40 @@ def json_at_start(text: str) -> Json:
 
 
 def read_tool_uses(
-    reader: Reader, conversations: Iterable[Conversation], naming: str = ""
+    reader: Reader,
+    conversations: Iterable[Conversation],
+    naming: str = "",
+    copies: Container[int] | None = None,
 ) -> list[ToolUse]:
     """Read the tool calls of conversations in the order of their results: rows are numbered as they
     are written.
 
-    Rows that a compression wrote again are left out; `naming` is a text that the calls contain, as
-    it stands in JSON.
+    Args:
+        reader: Of the store.
+        conversations: With all their sessions.
+        naming: A text that the calls contain, as it stands in JSON.
+        copies: The rows that a compression wrote again, which are left out; None to find them.
     """
-    uses = [use for each in conversations for use in _read_uses(reader, each, naming)]
+    uses = [
+        use
+        for each in conversations
+        for use in _read_uses(
+            reader,
+            each.segments,
+            naming,
+            _read_copies(reader, each.segments) if copies is None else copies,
+        )
+    ]
     return sorted(uses, key=lambda use: (use.result_id or use.message_id, use.message_id))
 
 
-def _read_uses(reader: Reader, conversation: Conversation, naming: str) -> Iterator[ToolUse]:
-    segments = conversation.segments
-    copies = read_history(reader, segments).copies if is_compressed(reader, segments) else {}
+def _read_copies(reader: Reader, segments: Sequence[Session]) -> Container[int]:
+    return read_history(reader, segments).copies if is_compressed(reader, segments) else ()
+
+
+def _read_uses(
+    reader: Reader, segments: Sequence[Session], naming: str, copies: Container[int]
+) -> Iterator[ToolUse]:
     message = reader.schema.message
     role, calls = message("role"), message("tool_calls")
     statement = (

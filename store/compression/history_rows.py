@@ -25,7 +25,7 @@ _MARK = "[CONTEXT "
 """Text in every summary."""
 _COLUMNS = (
     *("role", "timestamp", "display_order", "content", "api_content"),
-    *("tool_calls", "tool_call_id", "_compressed_summary"),
+    *("tool_calls", "tool_call_id", "_compressed_summary", "token_count"),
 )
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 _MAX_IDS = 20_000
@@ -51,6 +51,8 @@ class HistoryRow(NamedTuple):
     order: object
     """`display_order` (0.22): equal for all rows of the same message."""
     is_multimodal: bool
+    tokens: int
+    """0 if none are stored."""
     summary: ChatMessage | None = None
     """The message, if it holds a compaction summary, alone or merged with other text; else None."""
     repeats_time: bool = False
@@ -106,7 +108,7 @@ def _statement(schema: Schema) -> str:
 
     Rows that Hermes loaded and wrote again have lost leading and trailing white space.
     """
-    role, time, order, content, sent, calls, answers, flag = map(schema.message, _COLUMNS)
+    role, time, order, content, sent, calls, answers, flag, tokens = map(schema.message, _COLUMNS)
     is_speech = f"{role} IN ('user', 'assistant')"
     text = f"CASE WHEN {is_speech} THEN trim({content}, char(32, 9, 10, 13)) ELSE {content} END"
     size = f"COALESCE(NULLIF({bytes_sql(sent)}, 0), {bytes_sql(content)}) + {bytes_sql(calls)}"
@@ -115,7 +117,7 @@ def _statement(schema: Schema) -> str:
     head = f"CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END"
     return (
         f"SELECT m.id, {role}, {time}, m.state, {order}, {size}, "
-        f"{is_multimodal}, {answers}, substr({calls}, 1, 200), {bytes_sql(text)}, {head}, "
+        f"{is_multimodal}, {tokens}, {answers}, substr({calls}, 1, 200), {bytes_sql(text)}, {head}, "
         f"{bytes_sql(calls)}, {is_speech} AND ({is_marked}) "
         "FROM message_rows m WHERE m.session_id = ? AND"
     )
@@ -125,7 +127,7 @@ def _history_row(
     row: Row, summaries: Mapping[int, ChatMessage], times: set[tuple[float, str]]
 ) -> HistoryRow:
     """Decode a row of `_statement`; `times` are those of earlier rows, with the role, and grow."""
-    message_id, stored_role, time, state, order, size, picture, *content = row
+    message_id, stored_role, time, state, order, size, picture, tokens, *content = row
     answers, calls, *compared, _is_marked = content
     role, key, timestamp = text_of(stored_role, "unknown"), as_int(message_id), as_time(time)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
@@ -144,6 +146,7 @@ def _history_row(
         call=call,
         order=order,
         is_multimodal=bool(picture),
+        tokens=as_count(tokens),
         summary=summaries.get(key),
         repeats_time=repeats_time,
     )

@@ -9,7 +9,7 @@ to one request, how an adapter joins messages of one role, or a rotation that He
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -221,25 +221,22 @@ class Contexts:
         ]
         until = max(numbers, default=len(generations) if context.at is None else 0)
         earlier = [row for generation in generations[:until] for row in generation.rows]
-        whole: dict[int | None, int | None] = {
-            row.id: row.original for each in compactions for row in each.kept if not row.is_changed
-        }
-        whole |= {each.summary: each.merged for each in compactions}
-        known: set[int] = set()
-        for row in sent:
-            at: int | None = row
-            while at is not None:
-                known.add(at)
-                at = whole.get(at)
         # A row that says the same is known without a link to it, too: after Hermes joined two
         # messages there is none.
-        texts = {self._row(row).fingerprint for row in sent}
-        known |= {row.id for row in earlier if row.fingerprint in texts}
+        known = sent | self._alike(sent, earlier)
+        merged = {each.merged for each in compactions if each.summary in known}
+        merged_ids = {row for row in merged if row is not None}
+        known |= merged_ids | self._alike(merged_ids, earlier)
         summaries = {compaction.summary for compaction in compactions}
         not_counted = known | self._originals.keys() | summaries
         forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
         told = len(sent - summaries)
         return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(sent))
+
+    def _alike(self, ids: Iterable[int], rows: HistoryRows) -> set[int]:
+        """Return those of some rows that say the same as others."""
+        texts = {self._row(each).fingerprint for each in ids}
+        return {row.id for row in rows if row.fingerprint in texts}
 
 
 def read_contexts(reader: Reader, segments: Sequence[Session]) -> Contexts:

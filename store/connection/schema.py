@@ -33,7 +33,7 @@ _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "se
 _MESSAGES = (
     "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason", "reasoning",
     "reasoning_content", "reasoning_details", "display_kind", "display_order", "api_content",
-    "effect_disposition", "_compressed_summary",
+    "effect_disposition", "_compressed_summary", "token_count",
 )  # fmt: skip
 _SESSIONS = (
     "source", "parent_session_id", "title", "model", "cwd", "git_branch", "end_reason",

@@ -2,8 +2,10 @@
 
 It holds a year and a half of the fictional Noor, who writes software for a small ferry line: code,
 storms, bread, Italian. Every feature of a store occurs at least once. `home/` is the home as files,
-with each store as JSON lines, `[table, row]`. Times in them are relative: `<now-60>` is a minute
-before the given moment, `<day+21600:%H:%M>` six hours after the midnight before it (UTC), formatted.
+with each store as JSON lines: `[table, row]`, and a third item where a row was not written at its own
+time (a clock was set back, a compaction copied it); Hermes numbers messages in the order of writing.
+Times are relative: `<now-60>` is a minute before the given moment, `<day+21600:%H:%M>` six hours after
+the midnight before it (UTC), formatted.
 """
 
 from __future__ import annotations
@@ -12,9 +14,12 @@ import json
 import re
 import shutil
 import time
+from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
-from .store_writer import Row, Value, write_store
+from .store_writer import write_store
 
 _HOME = Path(__file__).resolve().parent / "home"
 _DAY = 86_400
@@ -52,15 +57,23 @@ def build_store(path: Path, source: Path = Path("state.jsonl"), *, now: float) -
     Raises:
         FileExistsError: The path exists.
     """
-    tables: dict[str, list[Row]] = {}
+    tables: defaultdict[str, list[tuple[float, dict[str, Any]]]] = defaultdict(list)
     text = _at(now, (_HOME / source).read_text(encoding="utf-8"))
     for line in text.rstrip("\n").split("\n"):
-        table, row = json.loads(line)
-        tables.setdefault(table, []).append(row)
-    meta = {str(row["key"]): str(row["value"]) for row in tables["state_meta"]}
-    tables["sessions"].sort(key=lambda row: float(str(row["started_at"])))
-    tables["messages"] = _numbered(tables["messages"], meta["store_instance_id"][:24])
-    write_store(path, tables, generation=meta["db_file_generation"])
+        table, row, *written = json.loads(line)
+        moment = written[0] if written else row.get("timestamp", row.get("started_at", 0.0))
+        tables[table].append((float(moment), row))
+    ordered = {
+        table: [row for _moment, row in sorted(rows, key=itemgetter(0))]
+        for table, rows in tables.items()
+    }
+    meta = {row["key"]: row["value"] for row in ordered["state_meta"]}
+    numbers = {row["id"]: number for number, row in enumerate(ordered["messages"], 1)}
+    for row in ordered["messages"]:
+        number, shown = numbers[row["id"]], numbers[row.get("display_order", row["id"])]
+        uid = f"{meta['store_instance_id'][:24]}{number:08x}"
+        row |= {"id": number, "display_order": shown, "message_uid": uid}
+    write_store(path, ordered, generation=meta["db_file_generation"])
 
 
 def _at(now: float, text: str) -> str:
@@ -74,24 +87,3 @@ def _at(now: float, text: str) -> str:
     return _FORMATTED_TIME.sub(
         lambda match: time.strftime(match[3], time.gmtime(moment(match))), text
     )
-
-
-def _numbered(messages: list[Row], stem: str) -> list[Row]:
-    """Return messages in order of writing, with the ids that Hermes gives them in this order.
-
-    `written` is when a row was written, if that is not its timestamp (a clock was set back, a
-    compaction copied it); `display_order` is the `id` of the row that this one is a copy of.
-    """
-    ordered = sorted(messages, key=lambda row: float(str(row.get("written", row["timestamp"]))))
-    numbers = {row["id"]: number for number, row in enumerate(ordered, 1)}
-    rows: list[Row] = []
-    for row in ordered:
-        number = numbers[row["id"]]
-        columns: dict[str, Value] = {
-            name: value for name, value in row.items() if name != "written"
-        }
-        columns["id"] = number
-        columns["display_order"] = numbers[row.get("display_order", row["id"])]
-        columns["message_uid"] = f"{stem}{number:08x}"
-        rows.append(columns)
-    return rows

@@ -24,9 +24,6 @@ MANY_SESSIONS = 1_000
 MANY_BYTES = 384_000_000
 """From about so many sessions or bytes on, says Hermes' guide, writing to the search index and
 `/resume` get slower."""
-MANY_LOG_BYTES = 256 << 20
-
-_DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +125,6 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
     )
 
 
-def hermes_version(executable: str) -> str | None:
-    """Return the version of an installed Hermes, from the packages beside its program (given by its
-    full path).
-
-    `hermes --version` would create folders in HERMES_HOME (observed, 0.19), and a diagnosis must
-    not change anything.
-    """
-    prefix = Path(executable).resolve().parent.parent
-    for folder in (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages"):
-        for entry in folder.glob("hermes_agent-*.dist-info"):
-            match = _DIST.fullmatch(entry.name)
-            if match:
-                return match[1]
-    return None
-
-
 def problems_of(
     summary: StoreSummary, search: SearchHealth, executable: str | None
 ) -> Iterator[StoreProblem]:
@@ -166,16 +147,6 @@ def problems_of(
             "but complete."
         )
         yield StoreProblem("info", "no-trigram", text, advice)
-    yield from _problems_of_size(summary)
-    if executable is None:
-        text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
-            "from here."
-        )
-        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
-
-
-def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
     sessions = summary.sessions or 0
     if sessions >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
@@ -186,12 +157,12 @@ def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
         )
         advice = _("The clean-up tells what could go, and frees nothing yet.")
         yield StoreProblem("info", "store-large", text, advice, Advice.PLAN_CLEAN_UP)
-    if summary.wal_size > MANY_LOG_BYTES:
-        text = _("The write-ahead log holds {size}.", size=size(summary.wal_size))
-        advice = _(
-            "It shrinks when the last Hermes process exits; one may be stuck in a long read."
+    if executable is None:
+        text = _(
+            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
+            "from here."
         )
-        yield _warning("wal-large", text, advice)
+        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
 
 
 _WORD = re.compile(r"[^\W_]+")

@@ -19,8 +19,8 @@ from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTa
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
-from .find_hermes import find_hermes, hermes_word, run_quietly
 from .homes import Location
+from .processes import find_hermes, hermes_word, run_quietly
 
 GATEWAY_SOURCES = frozenset(
     [
@@ -91,17 +91,11 @@ class ResumePlan:
 
 
 def _quoted(text: str) -> str:
-    """Quote a word for a shell; as `$'…'` if it has characters that are not printable (POSIX 2024,
-    bash, zsh)."""
+    """Quote a word for a shell; as `$'…'` with octal numbers if it has characters that are not
+    printable (POSIX 2024, bash, zsh)."""
     if one_line(text) == text:
         return shlex.quote(text)
-    escaped = (
-        letter
-        if letter.isalnum() or letter in "-_=./:"
-        else "".join(f"\\{byte:03o}" for byte in os.fsencode(letter))
-        for letter in text
-    )
-    return "$'" + "".join(escaped) + "'"
+    return "$'" + "".join(f"\\{byte:03o}" for byte in os.fsencode(text)) + "'"
 
 
 def plan_resume(reader: Reader, location: Location, session_id: str, now: float) -> ResumePlan:

@@ -16,6 +16,7 @@ import msgspec
 
 from .. import errors
 from ..call import CALLS
+from ..changes.run import Run
 from ..cleanup.bulk import CleanedUp, Step
 from ..cleanup.plan import Expected, Plan
 from ..cleanup.retention import RetentionRules
@@ -32,7 +33,6 @@ from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
-from ..run.run import Run
 from ..search.found import Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog

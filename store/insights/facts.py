@@ -13,12 +13,13 @@ from ..connection.stored_values import as_count, as_int, as_money, as_time, byte
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
-from ..sessions.models import Session
+from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
 from ..trash.progress import never
 from ..wording import _
-from .periods import QUARTER
 
+QUARTER = 900
+"""Seconds. In every time zone, days and hours begin at a full quarter of an hour."""
 UNKNOWN = "unknown"
 """Key for a missing model, tool, directory or time."""
 
@@ -28,14 +29,7 @@ _MOST_MESSAGES = 20_000
 """Messages per statement, by the counters of the sessions."""
 _MOST_TOKENS = 2**53
 """Sums of more would not be exact, and a sum of 64-bit integers may overflow."""
-_TOKENS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
-_COUNTED = ("input", "output", "cache_read", "cache_write", "reasoning", "estimated", "actual")
+_COUNTED = (*Tokens._fields, "estimated", "actual")
 _COUNTERS = ", ".join(f"{name} REAL" for name in _COUNTED)
 _TABLES = f"""
     CREATE TABLE session (
@@ -53,12 +47,24 @@ _TABLES = f"""
 """
 _ROWS = {"session": 16, "usage": 9, "message": 4, "tool": 7}
 """The tables, and how many columns each has."""
+_SESSION = """
+    INSERT INTO session
+    SELECT ?1, ?2, ?3, COALESCE(NULLIF(?12, ''), NULLIF(?13, ''), 'unknown'),
+        COALESCE(NULLIF(?4, ''), 'unknown'), ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+        CASE WHEN ?16 IS NULL THEN COALESCE(?15, 0.0) ELSE 0.0 END, ?16,
+        ?7 + ?8 + ?9 + ?10 > 0 AND ?14 IS NOT 'included'
+            AND (COALESCE(?16, ?15) IS NULL OR COALESCE(?16, ?15) = 0 AND ?14 IS 'unknown'),
+        ?14 IS 'included'
+"""
+"""Parameters: id, root, source, model, archived, began, five counts of tokens, root of the
+repository, directory, status of the cost, its estimate, and what it actually was."""
 _ADD_UP = (
+    "INSERT INTO tool VALUES (?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, "
     "messages = messages + excluded.messages, failed = failed + excluded.failed, "
     "bytes = bytes + excluded.bytes"
 )
-"""What is done with rows of `tool` that have the same key."""
+"""Rows of the same key are added up."""
 _REST = ", ".join(f"max(0, s.{name} - total(u.{name})) AS {name}" for name in _COUNTED[:5])
 _TOTALS = ", ".join(f"total({name}) AS {name}" for name in _COUNTED)
 _BY_MODEL = f"""
@@ -106,10 +112,9 @@ class Facts:
         weakref.finalize(self, self._connection.close)
         self._connection.executescript(_TABLES)
 
-    def fill(self, table: str, rows: Iterable[Sequence[object]], conflict: str = "") -> None:
-        """Insert rows; `conflict` is the clause for those with the same key."""
-        marks = ", ".join("?" * _ROWS[table])
-        self._connection.executemany(f"INSERT INTO {table} VALUES ({marks}) {conflict}", rows)
+    def insert(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run an INSERT for each of some rows."""
+        self._connection.executemany(sql, rows)
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
         """Run a SELECT.
@@ -136,7 +141,7 @@ class Facts:
             ((of_tools,),) = tables["about"]
             facts = cls(catalog, of_tools=bool(of_tools))
             for name in _ROWS:
-                facts.fill(name, tables[name])
+                facts.insert(_insert(name), tables[name])
         except (KeyError, ValueError, sqlite3.Error) as error:
             raise ValueError(str(error)) from error
         if not facts.of_tools:
@@ -148,6 +153,11 @@ class Facts:
         self._connection.interrupt()
 
 
+def _insert(table: str) -> str:
+    marks = ", ".join("?" * _ROWS[table])
+    return f"INSERT INTO {table} VALUES ({marks})"
+
+
 def _check(stopped: Stopped) -> None:
     if stopped():
         raise QueryInterruptedError(_("Measuring was interrupted."))
@@ -157,42 +167,37 @@ def _count(value: object) -> int:
     return min(as_count(value), _MOST_TOKENS)
 
 
-def _session_row(catalog: Catalog, session: Session, stored: Row) -> Sequence[object]:
-    """Return a row of the table `session`, from the columns that `_read_sessions` reads."""
-    root, cwd, status = map(as_text, stored[:3])
-    estimated, actual = map(as_money, stored[3:])
-    is_included = status == "included"
-    cost = estimated if actual is None else actual
-    tokens = session.tokens
-    has_no_price = cost is None or (not cost and status == "unknown")
-    return (
-        session.id,
-        catalog.root_of(session.id) or session.id,
-        session.source,
-        root or cwd or UNKNOWN,
-        session.model or UNKNOWN,
-        session.archived,
-        None if session.started_at is None else session.started_at // QUARTER * QUARTER,
-        *map(_count, tokens),
-        (estimated or 0.0) if actual is None else 0.0,
-        actual,
-        bool(tokens.total) and has_no_price and not is_included,
-        is_included,
-    )
+def _slices(reader: Reader, sql: str, key: str, size: int, stopped: Stopped) -> Iterator[list[Row]]:
+    for rows in reader.slices(sql, key, size):
+        _check(stopped)
+        yield rows
 
 
 def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
-    sessions = facts.catalog.sessions
+    catalog = facts.catalog
     names = ("git_repo_root", "cwd", "cost_status", "estimated_cost_usd", "actual_cost_usd")
     columns = ", ".join(map(reader.schema.session, names))
     sql = f"SELECT s.rowid, s.id, {columns} FROM sessions s WHERE"
-    for rows in reader.slices(sql, "s.rowid", _SLICE):
-        _check(stopped)
-        known = [(sessions.get(text_of(row[1])), row[2:]) for row in rows]
-        facts.fill(
-            "session",
-            (_session_row(facts.catalog, each, stored) for each, stored in known if each),
+
+    def decode(row: Row) -> Sequence[object] | None:
+        session = catalog.sessions.get(text_of(row[1]))
+        if session is None:
+            return None
+        began = session.started_at
+        return (
+            session.id,
+            catalog.root_of(session.id) or session.id,
+            session.source,
+            session.model,
+            session.archived,
+            None if began is None else began // QUARTER * QUARTER,
+            *map(_count, session.tokens),
+            *map(as_text, row[2:5]),
+            *map(as_money, row[5:]),
         )
+
+    for rows in _slices(reader, sql, "s.rowid", _SLICE, stopped):
+        facts.insert(_SESSION, filter(None, map(decode, rows)))
 
 
 def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
@@ -200,25 +205,20 @@ def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     existing = reader.columns("session_model_usage")
     if not {"session_id", "model"}.issubset(existing):
         return
-    wanted = (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")
+    tokens = (f"{name}_tokens" for name in Tokens._fields)
+    wanted = (*tokens, "estimated_cost_usd", "actual_cost_usd")
     columns = ", ".join(name if name in existing else "0" for name in wanted)
     sql = f"SELECT u.rowid, u.session_id, u.model, {columns} FROM session_model_usage u WHERE"
-    sessions = facts.catalog.sessions
-    for rows in reader.slices(sql, "u.rowid", _SLICE):
-        _check(stopped)
-        facts.fill(
-            "usage",
-            (
-                (
-                    as_text(row[1]),
-                    as_text(row[2]) or UNKNOWN,
-                    *map(_count, row[3:8]),
-                    *(as_money(each) or 0.0 for each in row[8:]),
-                )
-                for row in rows
-                if as_text(row[1]) in sessions
-            ),
-        )
+
+    def decode(row: Row) -> Sequence[object] | None:
+        session, model = map(as_text, row[1:3])
+        if session not in facts.catalog.sessions:
+            return None
+        money = (as_money(each) or 0.0 for each in row[8:])
+        return session, model or UNKNOWN, *map(_count, row[3:8]), *money
+
+    for rows in _slices(reader, sql, "u.rowid", _SLICE, stopped):
+        facts.insert(_insert("usage"), filter(None, map(decode, rows)))
 
 
 def _message_groups(
@@ -240,8 +240,7 @@ def _message_groups(
         f"count(*), {size} FROM messages m"
     )
     if sizes:
-        for ids in reader.slices("SELECT m.id FROM messages m WHERE", "m.id", _SLICE):
-            _check(stopped)
+        for ids in _slices(reader, "SELECT m.id FROM messages m WHERE", "m.id", _SLICE, stopped):
             statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2"
             yield reader.rows(statement, [ids[0][0], ids[-1][0]])
         return
@@ -283,7 +282,7 @@ def read_facts(
             (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
         ]
         known += sum(count for session, _at, count, _size in groups if session in sessions)
-        facts.fill("message", groups)
+        facts.insert(_insert("message"), groups)
     facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
     return facts
 
@@ -302,10 +301,9 @@ def read_tools(
     _read_sessions(reader, facts, stopped)
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
-    for rows in reader.slices(_tool_sql(reader), "m.id", _TOOL_SLICE):
-        _check(stopped)
+    for rows in _slices(reader, _tool_sql(reader), "m.id", _TOOL_SLICE, stopped):
         counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
-        facts.fill("tool", counted, _ADD_UP)
+        facts.insert(_ADD_UP, counted)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
     return facts
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..sessions.catalog import read_catalog
 from ..sessions.models import Tokens
-from .facts import Facts, read_facts, read_tools
-from .periods import UNITS, begin_of, first_day
+from .facts import QUARTER, Facts, read_facts, read_tools
 
+PERIODS = ("7d", "30d", "90d", "1y", "all")
+UNITS = ("day", "week", "month")
+
+_DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
+NATURAL_UNITS = {"7d": "day", "30d": "day", "90d": "day", "1y": "week", "all": "month"}
+"""The unit that divides each period into a readable number of bars."""
 WITH_BYTES = ("model", "source", "day", "tool")
 """Groupings that also sum bytes, over all time (`read_report`)."""
 _LOCAL = "at, 'unixepoch', 'localtime'"
@@ -28,7 +35,7 @@ _KEYS = {
     "tool": "tool",
     "": "''",
 }
-"""The groupings, as SQL over the events; the keys of time are those of `periods.key_of`."""
+"""The groupings, as SQL over the events; the keys of time are those of `key_of`."""
 _BEGUN_AND_WRITTEN = """
     SELECT id, root, source, project, p.model, archived, began AS at, 1 AS begun,
         p.unknown AND NOT included AS unknown, included,
@@ -127,33 +134,30 @@ def _group(row: Row) -> Group:
 
 
 def _add_up(
-    facts: Facts,
-    by: str,
-    period: str,
-    now: float,
-    *,
-    split: str = "",
-    is_whole: bool = False,
-    total: bool = False,
-) -> list[Row]:
-    """Return rows of `_SUMS`."""
+    facts: Facts, by: str, period: str, now: float, *, split: str = "", is_whole: bool = False
+) -> dict[str, dict[str, Group]]:
+    """Return sums by the key of `split`, and in them by the key of `by`, in order."""
     is_by_model = "model" in (by, split)
     events = _BEGUN_AND_WRITTEN.format(parts="part" if is_by_model else "whole")
     conversation = "root"
     if is_whole and not facts.of_tools:
-        conversation = "CASE WHEN begun {} THEN root END"
-        conversation = conversation.format("" if is_by_model else "AND id = root")
+        of_root = "" if is_by_model else "AND id = root"
+        conversation = f"CASE WHEN begun {of_root} THEN root END"
     day = first_day(period, now)
     conditions = ["1" if is_whole else "root IS NOT NULL", "1" if day is None else "at >= :since"]
     sql = _SUMS.format(
-        key="''" if total else _KEYS[by],
+        key=_KEYS[by],
         split=_KEYS[split],
         conversation=conversation,
         events=_CALLED_AND_ANSWERED if facts.of_tools else events,
         condition=" AND ".join(conditions),
     )
-    since = None if day is None else begin_of(day)
-    return facts.rows(sql if total else f"{sql} GROUP BY 1, 2 ORDER BY 1, 2", {"since": since})
+    parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
+    order = " GROUP BY 1, 2 ORDER BY 1, 2" if by else ""  # all in one row otherwise
+    for row in facts.rows(sql + order, {"since": None if day is None else begin_of(day)}):
+        group = _group(row)
+        parts[str(row[1])][group.key] = group
+    return parts
 
 
 def make_report(
@@ -167,9 +171,9 @@ def make_report(
 
     Args:
         facts: From `read_facts` or `read_tools`.
-        by: One of `periods.UNITS`; else `tool` for what `read_tools` returned, and `hour` (of the
+        by: One of `UNITS`; else `tool` for what `read_tools` returned, and `hour` (of the
             week), `model`, `source`, `project` or `conversation` for what `read_facts` returned.
-        period: One of `periods.PERIODS`.
+        period: One of `PERIODS`.
         now: Unix seconds.
         is_whole: Count messages without a session too, and, unless by model, a conversation only in
             the group of its root.
@@ -177,9 +181,9 @@ def make_report(
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
     """
-    rows = _add_up(facts, by, period, now, is_whole=is_whole)
-    (total,) = _add_up(facts, by, period, now, is_whole=is_whole, total=True)
-    return Report(by, _group(total), tuple(map(_group, rows)))
+    found = _add_up(facts, by, period, now, is_whole=is_whole).get("", {})
+    every = _add_up(facts, "", period, now, is_whole=is_whole)
+    return Report(by, every[""][""], tuple(found.values()))
 
 
 def split_report(
@@ -188,16 +192,12 @@ def split_report(
     """Add up by time and by another grouping, as `make_report` does.
 
     Returns:
-        Sums by the key of `split`, and in them by the key of `unit`, one of `periods.UNITS`.
+        Sums by the key of `split`, and in them by the key of `unit`, one of `UNITS`.
 
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
     """
-    parts: dict[str, dict[str, Group]] = {}
-    for row in _add_up(facts, unit, period, now, split=split):
-        group = _group(row)
-        parts.setdefault(str(row[1]), {})[group.key] = group
-    return parts
+    return _add_up(facts, unit, period, now, split=split)
 
 
 def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
@@ -231,3 +231,55 @@ def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
         return -group.calls, -sums[0], -sums[1], group.key
 
     return report._replace(rows=tuple(sorted(report.rows, key=order)))
+
+
+# Local days, weeks and months
+
+
+def first_day(period: str, now: float) -> date | None:
+    """Return the first local day of one of `PERIODS`; None for all time. `now` is in Unix
+    seconds."""
+    days = _DAYS.get(period)
+    return None if days is None else datetime.fromtimestamp(now).date() - timedelta(days=days - 1)
+
+
+def begin_of(day: date) -> float:
+    """Return the Unix seconds at which a local day begins."""
+    return datetime(day.year, day.month, day.day).timestamp()
+
+
+def _day_key(day: date, unit: str) -> str:
+    """Return `2026-03-05` for a day, or for a week its Monday; `2026-03` for a month."""
+    if unit == "week":
+        day = date.fromordinal(max(day.toordinal() - day.weekday(), 1))
+    return day.isoformat()[:7] if unit == "month" else day.isoformat()
+
+
+def key_of(moment: float, unit: str) -> str:
+    """Return the key of a moment, in Unix seconds.
+
+    `unit` is one of `UNITS`, or `hour` for the hour of the week: `0-14` is Monday, 14:00 to 15:00.
+    """
+    local = datetime.fromtimestamp(moment // QUARTER * QUARTER)
+    return f"{local.weekday()}-{local.hour:02}" if unit == "hour" else _day_key(local.date(), unit)
+
+
+def bucket_from(key: str, unit: str) -> date | None:
+    """Return the first day of a key's time span; None for a text that is not a key of this unit."""
+    try:
+        return date.fromisoformat(f"{key}-01" if unit == "month" else key)
+    except ValueError:
+        return None
+
+
+def all_buckets(first: str, last: str, unit: str) -> list[str]:
+    """List the keys of a unit from one to another, without a gap."""
+    day, end = bucket_from(first, unit), bucket_from(last, unit)
+    keys: list[str] = []
+    while day is not None and end is not None and day <= end:
+        keys.append(_day_key(day, unit))
+        if unit == "month":
+            day = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+        else:
+            day += timedelta(days=7 if unit == "week" else 1)
+    return keys

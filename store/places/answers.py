@@ -14,7 +14,7 @@ from ..search.engine import Answer, Total
 from ..search.found import Found, Suggestion
 from ..search.query import Query, Vocabulary
 from ..sessions.models import FAR_PAST, Conversation
-from ..since.attention import Attention
+from ..since import Attention
 from ..since.since import Since, order
 from ..wording import _
 from .place import Place

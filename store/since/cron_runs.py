@@ -21,8 +21,12 @@ from ..sessions.models import FAR_PAST, Conversation
 from ..sessions.relations import job_of, read_job_names
 from ..text import text_of
 
-_RUNNING = ("claimed", "running")
-_FAILED = ("failed", "unknown")
+_EXECUTIONS = """
+    SELECT job_id, COALESCE(started_at, claimed_at), finished_at, error,
+        status IN ('claimed', 'running')
+    FROM executions WHERE status IN ('claimed', 'running', 'failed', 'unknown')
+    ORDER BY claimed_at DESC LIMIT 1000
+"""
 _PLAIN = re.compile(r"(?!\.)[A-Za-z0-9_.-]+")
 """A job whose id can be the name of a folder."""
 _MOST_BYTES = 1_000_000
@@ -59,18 +63,11 @@ def read_cron_runs(home: Path) -> Iterator[CronRun]:
     """Yield the runs that failed or are running, of a folder with a store."""
     names = read_job_names(home)
     rows = _executions(home / "cron" / "executions.db")
-    for job, status, claimed, finished, error in rows or ():
-        if text_of(status) in (*_RUNNING, *_FAILED):
-            yield CronRun(
-                text_of(job),
-                names.get(text_of(job), text_of(job)),
-                as_time(claimed),
-                as_time(finished),
-                text_of(error),
-                text_of(status) in _RUNNING,
-            )
     if rows is None:
         yield from _last_runs(home, names)
+    for job, began, ended, error, is_running in rows or ():
+        id, name = text_of(job), names.get(text_of(job), text_of(job))
+        yield CronRun(id, name, as_time(began), as_time(ended), text_of(error), bool(is_running))
 
 
 def _last_runs(home: Path, names: Mapping[str, str]) -> Iterator[CronRun]:
@@ -82,16 +79,13 @@ def _last_runs(home: Path, names: Mapping[str, str]) -> Iterator[CronRun]:
 
 
 def _executions(path: Path) -> list[Row] | None:
-    """Return the newest rows of Hermes' ledger; None if there is none that can be read."""
+    """Return the newest runs in Hermes' ledger that failed or are running; None if there is none that can be read."""
     try:
         if not path.is_file():
             return None
         with contextlib.closing(opened(path, "ro", 1.0)) as connection:
             connection.execute("PRAGMA query_only=1")
-            return connection.execute(
-                "SELECT job_id, status, COALESCE(started_at, claimed_at), finished_at, error "
-                "FROM executions ORDER BY claimed_at DESC LIMIT 1000"
-            ).fetchall()
+            return connection.execute(_EXECUTIONS).fetchall()
     except (OSError, *SQLITE_ERRORS):  # what is left of it is told by the jobs
         return None
 

@@ -1,25 +1,29 @@
 """What the ends of conversations show: which wait for the user, and which went wrong.
 
-Certain is what Hermes stores: a `clarify` call without a result, a command that wants approval, a
-handoff that no gateway took, an answer of a background agent that was not delivered, a turn that a
-restart of the gateway cut off (0.19 to 0.22). Inferred is what words and failing tools mean. A
-conversation that was ended waits for nobody.
+The newest row of each is read, and its last turn where that has to be looked at. Certain is what
+Hermes stores: a `clarify` call without a result, a command that wants approval, a handoff that no
+gateway took, an answer of a background agent that was not delivered, a turn that a restart of the
+gateway cut off (0.19 to 0.22). Inferred is what words and failing tools mean. A conversation that
+was ended waits for nobody.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..changes.tool_uses import json_at_start
 from ..connection.reader import Reader
-from ..connection.stored_values import as_mapping, as_time
+from ..connection.schema import Schema
+from ..connection.stored_values import as_int, as_mapping, as_time
 from ..files import read_objects
+from ..messages.chat_message import ToolCall
+from ..messages.decode import decode_content, decode_tool_calls
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
 from ..wording import _, ngettext
-from .last_turn import LastRow, Turn, argument, read_last_rows, read_turn
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")
 _PROMISE = re.compile(
@@ -36,10 +40,122 @@ _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error", "incomp
 """Finish reasons of an answer that is not whole (0.14 to 0.19)."""
 _IN_A_ROW = 3
 """As many failures at the end, or empty answers, stand out."""
+_MOST = 60
+"""Rows of a turn that are looked at, the newest."""
+_BEGIN, _END = 8_000, 600
+"""Code points of a text that are read: at the begin of each of a turn, at the end of the newest."""
 
 
-class EndFact(NamedTuple):
-    """What the end of a conversation shows: that it waits, or went wrong."""
+class TurnRow(NamedTuple):
+    """A row of a turn."""
+
+    id: int
+    role: str
+    text: str
+    calls: tuple[ToolCall, ...]
+    call_id: str
+    """Of the call that it is the result of."""
+    at: float | None
+    finish_reason: str
+    is_active: bool = True
+    """Whether it was neither taken back nor compressed."""
+    follows_tool: bool = False
+    """Whether the row before it is the result of a tool; not known of the rows of a turn."""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is what the assistant said to the user."""
+        return self.role == "assistant" and self.is_active and not self.calls
+
+    @property
+    def wants_approval(self) -> str | None:
+        """The command that waits for the user's approval; None for any other row (0.19)."""
+        said = json_at_start(self.text) if self.role == "tool" else {}
+        is_asked = said.get("status") in ("pending_approval", "approval_required")
+        return text_of(said.get("command")) if is_asked else None
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether it is the result of a tool that failed, as the tool itself says."""
+        if self.role != "tool" or self.wants_approval is not None:
+            return False
+        said = json_at_start(self.text)
+        has_failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
+        return has_failed or bool(said.get("error"))
+
+
+Turn = Sequence[TurnRow]
+"""The last turn of a session, from the prompt on; without one, its newest rows."""
+
+
+def _columns(schema: Schema, start: int, length: int) -> str:
+    """Return SQL for the columns that `_row` decodes, with a piece of the text."""
+    names = ("role", "content", "tool_calls", "tool_call_id", "timestamp", "finish_reason")
+    role, content, *others = map(schema.message, names)
+    return ", ".join(("m.id", role, f"substr({content}, {start}, {length})", *others))
+
+
+def _row(columns: Sequence[object], active: object = 1, follows_tool: object = 0) -> TurnRow:
+    id, role, text, calls, call_id, time, reason = columns
+    return TurnRow(
+        as_int(id),
+        text_of(role),
+        decode_content(text)[0],
+        decode_tool_calls(calls),
+        text_of(call_id),
+        as_time(time),
+        text_of(reason),
+        active == 1,
+        bool(follows_tool),
+    )
+
+
+def read_turn(reader: Reader, session_id: str) -> Turn:
+    """Read the last turn of a session, without rows that were taken back or compressed."""
+    newest = (
+        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {reader.schema.active()} = 1 "
+        f"ORDER BY +m.id DESC LIMIT {_MOST}"
+    )
+    statement = (
+        f"SELECT {_columns(reader.schema, 1, _BEGIN)} FROM messages m WHERE m.id IN ({newest}) "
+        "ORDER BY m.id DESC"
+    )
+    turn: list[TurnRow] = []
+    for columns in reader.rows(statement, [session_id]):
+        turn.insert(0, _row(columns))
+        if turn[0].role == "user":
+            break
+    return turn
+
+
+def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, TurnRow]:
+    """Read the newest rows of sessions, with the ends of their texts, by session id."""
+    newest = "SELECT max(n.id) FROM messages n WHERE n.session_id = s.id"
+    before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
+    statement = (
+        f"SELECT s.id, {reader.schema.active()}, "
+        f"(SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
+        f"{_columns(reader.schema, -_END, _END)} "
+        f"FROM sessions s CROSS JOIN messages m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
+    )
+    return {
+        text_of(session): _row(columns, active, follows_tool)
+        for session, active, follows_tool, *columns in reader.rows_in(statement, session_ids)
+    }
+
+
+def pending(turn: Turn) -> list[ToolCall]:
+    """Return the calls of a turn that have no result."""
+    answered = {row.call_id for row in turn if row.role == "tool"}
+    return [call for row in turn for call in row.calls if call.id not in answered]
+
+
+def _results(turn: Turn) -> list[TurnRow]:
+    return [row for row in turn if row.role == "tool"]
+
+
+class SinceFact(NamedTuple):
+    """Something about a conversation, such as that it waits, or went wrong."""
 
     session_id: str
     message_id: int | None
@@ -51,7 +167,7 @@ class EndFact(NamedTuple):
 
 def find_waiting(
     reader: Reader, conversations: Iterable[Conversation], now: float
-) -> Iterator[EndFact]:
+) -> Iterator[SinceFact]:
     """Yield what waits in conversations, at most one thing of each.
 
     Args:
@@ -76,55 +192,51 @@ def find_waiting(
             yield found
 
 
-def _asked(session_id: str, turn: Turn) -> EndFact | None:
+def _asked(session_id: str, turn: Turn) -> SinceFact | None:
     """Return the question or the approval that a turn waits for."""
-    for call in turn.pending:
+    for call in pending(turn):
         if call.name == "clarify":
-            asked = one_line(argument(call, "question"), _SHOWN)
-            last = turn.rows[-1]
-            return EndFact(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
-    for last in turn.results[-1:]:
+            asked = one_line(text_of(as_mapping(call.arguments).get("question")), _SHOWN)
+            last = turn[-1]
+            return SinceFact(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
+    for last in _results(turn)[-1:]:
         if (wanted := last.wants_approval) is not None:
             why = _("wants approval: {text}", text=one_line(wanted, _SHOWN))
-            return EndFact(session_id, last.id, last.at, why)
+            return SinceFact(session_id, last.id, last.at, why)
     return None
 
 
-def _said(session_id: str, row: LastRow, *, is_armed: bool) -> EndFact | None:
+def _said(session_id: str, row: TurnRow, *, is_armed: bool) -> SinceFact | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
     if _QUESTION.search(end):
         why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
-        return EndFact(session_id, row.id, row.at, why, certain=False)
+        return SinceFact(session_id, row.id, row.at, why, certain=False)
     promise = _PROMISE.search(end)
     if promise is None or is_armed:
         return None
     why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
-    return EndFact(session_id, row.id, row.at, why, certain=False)
+    return SinceFact(session_id, row.id, row.at, why, certain=False)
 
 
-def _stored(reader: Reader) -> Iterator[EndFact]:
+def _stored(reader: Reader) -> Iterator[SinceFact]:
     """Yield what Hermes stores as waiting."""
-    schema = reader.schema
-    if "handoff_state" in schema.session_columns:
-        platform = schema.session("handoff_platform")
-        statement = f"SELECT s.id, {platform} FROM sessions s WHERE s.handoff_state = 'pending'"
-        for session, name in reader.rows(statement):
-            why = _("handed over to {name}, and not taken", name=one_line(text_of(name), 40))
-            yield EndFact(text_of(session), None, None, why)
-    if "async_delegations" in schema.tables:
+    for id, name in _handoffs(reader, "pending", "handoff_platform"):
+        why = _("handed over to {name}, and not taken", name=one_line(name, 40))
+        yield SinceFact(id, None, None, why)
+    if "async_delegations" in reader.schema.tables:
         for session, time in reader.rows(
             "SELECT parent_session_id, completed_at FROM async_delegations "
             "WHERE delivery_state = 'pending' AND state NOT IN ('running', 'finalizing')"
         ):
             why = _("the answer of a background agent comes with your next message")
-            yield EndFact(text_of(session), None, as_time(time), why)
-    if "gateway_routing" in schema.tables:
+            yield SinceFact(text_of(session), None, as_time(time), why)
+    if "gateway_routing" in reader.schema.tables:
         for entry, time in reader.rows("SELECT entry_json, updated_at FROM gateway_routing"):
             routed = as_mapping(entry)
             if routed.get("resume_pending") is True:
                 why = _("a restart of the gateway cut it off; your next message goes on")
-                yield EndFact(text_of(routed.get("session_id")), None, as_time(time), why)
+                yield SinceFact(text_of(routed.get("session_id")), None, as_time(time), why)
 
 
 def _armed(reader: Reader) -> frozenset[str]:
@@ -148,22 +260,22 @@ def _armed(reader: Reader) -> frozenset[str]:
     return frozenset(keys | {text_of(row[0]) for row in reader.rows_in(by_key, sorted(keys))})
 
 
-# What went wrong
-
-
-def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[EndFact]:
+def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[SinceFact]:
     """Yield what went wrong in conversations, at most one thing of each."""
-    handoffs = dict(_handoffs(reader))
-    for conversation in conversations:
-        tip = conversation.tip
+    handoffs = dict(_handoffs(reader, "failed", "handoff_error"))
+    for tip in (conversation.tip for conversation in conversations):
         turn = read_turn(reader, tip.id)
-        last = turn.rows[-1] if turn.rows else None
-        message_id, at = (last.id, last.at) if last is not None else (None, tip.last_active)
-        why = handoffs.get(tip.id) or _by_reason(tip.end_reason) or _by_answers(turn)
-        certain = bool(why)
-        why = why or _by_tools(turn)
+        message_id, at = (turn[-1].id, turn[-1].at) if turn else (None, tip.last_active)
+        certain = ""
+        if tip.id in handoffs:
+            error = one_line(handoffs[tip.id], _SHOWN)
+            certain = _("the handover failed: {reason}", reason=error)
+        elif is_error(tip.end_reason):
+            certain = _("it was ended by: {reason}", reason=one_line(tip.end_reason or "", 60))
+        certain = certain or _by_answers(turn)
+        why = certain or _by_tools(turn)
         if why:
-            yield EndFact(tip.id, message_id, at, why, certain)
+            yield SinceFact(tip.id, message_id, at, why, bool(certain))
 
 
 def is_error(reason: str | None) -> bool:
@@ -171,15 +283,9 @@ def is_error(reason: str | None) -> bool:
     return reason is not None and _ERROR.search(reason) is not None
 
 
-def _by_reason(reason: str | None) -> str:
-    if reason is None or not is_error(reason):
-        return ""
-    return _("it was ended by: {reason}", reason=one_line(reason, 60))
-
-
 def _by_answers(turn: Turn) -> str:
-    answers = turn.answers
-    if answers and answers[-1] is turn.rows[-1] and answers[-1].finish_reason in _CUT_OFF:
+    answers = [row for row in turn if row.is_answer]
+    if answers and answers[-1] is turn[-1] and answers[-1].finish_reason in _CUT_OFF:
         return _("the answer was cut off ({reason})", reason=answers[-1].finish_reason)
     newest = answers[-_IN_A_ROW:]
     if len(newest) == _IN_A_ROW and not any(answer.text.strip() for answer in newest):
@@ -189,11 +295,10 @@ def _by_answers(turn: Turn) -> str:
 
 def _by_tools(turn: Turn) -> str:
     """Return what failing tools mean: no more than that they failed, so it is inferred."""
-    newest = turn.results[-_IN_A_ROW:]
-    is_end = bool(newest) and turn.rows[-1] is newest[-1]
+    newest = _results(turn)[-_IN_A_ROW:]
     if not newest or not all(row.is_failure for row in newest):
         return ""
-    if len(newest) < _IN_A_ROW and not is_end:
+    if len(newest) < _IN_A_ROW and turn[-1] is not newest[-1]:
         return ""
     return ngettext(
         "the last tool call failed",
@@ -203,13 +308,10 @@ def _by_tools(turn: Turn) -> str:
     )
 
 
-def _handoffs(reader: Reader) -> Iterator[tuple[str, str]]:
-    """Yield the sessions whose handover failed, and why."""
+def _handoffs(reader: Reader, state: str, column: str) -> list[tuple[str, str]]:
+    """Return the sessions that are handed over, in a state, with a column that tells about it."""
     schema = reader.schema
     if "handoff_state" not in schema.session_columns:
-        return
-    error = schema.session("handoff_error")
-    statement = f"SELECT s.id, {error} FROM sessions s WHERE s.handoff_state = 'failed'"
-    for session, reason in reader.rows(statement):
-        why = _("the handover failed: {reason}", reason=one_line(text_of(reason), _SHOWN))
-        yield text_of(session), why
+        return []
+    statement = f"SELECT s.id, {schema.session(column)} FROM sessions s WHERE s.handoff_state = ?"
+    return [(text_of(id), text_of(told)) for id, told in reader.rows(statement, [state])]

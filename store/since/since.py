@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -14,10 +14,9 @@ from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line
 from ..wording import _, ngettext
-from .attention import Attention, Unread
+from . import Attention, Unread
 from .cron_runs import CronRun, Runs, read_cron_runs, with_sessions
-from .ends import EndFact, find_waiting, find_wrong, is_error
-from .last_turn import read_turn
+from .ends import SinceFact, find_waiting, find_wrong, is_error, pending, read_turn
 from .unread import find_unread, find_written
 
 LANES = ("waiting", "wrong", "new", "running")
@@ -101,72 +100,70 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     else:
         since, unread = after, find_written(reader, catalog, after)
     runs = with_sessions(read_cron_runs(reader.path.parent), catalog)
-    opened = _open(catalog)
-    waiting = list(_facts("waiting", catalog, find_waiting(reader, opened, now)))
-    asked = {item.conversation_id for item in waiting}
-    found = [
-        *waiting,
-        *_wrong(reader, catalog, runs, unread, since),
-        *_new(catalog, unread),
-        *_running(reader, runs, [each for each in opened if each.id not in asked]),
+    # Those that were never ended, of all that a list shows and that were not put away.
+    shown = filter(_is_shown, map(catalog.conversation, catalog.listed(View.ALL)))
+    opened = [each for each in shown if not is_ended(each.segments)]
+    waiting = list(find_waiting(reader, opened, now))
+    asked = {catalog.conversation(fact.session_id).id for fact in waiting}
+    items = [
+        *_items("waiting", catalog, waiting),
+        *_items("wrong", catalog, _wrong(reader, catalog, runs, unread, since)),
+        *_items("new", catalog, _new(unread)),
+        *_items(
+            "running", catalog, _running(reader, [each for each in opened if each.id not in asked])
+        ),
+        *_of_jobs(runs, since),
     ]
-    found.sort(key=order)
-    return Since(since, tuple(_named(reader, catalog, found)))
-
-
-def _open(catalog: Catalog) -> list[Conversation]:
-    """Return the conversations that were never ended, of those that a list shows and that were not
-    put away."""
-    every = map(catalog.conversation, catalog.listed(View.ALL))
-    return [each for each in every if not is_ended(each.segments) and _is_shown(each)]
+    untitled = {item.session_id for item in items if item.session_id is not None and not item.title}
+    named = with_names(reader, [catalog.conversation(id) for id in untitled])
+    names: dict[str | None, str] = {each.id: each.preview for each in named}
+    return Since(
+        since,
+        tuple(
+            item._replace(title=item.title or names.get(item.session_id, ""))
+            for item in sorted(items, key=order)
+        ),
+    )
 
 
 def _is_shown(conversation: Conversation) -> bool:
     return conversation.view not in (None, View.ARCHIVED)
 
 
-def _item(
-    lane: str,
-    conversation: Conversation,
-    message_id: int | None,
-    at: float | None,
-    why: str,
-    *,
-    certain: bool = True,
-) -> SinceItem:
-    tip = conversation.id
-    source = conversation.source
-    return SinceItem(lane, tip, tip, conversation.title or "", message_id, at, why, certain, source)
+def _items(lane: str, catalog: Catalog, facts: Iterable[SinceFact]) -> Iterator[SinceItem]:
+    """Yield the items of facts about conversations."""
+    for fact in facts:
+        conversation = catalog.conversation(fact.session_id)
+        tip, title = conversation.id, conversation.title or ""
+        at = fact.at if fact.at is not None else conversation.last_active
+        yield SinceItem(
+            lane, tip, tip, title, fact.message_id, at, fact.why, fact.certain, conversation.source
+        )
 
 
-def _of_job(lane: str, run: CronRun, why: str) -> SinceItem:
-    """Return the item of a run without a session."""
-    return SinceItem(lane, None, None, run.name, None, run.at, why, True, "cron", run.job)
+def _of_jobs(runs: Runs, since: float) -> Iterator[SinceItem]:
+    """Yield the runs without a session that failed since, or are running."""
+    for run, conversation in runs:
+        if conversation is None and (run.is_running or run.has_failed_since(since)):
+            lane = "running" if run.is_running else "wrong"
+            why = _("a cron job, without a session") if run.is_running else _failure(run)
+            yield SinceItem(lane, None, None, run.name, None, run.at, why, True, "cron", run.job)
 
 
-def _facts(lane: str, catalog: Catalog, facts: Iterable[EndFact]) -> Iterator[SinceItem]:
-    """Yield the items of what the ends of conversations show."""
-    for each in facts:
-        conversation = catalog.conversation(each.session_id)
-        at = each.at if each.at is not None else conversation.last_active
-        yield _item(lane, conversation, each.message_id, at, each.why, certain=each.certain)
+def _failure(run: CronRun) -> str:
+    return _("the job failed: {error}", error=one_line(run.error, _SHOWN))
 
 
 def _wrong(
     reader: Reader, catalog: Catalog, runs: Runs, unread: Iterable[str], since: float
-) -> Iterator[SinceItem]:
+) -> Iterator[SinceFact]:
     """Yield what went wrong in conversations with new messages, what was ended by an error since,
     and the runs of jobs that failed since."""
-    failed: set[str] = set()
-    for run, conversation in runs:
-        if not run.has_failed_since(since):
-            continue
-        why = _("the job failed: {error}", error=one_line(run.error, _SHOWN))
-        if conversation is None:
-            yield _of_job("wrong", run, why)
-        else:
-            failed.add(conversation.id)
-            yield _item("wrong", conversation, None, run.at, why)
+    failed = {
+        conversation.id: SinceFact(conversation.id, None, run.at, _failure(run))
+        for run, conversation in runs
+        if conversation is not None and run.has_failed_since(since)
+    }
     broken = (
         each
         for each in catalog.chains()
@@ -174,36 +171,23 @@ def _wrong(
         if (each.tip.ended_at or FAR_PAST) >= since and _is_shown(each)
     )
     suspects = {each.id: each for each in (*map(catalog.conversation, unread), *broken)}
-    chosen = [each for each in suspects.values() if each.id not in failed]
-    yield from _facts("wrong", catalog, find_wrong(reader, chosen))
+    yield from failed.values()
+    yield from find_wrong(reader, [suspects[id] for id in suspects if id not in failed])
 
 
-def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
+def _new(unread: Mapping[str, Unread]) -> Iterator[SinceFact]:
     for root, new in unread.items():
         why = ngettext("1 new message", "{count:,} new messages", new.amount, count=new.amount)
-        yield _item("new", catalog.conversation(root), new.first_message_id, new.at, why)
+        yield SinceFact(root, new.first_message_id, new.at, why)
 
 
-def _running(reader: Reader, runs: Runs, opened: Iterable[Conversation]) -> Iterator[SinceItem]:
+def _running(reader: Reader, opened: Iterable[Conversation]) -> Iterator[SinceFact]:
     for conversation in opened:
         if conversation.status is not Status.LIVE:
             continue
         turn = read_turn(reader, conversation.id)
-        began = turn.rows[0].at if turn.rows else conversation.last_active
-        tools = turn.pending
+        tools = pending(turn)
         why = _("in {tool}", tool=tools[-1].name) if tools else _("at work, or just done")
         is_busy = any(segment.busy for segment in conversation.segments)
-        last = turn.rows[-1].id if turn.rows else None
-        yield _item("running", conversation, last, began, why, certain=is_busy)
-    for run, of_run in runs:
-        if run.is_running and of_run is None:
-            yield _of_job("running", run, _("a cron job, without a session"))
-
-
-def _named(reader: Reader, catalog: Catalog, items: Sequence[SinceItem]) -> Iterator[SinceItem]:
-    """Yield items whose untitled conversations have the name that lists show."""
-    untitled = {item.session_id for item in items if item.session_id is not None and not item.title}
-    named = with_names(reader, [catalog.conversation(id) for id in untitled])
-    names: dict[str | None, str] = {each.id: each.preview for each in named}
-    for item in items:
-        yield item._replace(title=item.title or names.get(item.session_id, ""))
+        began, last = (turn[0].at, turn[-1].id) if turn else (None, None)
+        yield SinceFact(conversation.id, last, began, why, is_busy)

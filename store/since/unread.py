@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from ..notes.notes_file import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import text_of
-from .attention import Unread
+from . import Unread
 
 _NEWEST = "newest ids"
 """Keys in the facts about a file."""
@@ -31,15 +32,15 @@ class NewestIds(NamedTuple):
     by_session: Mapping[str, int] = MappingProxyType({})
 
 
-_Rows = dict[str, dict[int, float | None]]
-"""By root id: the ids of messages, with their times."""
+_Rows = Iterator[tuple[str, int, float | None]]
+"""Rows of messages: the root id of the conversation, the id, and the time."""
 
 
 def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str, Unread]:
     """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
     sessions = catalog.sessions.values()
     recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
-    return _count(reader, catalog, _select(reader, catalog, recent, "m.timestamp >= ?", after))
+    return _count(reader, catalog, _shown(reader, catalog, recent, "m.timestamp >= ?", after))
 
 
 def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
@@ -54,7 +55,7 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
         if conversation is not None and conversation.view is not None:
             root = conversation.root_id
             newest[root] = max(newest.get(root, 0), id)
-    keys: dict[str, object] = {}
+    keys: dict[str, tuple[int, object, object, object]] = {}
     for root, id in newest.items():
         conversation = catalog.conversation(root)
         mark = marks.of(conversation.segments)
@@ -62,8 +63,16 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
             keys[root] = mark, id, conversation.last_active, conversation.message_count
     known = reader.of_file.others.get(_UNREAD, {})
     found = {root: known[root] for root, key in keys.items() if known.get(root, [None])[0] == key}
-    counted = _count(reader, catalog, _behind(reader, catalog, keys.keys() - found.keys(), marks))
-    found |= {root: (key, counted.get(root)) for root, key in keys.items() if root not in found}
+    chosen = [root for root in keys if root not in found]
+    parts = (catalog.conversation(root).segments for root in chosen)
+    sessions = [segment.id for segments in parts for segment in segments]
+    behind = (
+        row
+        for row in _shown(reader, catalog, sessions, "m.id > ?", marks.floor)
+        if row[1] > keys[row[0]][0]
+    )
+    counted = _count(reader, catalog, behind)
+    found |= {root: (keys[root], counted.get(root)) for root in chosen}
     reader.of_file.others[_UNREAD] = found
     return {root: unread for root, (_key, unread) in found.items() if unread is not None}
 
@@ -85,44 +94,33 @@ def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     return by_session
 
 
-def _count(reader: Reader, catalog: Catalog, found: _Rows) -> Mapping[str, Unread]:
-    """Count rows by conversation, without those that Hermes wrote again."""
-    unread: dict[str, Unread] = {}
-    for root, rows in found.items():
-        again = _written_again(reader, catalog, catalog.conversation(root))
-        own = {id: at for id, at in rows.items() if id not in again}
-        if own:
-            times = [at for at in own.values() if at is not None]
-            unread[root] = Unread(len(own), min(own), max(times, default=None))
-    return unread
-
-
-def _behind(reader: Reader, catalog: Catalog, roots: Iterable[str], marks: ReadMarks) -> _Rows:
-    """Return the rows of conversations behind their read marks."""
-    chosen = map(catalog.conversation, roots)
-    sessions = [segment.id for each in chosen for segment in each.segments]
-    behind: _Rows = {}
-    for root, rows in _select(reader, catalog, sessions, "m.id > ?", marks.floor).items():
-        mark = marks.of(catalog.conversation(root).segments)
-        behind[root] = {id: at for id, at in rows.items() if id > mark}
-    return behind
-
-
-def _select(
-    reader: Reader, catalog: Catalog, session_ids: Iterable[str], condition: str, value: object
+def _shown(
+    reader: Reader, catalog: Catalog, session_ids: Sequence[str], condition: str, value: object
 ) -> _Rows:
-    """Return rows that people see, of listed conversations."""
-    found: _Rows = {}
+    """Yield the rows that people see, of listed conversations."""
     for session, id, time in reader.rows_in(
         "SELECT m.session_id, m.id, m.timestamp FROM message_rows m "
         f"WHERE {condition} AND m.state <> 'rewound' AND NOT m.hidden AND m.session_id IN ({{keys}})",
-        list(session_ids),
+        session_ids,
         [value],
     ):
         conversation = catalog.of_session(text_of(session))
         if conversation is not None and conversation.view is not None:
-            found.setdefault(conversation.root_id, {})[as_int(id)] = as_time(time)
-    return found
+            yield conversation.root_id, as_int(id), as_time(time)
+
+
+def _count(reader: Reader, catalog: Catalog, rows: _Rows) -> Mapping[str, Unread]:
+    """Count rows by the root id of their conversations, without those that Hermes wrote again."""
+    found: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
+    for root, id, at in rows:
+        found[root][id] = at
+    unread: dict[str, Unread] = {}
+    for root, times in found.items():
+        new = times.keys() - _written_again(reader, catalog, catalog.conversation(root))
+        if new:
+            newest = max((at for id in new if (at := times[id]) is not None), default=None)
+            unread[root] = Unread(len(new), min(new), newest)
+    return unread
 
 
 def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation) -> set[int]:
@@ -141,13 +139,11 @@ def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation)
 
 def _branched_off(reader: Reader, branch: Conversation, above: Conversation) -> Iterator[int]:
     """Yield the first rows of a branch, as far as the conversation above has them too."""
-    own = _ids(reader, [branch.root_id])
-    theirs = _ids(reader, [segment.id for segment in above.segments])
+    statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
+    own, theirs = (
+        sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
+        for ids in ([branch.root_id], [segment.id for segment in above.segments])
+    )
     identities = read_identities(reader, [*own, *theirs])
     known = {identities[id] for id in theirs}
     yield from takewhile(lambda id: identities[id] in known, own)
-
-
-def _ids(reader: Reader, session_ids: list[str]) -> list[int]:
-    rows = reader.rows_in("SELECT m.id FROM messages m WHERE m.session_id IN ({keys})", session_ids)
-    return sorted(as_int(row[0]) for row in rows)

@@ -12,7 +12,7 @@ from platforms import script
 from user_config import write_config
 
 from hermes_browse.store.hermes import health
-from hermes_browse.store.hermes.holders import Holder
+from hermes_browse.store.hermes.processes import Holder
 from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.read_config import read_config
 from hermes_browse.tui.terminal.clipboard import route

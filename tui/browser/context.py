@@ -19,7 +19,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
-from hermes_browse.store.since.attention import Attention
+from hermes_browse.store.since import Attention
 from hermes_browse.store.wording import _
 
 from ..settings.options import Options

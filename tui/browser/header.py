@@ -13,7 +13,7 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Lineage, Status, View
-from hermes_browse.store.since.attention import Attention
+from hermes_browse.store.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 

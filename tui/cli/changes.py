@@ -6,8 +6,13 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.changes.changes import Changes, FileChange, ShellCommand, diff_text
-from hermes_browse.store.changes.diff import relative
+from hermes_browse.store.changes.changes import (
+    Changes,
+    FileChange,
+    ShellCommand,
+    diff_text,
+    relative,
+)
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.files import write_whole

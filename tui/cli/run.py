@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hermes_browse.store.changes.run import Run
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.run.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

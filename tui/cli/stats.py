@@ -12,8 +12,7 @@ from typing import Any
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.insights.periods import PERIODS, UNITS, first_day
-from hermes_browse.store.insights.sums import WITH_BYTES, Group, Report
+from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group, Report, first_day
 from hermes_browse.store.wording import _, pgettext
 
 from ..text.formats import dollars, long_number

@@ -15,16 +15,14 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.find_hermes import find_hermes
 from hermes_browse.store.hermes.health import (
     SearchHealth,
     StoreProblem,
     StoreSummary,
-    hermes_version,
     problems_of,
 )
-from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location, sessions_folder
+from hermes_browse.store.hermes.processes import Holder, find_hermes, hermes_version, holders
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.folders import config_path, log_path

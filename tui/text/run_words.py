@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from hermes_browse.store.changes.changes import Changes, FileChange
-from hermes_browse.store.run.run import Run, Stretch
+from hermes_browse.store.changes.run import Run, Stretch
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext

@@ -6,10 +6,9 @@ from paths import DATA
 from store_builder import T0
 
 from hermes_browse.store.changes.blame import read_blame
-from hermes_browse.store.changes.changes import read_changes
-from hermes_browse.store.changes.diff import relative
+from hermes_browse.store.changes.changes import read_changes, relative
+from hermes_browse.store.changes.run import read_run
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.run.run import read_run
 
 NAMES = ('it\'s "x".py', "日本.txt", "-x", "..", "a b.c", "%_.py", ".env", "auth.py")
 

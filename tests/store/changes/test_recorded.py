@@ -5,8 +5,7 @@ import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
 from store_builder import StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import read_changes
-from hermes_browse.store.changes.diff import relative
+from hermes_browse.store.changes.changes import read_changes, relative
 from hermes_browse.store.connection.connect import Store
 
 KNOWN = {

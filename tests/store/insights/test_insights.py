@@ -13,8 +13,15 @@ from trashing import rows as sql
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import read_facts, read_tools
-from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import WITH_BYTES, make_report, read_report, split_report
+from hermes_browse.store.insights.sums import (
+    PERIODS,
+    UNITS,
+    WITH_BYTES,
+    all_buckets,
+    make_report,
+    read_report,
+    split_report,
+)
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")

@@ -14,7 +14,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.models import Conversation, Session, Sort, View, known_sum
 from hermes_browse.store.sessions.relations import job_of, name_in_title
-from hermes_browse.store.since.attention import Attention
+from hermes_browse.store.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from hermes_browse.store.changes.changes import FileChange, ShellCommand
-from hermes_browse.store.changes.diff import DiffLine, relative
+from hermes_browse.store.changes.changes import FileChange, ShellCommand, relative
+from hermes_browse.store.changes.edited_file import DiffLine
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.insights.facts import Facts
-from hermes_browse.store.insights.periods import (
+from hermes_browse.store.insights.sums import (
     UNITS,
+    Group,
+    Report,
     all_buckets,
     begin_of,
     first_day,
     key_of,
+    make_report,
+    split_report,
 )
-from hermes_browse.store.insights.sums import Group, Report, make_report, split_report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 

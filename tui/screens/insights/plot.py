@@ -167,7 +167,7 @@ class WeekPlot(Picture):
         self._form: Callable[[float], str] = str
 
     def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
-        """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen;
+        """Show values by hour of the week (`0-14` as of `sums.key_of`), one of them chosen;
         `form` formats them."""
         self._values, self._chosen, self._form = values, chosen, form
         self.redraw()

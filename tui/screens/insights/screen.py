@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.periods import NATURAL_UNITS, PERIODS, UNITS
+from hermes_browse.store.insights.sums import NATURAL_UNITS, PERIODS, UNITS
 from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList

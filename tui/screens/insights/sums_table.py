@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.insights.periods import UNITS, bucket_from
-from hermes_browse.store.insights.sums import Group
+from hermes_browse.store.insights.sums import UNITS, Group, bucket_from
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _

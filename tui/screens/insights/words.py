@@ -9,8 +9,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.insights.facts import UNKNOWN
-from hermes_browse.store.insights.periods import UNITS, bucket_from, first_day
-from hermes_browse.store.insights.sums import Group
+from hermes_browse.store.insights.sums import UNITS, Group, bucket_from, first_day
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -230,7 +229,7 @@ class GroupSearch(NamedTuple):
 
 
 def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
-    """Return the search that corresponds to a group in one of `periods.PERIODS`; `now` is in Unix
+    """Return the search that corresponds to a group in one of `sums.PERIODS`; `now` is in Unix
     seconds."""
     if key == UNKNOWN:
         return GroupSearch("", _("the search cannot ask for what is unknown"))

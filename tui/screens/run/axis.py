@@ -12,7 +12,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
-from hermes_browse.store.run.run import Run
+from hermes_browse.store.changes.run import Run
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _

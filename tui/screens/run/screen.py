@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.run.run import Run
+from hermes_browse.store.changes.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 

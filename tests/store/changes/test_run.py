@@ -6,8 +6,8 @@ import pytest
 from paths import DATA
 from store_builder import T0, StoreBuilder, add_tool_use, tool_call
 
+from hermes_browse.store.changes.run import read_run
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.run.run import read_run
 
 STORES = sorted(DATA.glob("state-v*.db"))
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..amounts import MINUTE, age_words
-from ..changes.changes import find_tree
-from ..changes.tool_uses import ToolUse, read_results, read_tool_uses
 from ..compression.compactions import CompactionHistory, read_history
 from ..connection.reader import Reader, Row
-from ..connection.stored_values import as_count, as_int, as_time
+from ..connection.stored_values import as_count, as_time
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 from ..wording import _
+from .changes import find_tree
+from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _USAGES = (
     "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, "
@@ -106,29 +106,20 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     _catalog, (conversation, *subagents) = find_tree(reader, session_id, now)
     segments = conversation.segments
     history = read_history(reader, segments)
-    rows = tuple(_read_rows(reader, segments, history))
+    rows = tuple(_rows(segments, history))
     run = Run(
         conversation,
         tuple(subagents),
         rows,
-        tuple(read_tool_uses(reader, [conversation])),
+        tuple(read_tool_uses(reader, [conversation], copies=history.copies)),
         tuple(_stretches(reader, segments, rows)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
-    finders = _cache_falls, _gaps, _slowest, _dearest
-    marks = chain(_loops(reader, run), *(find(run) for find in finders))
+    marks = [*_loops(reader, run), *_cache_falls(run), *_gaps(run), *_slowest(run), *_dearest(run)]
     return run._replace(marks=tuple(marks))
 
 
-def _read_rows(
-    reader: Reader, segments: Sequence[Session], history: CompactionHistory
-) -> Iterator[RunRow]:
-    count = reader.schema.message("token_count")
-    statement = (
-        f"SELECT m.id, {count} FROM messages m WHERE m.session_id IN ({{keys}}) AND {count} > 0"
-    )
-    stored = reader.rows_in(statement, [segment.id for segment in segments])
-    tokens = {as_int(message_id): as_count(number) for message_id, number in stored}
+def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[RunRow]:
     left_out = {*history.copies, *(done.summary for done in history.compactions)}
     turn = -1
     for generation in history.generations:
@@ -136,8 +127,7 @@ def _read_rows(
         for row in generation.rows:
             if row.id not in left_out:
                 turn += row.role == "user" or turn < 0  # what precedes the first prompt is one too
-                count_of = tokens.get(row.id, 0)
-                yield RunRow(row.id, session_id, row.role, row.timestamp, count_of, turn)
+                yield RunRow(row.id, session_id, row.role, row.timestamp, row.tokens, turn)
 
 
 def _stretches(
@@ -174,22 +164,22 @@ def _stretches(
 
 
 def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
-    turn_of = {row.id: row.turn for row in run.rows}
-    calls: defaultdict[tuple[object, ...], list[ToolUse]] = defaultdict(list)
-    for use in run.tools:
-        if use.result_id is not None:
-            calls[turn_of.get(use.message_id), use.name, use.arguments].append(use)
-    for uses in calls.values():
-        results = read_results(reader, uses) if len(uses) >= _LOOP else {}
-        for result, count in Counter(results.values()).items():
-            if count >= _LOOP:
-                same = [use for use in uses if results.get(use.result_id) == result]
-                text = _(
-                    "{tool} was called {count} times with the same result",
-                    tool=same[0].name,
-                    count=count,
-                )
-                yield RunMark("loop", same[_LOOP - 1].message_id, text)
+    turns = {row.id: row.turn for row in run.rows}
+
+    def call_of(use: ToolUse) -> tuple[object, ...]:
+        return turns.get(use.message_id), use.name, use.arguments
+
+    counts = Counter(map(call_of, run.tools))
+    often = [use for use in run.tools if counts[call_of(use)] >= _LOOP and use.result_id]
+    results = read_results(reader, often)
+    alike: defaultdict[object, list[ToolUse]] = defaultdict(list)
+    for use in often:
+        alike[call_of(use), results.get(use.result_id)].append(use)
+    for uses in alike.values():
+        if len(uses) >= _LOOP:
+            sentence = _("{tool} was called {count} times with the same result")
+            text = sentence.format(tool=uses[0].name, count=len(uses))
+            yield RunMark("loop", uses[_LOOP - 1].message_id, text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
