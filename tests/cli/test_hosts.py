@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from platforms import script
 
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.tui import version
 from hermes_browse.tui.settings.folders import config_path
-from hermes_browse.tui.settings.version import version
 
 
 def test_hosts_are_asked_all_at_once(machines):

@@ -13,10 +13,10 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.wording import _
 
 from ..settings.options import FOREVER
-from ..settings.store_paths import sessions_folder
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
 from .context import ShownPlace

@@ -11,13 +11,12 @@ from textual import on
 from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import ngettext
 
 from ..settings.keys.main_commands import MAIN
-from ..settings.store_paths import trash_folder
 from ..widgets.bindings import BoundKeys
 from ..work.application import Application, Arrival
 from .by_name import load

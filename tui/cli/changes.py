@@ -14,7 +14,7 @@ from hermes_browse.store.files import write_whole
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..text.run_words import notes, summary
+from ..text.sentences import notes, summary
 from .command_context import CommandContext, Subcommand
 from .output import (
     BLANK,

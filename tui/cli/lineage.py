@@ -9,9 +9,8 @@ from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.family import CompactionEntry, Entries
+from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
 from ..text.formats import dollars, own_and_tree, related, status
-from ..text.read_family import entries_of, read_compactions
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, note, print_lines
 from .parser import ID

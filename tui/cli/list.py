@@ -8,12 +8,12 @@ from typing import NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.sessions.catalog import sort_key
 from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
-from ..settings.store_paths import sessions_folder
 from ..text import formats
 from .command_context import ManyStoresCommand
 from .output import (

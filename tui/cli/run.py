@@ -10,7 +10,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text.formats import dollars, joined
-from ..text.run_words import cache_share, ended_at, facts, has_tokens, span
+from ..text.sentences import cache_share, ended_at, facts, has_tokens, span
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, print_json, print_lines
 from .parser import ID

@@ -15,7 +15,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text import formats
-from ..text.since_words import LANE_NAMES, why
+from ..text.sentences import LANE_NAMES, why
 from .command_context import ManyStoresCommand
 from .output import TableColumn, fields, note, print_json, print_table
 from .parser import ALL_HOSTS, Flag, Valued

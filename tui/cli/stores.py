@@ -23,13 +23,18 @@ from hermes_browse.store.errors import (
     StoreError,
     StoreMissingError,
 )
-from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
+from hermes_browse.store.hermes.homes import (
+    DEFAULT_PROFILE,
+    Location,
+    locate,
+    sessions_folder,
+    short_reason,
+)
 from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..settings.folders import config_path
-from ..settings.store_paths import sessions_folder
 from .output import TableColumn, fields, note, remedy_of, with_advice
 
 if TYPE_CHECKING:

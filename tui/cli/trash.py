@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
@@ -17,7 +18,6 @@ from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ..settings.store_paths import sessions_folder
 from ..text.formats import counted, size, timestamp
 from .command_context import CommandContext, Subcommand, telling
 from .output import (

@@ -24,14 +24,13 @@ from hermes_browse.store.hermes.health import (
     problems_of,
 )
 from hermes_browse.store.hermes.holders import Holder, holders
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, sessions_folder
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.folders import config_path, log_path
 from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, read_config
-from ..settings.store_paths import sessions_folder
 from ..terminal.clipboard import route
 from . import formats
 

@@ -17,9 +17,9 @@ from hermes_browse.store.messages.chat_message import (
 from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.tui.app import DARK
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.settings.themes import DARK
 
 MARKDOWN = """\
 # Heading one

@@ -8,11 +8,11 @@ from trashing import add_message, as_before, column_of, differences, dump, execu
 
 from hermes_browse.store.edit import portions, titles
 from hermes_browse.store.edit.restore import restore
+from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.edit import bulk
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 async def test_delete_one_and_undo(path):

@@ -9,7 +9,7 @@ from builders import make_store
 from platforms import script
 from store_builder import T0
 
-from hermes_browse.store.hermes.homes import Location, locate_file
+from hermes_browse.store.hermes.homes import Location, locate_file, trash_folder
 from hermes_browse.store.places.names import place_of
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow
@@ -17,7 +17,6 @@ from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
-from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 def fill(path, title, said, age):

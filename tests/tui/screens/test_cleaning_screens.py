@@ -10,7 +10,7 @@ from textual.widgets import Input
 from trashing import as_before, run, session_ids
 
 from hermes_browse.store.edit import portions
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.main import MainScreen
@@ -21,7 +21,6 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash.screen import TrashScreen
-from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 def plan_list(browser):

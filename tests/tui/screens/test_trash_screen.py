@@ -8,12 +8,12 @@ from trashing import differences, dump, is_sound, session_ids
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
+from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.trash.bundles import BundleRow, BundleScreen, DropCard
 from hermes_browse.tui.screens.trash.screen import TrashScreen
-from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 @pytest.mark.slow

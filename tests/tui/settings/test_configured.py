@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
@@ -26,7 +27,6 @@ from hermes_browse.tui.settings.start import (
     read_start,
     write_memory,
 )
-from hermes_browse.tui.settings.store_paths import trash_folder
 from hermes_browse.tui.text import formats
 
 

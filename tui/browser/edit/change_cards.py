@@ -15,15 +15,14 @@ from textual.widgets import Input, ProgressBar, Static
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DELETING, PROGRESS, RENAMING
-from ...settings.store_paths import trash_folder
 from ...text import formats
-from ...text.plan_lines import along_line, spared_line, totals_line
+from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, CountWords, keys_line
 from ...widgets.text_box import TextBox
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.homes import Location, short_reason
+from hermes_browse.store.hermes.homes import Location, sessions_folder, short_reason
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
@@ -18,7 +18,6 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
-from ...settings.store_paths import sessions_folder
 from ...work.application import Arrival
 from ..by_name import load
 from ..list.list_model import read_first

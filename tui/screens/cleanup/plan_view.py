@@ -14,7 +14,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser.list.list_model import RowDetails, job_key_of
-from ...text.plan_lines import along_line, spared_line, totals_line
+from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from .plan_rows import CleanUpRow, Entry, PlanOrder, PlanRow, SparedRow, sums_of
 

@@ -15,6 +15,7 @@ from hermes_browse.store.ages import DAY
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import Forecast, RetentionRules
 from hermes_browse.store.edit.delete import copy_to_trash
+from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -25,7 +26,6 @@ from ...browser.context import Context
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
-from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
 from ...widgets.columns import Column, Columns

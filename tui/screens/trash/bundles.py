@@ -18,7 +18,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.delete_plan import affected_by_delete, plans_of
 from hermes_browse.store.edit.restore import Restored, describe_restored, restore
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, sessions_folder, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -31,7 +31,6 @@ from ...browser.edit.marking import Undoable
 from ...browser.main import MainScreen
 from ...settings.keys.main_commands import changed
 from ...settings.keys.screen_commands import DROPPING
-from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats
 from ...text.styled import Line, row_line
 from ...widgets.card import CountCard, CountWords

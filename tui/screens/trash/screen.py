@@ -13,6 +13,7 @@ from textual.content import Content
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -26,7 +27,6 @@ from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import read_first
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import TRASH
-from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats
 from ...widgets.lines import WrappedText
 from ...widgets.list_rows import FixedRows, NoteRow
