@@ -14,7 +14,7 @@ from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup.bulk import Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
-from hermes_browse.store.cleanup.selection import Selection, count_reasons, parse_line
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
@@ -22,6 +22,7 @@ from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _, ngettext
 
 from ..text.formats import counted, dollars, own_and_tree, size, status, timestamp
+from ..text.sentences import spared_line
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
     TableColumn,
@@ -347,9 +348,9 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
             TableColumn("id", "conversation.id"),
         ]
         print_table(columns, plan.spared[:_SHOWN])
-        reasons = [spared.why for spared in plan.spared]
-        note(_("{count:,} protected: {kinds}", count=len(reasons), kinds=count_reasons(reasons)))
-        if "stale" not in selection.states and any(why.code == "open" for why in reasons):
+        note(spared_line(plan))
+        is_open = any(spared.why.code == "open" for spared in plan.spared)
+        if is_open and "stale" not in selection.states:
             note(_("include:stale takes open conversations without activity for long, too."))
 
 

@@ -3,12 +3,12 @@ a run, and of what happened since the user looked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.cleanup.selection import count_reasons
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .formats import cost_below, counted, dollars, joined, money, size, timestamp
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
     from hermes_browse.store.cleanup.plan import Plan
     from hermes_browse.store.run.run import Run, Stretch
+    from hermes_browse.store.sessions.catalog import SpareReason
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.since.since import SinceItem
 
@@ -63,6 +64,22 @@ def spared_line(plan: Plan) -> str:
         return ""
     kinds = count_reasons(each.why for each in plan.spared)
     return _("{count:,} protected: {kinds}", count=len(plan.spared), kinds=kinds)
+
+
+def count_reasons(reasons: Iterable[SpareReason]) -> str:
+    """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
+    texts = {
+        "pinned": pgettext("spared", "{count:,} pinned"),
+        "live": pgettext("spared", "{count:,} live"),
+        "leased": pgettext("spared", "{count:,} leased"),
+        "recent": pgettext("spared", "{count:,} recent"),
+        "open": pgettext("spared", "{count:,} open"),
+        "hidden": pgettext("spared", "{count:,} hidden"),
+        "subagent": pgettext("spared", "{count:,} subagent"),
+        "changed": pgettext("spared", "{count:,} changed"),
+    }
+    counts = Counter(each.code for each in reasons).most_common()
+    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
 
 
 # Changes and runs
