@@ -129,10 +129,8 @@ def store_json(summary: StoreSummary) -> Json:
     """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or
     dropped."""
     names = ("profile", "schema_version", "journal_mode", "sessions", "messages", "read_only")
-    return fields(summary, *names) | {
+    return fields(summary, *names, bytes="size", wal_bytes="wal_size") | {
         "path": str(summary.path),
-        "bytes": summary.size,
-        "wal_bytes": summary.wal_size,
         "warnings": [warning.text for warning in summary.warnings],
     }
 
@@ -146,24 +144,20 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
     """
     document = fields(
         conversation,
-        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch"),
+        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch", "tags"),
         *("last_active", "status", "archived", "pinned", "hidden", "kind", "relation"),
         *("message_count", "tool_call_count", "branches", "subagents"),
         *("cost_usd", "tree_cost_usd"),
-    )
-    document["segments"] = [segment.id for segment in conversation.segments]
-    document |= fields(
-        conversation,
-        "tags",
         started_at="root.started_at",
         ended_at="tip.ended_at",
         end_reason="tip.end_reason",
+        bytes="size",
     )
     return document | {
+        "segments": [segment.id for segment in conversation.segments],
         "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
         "note": conversation.note or None,
         "tokens": conversation.tokens._asdict(),
-        "bytes": conversation.size,
     }
 
 
