@@ -105,12 +105,13 @@ def orders(root: Path) -> float:
 def herons(root: Path) -> float:
     """A store that says `heron` in chats, automation and an archived chat, by every role."""
     builder = StoreBuilder(root / "state.db")
-    for name, columns in {
+    kinds: dict[str, dict[str, object]] = {
         "chat": {},
         "mail": {"source": "telegram"},
         "job": {"source": "cron"},
         "old": {"archived": 1},
-    }.items():
+    }
+    for name, columns in kinds.items():
         builder.session(name, title=f"The {name}", **columns)
         for place, role in enumerate(("user", "assistant", "tool", "user")):
             text = f"{name} {place} " + ("nothing" if place == 3 else "heron " * (place + 1))

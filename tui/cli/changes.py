@@ -119,7 +119,7 @@ def _command_line(command: ShellCommand) -> OutputLine:
     return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
 
 
-def _columns(directory: str) -> list[TableColumn[FileChange]]:
+def _columns(directory: str) -> list[TableColumn]:
     return [
         TableColumn("file", lambda row: relative(row.path, directory), is_flexible=True),
         TableColumn("edits", lambda row: len(row.edits), True),
@@ -190,7 +190,7 @@ def _line_json(line: BlameLine) -> Json:
     )
 
 
-_BLAMED: list[TableColumn[BlameLine]] = [
+_BLAMED = [
     TableColumn("line", "number", True),
     TableColumn("message", "edit.message_id", True),
     TableColumn("asked for", "prompt.said", dropped=1, form=lambda said: one_line(said, 40)),

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.flags import Change
-from hermes_browse.store.notes.tagging import TagCount
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
@@ -184,7 +183,7 @@ class TagsCommand(Subcommand):
         return 0
 
 
-_TAGS: list[TableColumn[TagCount]] = [
+_TAGS = [
     TableColumn("tag", "name", is_flexible=True, form="#{}".format),
     TableColumn("conversations", "conversations", True, form="{:,}".format),
 ]

@@ -184,7 +184,7 @@ def _title(conversation: Conversation) -> str:
     return _("{name} ({note})", name=title, note=remark) if remark else title
 
 
-_COLUMNS: list[TableColumn[_Row]] = [
+_COLUMNS = [
     TableColumn("last active", "conversation.last_active", dropped=5, form=formats.timestamp),
     TableColumn("status", "conversation", dropped=3, form=_state),
     TableColumn("source", "conversation.source", dropped=2),
@@ -255,7 +255,7 @@ def _item_json(row: _PlacedItem) -> Json:
     )
 
 
-_ITEM_COLUMNS: list[TableColumn[_PlacedItem]] = [
+_ITEM_COLUMNS = [
     TableColumn("lane", lambda row: LANE_NAMES[row.item.lane]()),
     TableColumn("time", "item.at", dropped=3, form=formats.timestamp),
     TableColumn("title", lambda row: one_line(row.item.title, 60)),
@@ -317,7 +317,7 @@ def _read_profile(location: Location, active: str) -> _Profile:
     return _Profile(location.profile, str(location.path), is_active, sessions, file_bytes, error)
 
 
-_PROFILE_COLUMNS: list[TableColumn[_Profile]] = [
+_PROFILE_COLUMNS = [
     TableColumn("profile", lambda row: f"{'*' if row.active else ' '} {row.name}"),
     TableColumn("sessions", "sessions", True),
     TableColumn("size", "bytes", True, form=formats.size),

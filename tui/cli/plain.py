@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -19,7 +20,7 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
 
 from ..terminal.hang_up import watch_terminal
 from ..text.formats import ago, costs, counted, dollars, status, timestamp
@@ -32,6 +33,9 @@ _MESSAGES = 5
 """Of a page."""
 _CUT = 200
 """Letters of tool output and calls that are printed until all of it is asked for."""
+_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
+_Lines = Callable[[int, int], Iterator[str]]
+"""Yields the lines of the items from one index to before another."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -46,31 +50,23 @@ Archiving, deleting and exporting are commands: leave with q, then see hermes-br
 class _Pages:
     """Something that is printed page by page.
 
-    Args:
-        what: Its name in the plural, translated.
-        total: The number of its items.
-        lines: Yields the lines of the items from one index to before another.
-        size: Items of a page.
-        first: Index of the first item of the page printed last.
+    `what` is its name in the plural, translated, and `total` the number of its items.
     """
 
-    def __init__(
-        self,
-        what: str,
-        total: int,
-        lines: Callable[[int, int], Iterator[str]],
-        size: int = 10,
-        first: int = 0,
-    ) -> None:
+    size = 10
+    """Items of a page."""
+    first = 0
+    """Index of the first item of the page printed last."""
+
+    def __init__(self, what: str, total: int, lines: _Lines) -> None:
         self.what, self.total, self._lines = what, total, lines
-        self._size, self.first = size, first
 
     def page(self, first: int = 0) -> Iterator[str]:
         """Yield the lines of a page."""
         if not self.total:
             yield _("No {what}.", what=self.what)
             return
-        self.first, last = first, min(first + self._size, self.total)
+        self.first, last = first, min(first + self.size, self.total)
         yield from self._lines(first, last)
         yield _(
             "{what} {first:,} to {last:,} of {total:,}.",
@@ -86,18 +82,18 @@ class _Pages:
 
     def later(self) -> Iterator[str]:
         """Yield the lines of the next page."""
-        first = self.first + self._size
+        first = self.first + self.size
         return self.page(first) if first < self.total else iter([_("That was the last page.")])
 
     def earlier(self) -> Iterator[str]:
         """Yield the lines of the previous page."""
         if not self.first:
             return iter([_("This is the first page.")])
-        return self.page(max(self.first - self._size, 0))
+        return self.page(max(self.first - self.size, 0))
 
     def end(self) -> Iterator[str]:
         """Yield the lines of the last whole page."""
-        return self.page(max(self.total - self._size, 0))
+        return self.page(max(self.total - self.size, 0))
 
 
 class _Transcript:
@@ -119,27 +115,25 @@ class _Transcript:
                 everything = store.outline(conversation.segments, Reading.EVERYTHING)
                 at = everything.index_of(hit.message_id)
                 outline = everything if at is not None else outline
-        self._ids = [row.id for row in outline.rows]
-        first = max(len(self._ids) - _MESSAGES, 0) if at is None else at
-        self.pages = _Pages(_("messages"), len(self._ids), self._lines, _MESSAGES, first)
+        self._rows = outline.rows
+        first = max(len(self._rows) - _MESSAGES, 0) if at is None else at
+        self.pages = _Pages(_("messages"), len(self._rows), self._lines)
+        self.pages.size, self.pages.first = _MESSAGES, first
 
     def prompt(self) -> Iterator[str]:
         """Yield the last prompt of the user ahead of the first message to print."""
-        first = self.pages.first
-        for index in range(first - 1, -1, -1):
-            for message in filter(_is_prompt, self._store.messages([self._ids[index]])):
-                yield from self._message(message)
-                if between := first - index - 1:
-                    yield ngettext(
-                        "{count:,} message in between.",
-                        "{count:,} messages in between.",
-                        between,
-                        count=between,
-                    )
-                return
+        for between, row in enumerate(reversed(self._rows[: self.pages.first])):
+            if row.role != "user" or row.hidden:
+                continue
+            for message in self._store.messages([row.id]):
+                if not message.is_summary:
+                    yield from self._message(message)
+                    if between:
+                        yield ngettext(*_BETWEEN, between, count=between)
+                    return
 
     def _lines(self, first: int, end: int) -> Iterator[str]:
-        for message in self._store.messages(self._ids[first:end]):
+        for message in self._store.messages([row.id for row in self._rows[first:end]]):
             yield from self._message(message)
 
     def _message(self, message: ChatMessage) -> Iterator[str]:
@@ -176,23 +170,10 @@ class _Transcript:
 
 
 class Dialogue:
-    """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come.
+    """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come."""
 
-    Args:
-        store: The store.
-        ask: Prompts and returns a line; raises EOFError at the end of input.
-        say: Prints a line; callers pass printable text.
-        now: Returns Unix seconds.
-    """
-
-    def __init__(
-        self,
-        store: OpenStore,
-        ask: Callable[[str], str],
-        say: Callable[[str], object],
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self._store, self._ask, self._say, self._now = store, ask, say, now
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
         self._view, self._is_search = View.CHATS, False
         self._rows: Sequence[tuple[Conversation | None, Hit | None]] = ()
         """What can be opened by a number: conversations, or hits in some."""
@@ -208,26 +189,25 @@ class Dialogue:
         """
         self._read()
         location = self._store.location
-        self._say(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
+        print_text(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
-            self._say(one_line(location.note))
-        answer: Iterable[str] = self._list.page()
-        while True:
-            try:
-                for text in answer:
-                    self._say(text)
-            except BrowseError as error:
-                self._say(one_line(with_advice(error)))
-            self._store.close()
-            if self._plan is not None:
-                return self._plan
-            try:
-                line = self._ask("> ").strip()
-            except EOFError:
-                return None
-            if line in ("q", "quit", "exit"):
-                return None
-            answer = self._answer(line)
+            print_text(one_line(location.note))
+        self._say_all(self._list.page())
+        with suppress(EOFError):
+            while self._plan is None:
+                line = input("> ").strip()
+                if line in ("q", "quit", "exit"):
+                    break
+                self._say_all(self._answer(line))
+        return self._plan
+
+    def _say_all(self, lines: Iterable[str]) -> None:
+        try:
+            for text in lines:
+                print_text(text)
+        except BrowseError as error:
+            print_text(one_line(with_advice(error)))
+        self._store.close()
 
     def _answer(self, line: str) -> Iterator[str]:
         word, _blank, rest = line.partition(" ")
@@ -277,7 +257,7 @@ class Dialogue:
         return self._list.again()
 
     def _read(self) -> None:
-        catalog = self._store.catalog(self._now())
+        catalog = self._store.catalog(time.time())
         names = {
             View.CHATS: pgettext("view", "chats"),
             View.AUTOMATION: pgettext("view", "automation"),
@@ -286,8 +266,9 @@ class Dialogue:
         }
         what, before = names[self._view], self._list
         self._rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
-        first = before.first if before.what == what else 0
-        self._list = _Pages(what, len(self._rows), self._conversations, first=first)
+        self._list = _Pages(what, len(self._rows), self._conversations)
+        if before.what == what:
+            self._list.first = before.first
 
     def _conversations(self, first: int, end: int) -> Iterator[str]:
         found = [conversation for conversation, _hit in self._rows[first:end] if conversation]
@@ -307,7 +288,7 @@ class Dialogue:
         parts, subagents = len(conversation.segments), conversation.subagents
         phrases = [
             one_line(title_or_preview(conversation), 120).rstrip("."),
-            ago(conversation.last_active, self._now()),
+            ago(conversation.last_active, time.time()),
             one_line(conversation.source, 20),
             counted(conversation.message_count, "message"),
             status(conversation.status),
@@ -323,12 +304,12 @@ class Dialogue:
         if not text:
             yield from self._show_list()
             return
-        query = parse(text, now=self._now())
+        query = parse(text, now=time.time())
         if query.refusal:
             self._list = _Pages(_("hits"), 0, self._hits)
             yield one_line(query.refusal)
             return
-        page = self._store.hit_page(query, self._now(), limit=_MOST_HITS)
+        page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
         self._rows = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
         self._list = _Pages(_("hits"), len(self._rows), self._hits)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
@@ -358,19 +339,15 @@ class Dialogue:
         yield from transcript.pages.again()
 
     def _resume(self, conversation: Conversation, *, should_run: bool) -> Iterator[str]:
-        plan = as_configured(self._store.resume_plan(conversation.id, self._now()))
+        plan = as_configured(self._store.resume_plan(conversation.id, time.time()))
         self._store.close()
         for warning in plan.warnings:
             yield one_line(warning.text)
         yield one_line(plan.shell())
         if not should_run or plan.executable is None:
             return
-        try:
-            question = _("Type yes to resume all the same: ")
-            answer = self._ask(question).strip() if plan.is_risky else "yes"
-        except EOFError:
-            return
-        if answer == "yes":
+        question = _("Type yes to resume all the same: ")
+        if not plan.is_risky or input(question).strip() == "yes":
             self._plan = plan
         else:
             yield _("Nothing was run.")
@@ -381,14 +358,10 @@ def _cut(text: str) -> str:
     return one_line(text, _CUT).replace("…", "...")
 
 
-def _is_prompt(message: ChatMessage) -> bool:
-    return message.role == "user" and not (message.is_summary or message.is_hidden)
-
-
 def talk(location: Location) -> int:
     """Run the dialogue on standard input and output; return the exit code, unless Hermes replaces
     this process."""
     watch_terminal()
     with open_store(location) as store:
-        plan = Dialogue(store, input, print_text).run()
+        plan = Dialogue(store).run()
     return run_plan(plan) if plan is not None else 0

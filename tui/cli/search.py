@@ -244,7 +244,7 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
         rich_output().print_hit_group(name, messages)
 
 
-_COLUMNS: list[TableColumn[_Message]] = [
+_COLUMNS = [
     TableColumn("time", "time"),
     TableColumn("role", "role", dropped=2),
     TableColumn("conversation", "name"),

@@ -1,12 +1,13 @@
-"""Sentences that screens and command line say alike: of a plan to clean up, of changes of files, of
-a run, and of what happened since the user looked."""
+"""Words that screens and command line use alike: for messages and their relations, a plan to clean
+up, changes of files, a run, and what happened since the user looked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hermes_browse.store.sessions.models import Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -14,11 +15,67 @@ from .formats import cost_below, counted, dollars, joined, money, size, timestam
 
 if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
-    from hermes_browse.store.cleanup.plan import Plan
+    from hermes_browse.store.cleanup.plan import Plan, Totals
     from hermes_browse.store.run.run import Run, Stretch
     from hermes_browse.store.sessions.catalog import SpareReason
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.since.since import SinceItem
+
+# Messages and relations
+
+
+def state(value: str) -> str:
+    """Translate the state of a chat message (`chat_message.State`)."""
+    names = {
+        "live": pgettext("state", "live"),
+        "compacted": pgettext("state", "compacted"),
+        "rewound": pgettext("state", "rewound"),
+    }
+    return names.get(value, value)
+
+
+class _RoleNames(NamedTuple):
+    speaker: str
+    short: str
+    """In four cells."""
+    kind: str
+    """Where messages are counted."""
+
+
+_ROLES = {
+    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
+    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
+    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
+    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
+    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
+}
+
+
+def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
+    """Translate a role; unknown ones are shown as stored."""
+    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
+
+
+_RELATIONS = {
+    Relation.CONTINUED: N_("continued"),
+    Relation.BRANCHED: N_("branch"),
+    Relation.DELEGATED: N_("subagent"),
+    Relation.RESET: N_("after reset"),
+    Relation.UNKNOWN: N_("child"),
+    Relation.ORPHAN: N_("parent gone"),
+}
+
+
+def relation(kind: Relation) -> str:
+    """Translate a relation; empty for the root of a lineage."""
+    return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
+
+
+def related(kind: Relation, name: str) -> str:
+    """Prefix the name of a session with its relation: `subagent: Run the tests`."""
+    word = relation(kind)
+    return _("{relation}: {name}", relation=word, name=name) if word else name
+
 
 # A plan
 
@@ -64,6 +121,31 @@ def spared_line(plan: Plan) -> str:
         return ""
     kinds = count_reasons(each.why for each in plan.spared)
     return _("{count:,} protected: {kinds}", count=len(plan.spared), kinds=kinds)
+
+
+def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
+    """Yield what a delete does beside removing the conversations."""
+    if plan.selected:
+        yield _(
+            "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
+            "{size}, only with `hermes sessions optimize` and its VACUUM.",
+            free=size(totals.free_bytes),
+            size=size(totals.given_back_bytes),
+        )
+    if subagents := sum(len(planned.subagents) for planned in plan.selected):
+        yield ngettext(
+            "1 session of a subagent goes along with a delete.",
+            "{count:,} sessions of subagents go along with a delete.",
+            subagents,
+            count=subagents,
+        )
+    if orphans := len(plan.reparented):
+        yield ngettext(
+            "1 session loses its parent and stays.",
+            "{count:,} sessions lose their parent and stay.",
+            orphans,
+            count=orphans,
+        )
 
 
 def count_reasons(reasons: Iterable[SpareReason]) -> str:
