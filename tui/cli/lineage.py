@@ -129,13 +129,8 @@ def _run_lines(run: Run) -> Iterator[OutputLine]:
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
     for subagent in run.subagents:
         time = span(subagent.root.started_at, ended_at(subagent))
-        line = _(
-            "subagent {id}: {span} · {cost}",
-            id=subagent.id,
-            span=time,
-            cost=dollars(subagent.cost_usd),
-        )
-        yield OutputLine("tool", one_line(line), 2)
+        name = _("subagent {id}: {span}", id=subagent.id, span=time)
+        yield OutputLine("tool", one_line(joined(name, dollars(subagent.cost_usd))), 2)
     for mark in run.marks:
         text = mark.text
         if mark.message_id is not None:

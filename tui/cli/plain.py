@@ -112,9 +112,8 @@ class _Transcript:
         if hit is not None:
             at = outline.index_of(hit.message_id)
             if at is None:
-                everything = store.outline(conversation.segments, Reading.EVERYTHING)
-                at = everything.index_of(hit.message_id)
-                outline = everything if at is not None else outline
+                outline = store.outline(conversation.segments, Reading.EVERYTHING)
+                at = outline.index_of(hit.message_id)
         self._rows = outline.rows
         first = max(len(self._rows) - _MESSAGES, 0) if at is None else at
         self.pages = _Pages(_("messages"), len(self._rows), self._lines)
