@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
+from textual.theme import BUILTIN_THEMES, Theme
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -23,7 +25,6 @@ from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.main import MainScreen
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
-from .settings.themes import ANSI_LIGHT, DARK, LIGHT
 from .terminal.handover import Handover
 from .terminal.textual_private import forget_colours
 from .widgets.bindings import bindings, key_names
@@ -34,6 +35,38 @@ if TYPE_CHECKING:
 
 _NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
+DARK = Theme(
+    name="hermes-dark",
+    primary="#7aa2c8",
+    secondary="#8a8f98",
+    accent="#d8a657",
+    warning="#d8a657",
+    success="#8fb573",
+    error="#e06c6c",
+    foreground="#d5d3cd",
+    background="#16171a",
+    surface="#16171a",
+    panel="#24262b",
+    dark=True,
+)
+"""Light letters on near black; gold marks what can be pressed."""
+_LIGHT = Theme(
+    name="hermes-light",
+    primary="#2f5f8f",
+    secondary="#6b6f76",
+    accent="#8a5a00",
+    warning="#8a5a00",
+    success="#3d6b21",
+    error="#b3261e",
+    foreground="#26282c",
+    background="#faf9f6",
+    surface="#faf9f6",
+    panel="#eae8e2",
+    dark=False,
+)
+"""The same on paper white, in darker shades."""
+_ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
+"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
 
 
 class BrowseApp(Application):
@@ -68,7 +101,7 @@ class BrowseApp(Application):
         super().__init__(location, handover, start, links)
         self.location, self.store = location, store
         self._first, self._shown = first, shown
-        for theme in (DARK, LIGHT, ANSI_LIGHT):
+        for theme in (DARK, _LIGHT, _ANSI_LIGHT):
             self.register_theme(theme)
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
         self._first_variables = self.get_css_variables()

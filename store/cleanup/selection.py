@@ -9,7 +9,6 @@ without it. Archived and open conversations are left out unless a filter names t
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -21,7 +20,7 @@ from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
 from ..sessions.models import Conversation
 from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
-from ..wording import _, pgettext
+from ..wording import _
 
 _AGE = r'older:(?:"[^"]*"|\S*)'
 
@@ -155,22 +154,6 @@ def standing(conversation: Conversation, now: float, stale_after: float = STALE_
     if is_ended(conversation.segments):
         return Standing.ENDED
     return Standing.STALE if is_stale(conversation, now, stale_after) else Standing.OPEN
-
-
-def count_reasons(reasons: Iterable[SpareReason]) -> str:
-    """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
-    texts = {
-        "pinned": pgettext("spared", "{count:,} pinned"),
-        "live": pgettext("spared", "{count:,} live"),
-        "leased": pgettext("spared", "{count:,} leased"),
-        "recent": pgettext("spared", "{count:,} recent"),
-        "open": pgettext("spared", "{count:,} open"),
-        "hidden": pgettext("spared", "{count:,} hidden"),
-        "subagent": pgettext("spared", "{count:,} subagent"),
-        "changed": pgettext("spared", "{count:,} changed"),
-    }
-    counts = Counter(each.code for each in reasons).most_common()
-    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
 
 
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:

@@ -151,6 +151,11 @@ class Compaction(NamedTuple):
         return HARMLESS.issuperset(self.notes)
 
     @property
+    def is_aborted(self) -> bool:
+        """Whether Hermes ended the session to compress it, and wrote nothing after that."""
+        return CompactionNote.ABORTED in self.notes
+
+    @property
     def is_broken(self) -> bool:
         """Whether no summary stands for the rows before it, or it was aborted."""
         return bool(self.before) and not {
@@ -162,7 +167,7 @@ class Compaction(NamedTuple):
     def is_still_there(self) -> bool:
         """Whether a resume sends all messages from before it: it was aborted, and no session
         follows."""
-        return CompactionNote.ABORTED in self.notes and not self.empty_sessions
+        return self.is_aborted and not self.empty_sessions
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -171,7 +176,7 @@ class Compaction(NamedTuple):
         If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh
         (0.16 to 0.19).
         """
-        is_fresh = CompactionNote.ABORTED in self.notes and self.empty_sessions
+        is_fresh = self.is_aborted and self.empty_sessions
         return self.before if is_fresh else self.replaced
 
 

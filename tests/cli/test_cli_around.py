@@ -1,12 +1,10 @@
 """`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
 meant."""
 
-from pathlib import Path
-
 import contract
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
-from trashing import rows, run
+from trashing import run
 
 
 @pytest.fixture
@@ -23,30 +21,6 @@ def root(tmp_path):
     copy_store("state-v22", root / "profiles" / "Not a name")
     (root / "profiles" / "file").write_text("no folder")
     return root
-
-
-def test_profiles(root):
-    """Each with its sessions, or with why they cannot be read; one broken store hides none of the
-    others."""
-    document = ask("--home", str(root), "profiles")
-    contract.holds(document, contract.PROFILES)
-    found = {each["name"]: each for each in document["profiles"]}
-    assert list(found) == ["default", "a-b_9", "broken", "coder", "empty", "fresh"]
-    for name in ("default", "a-b_9", "coder"):
-        path = Path(found[name]["path"])
-        assert rows(path, "SELECT count(*) FROM sessions") == [(found[name]["sessions"],)]
-        assert found[name]["error"] is None and found[name]["bytes"] == path.stat().st_size
-    for name, word in (
-        ("broken", "not a session store"),
-        ("empty", "is empty"),
-        ("fresh", "no session store"),
-    ):
-        assert found[name]["sessions"] is None and word in found[name]["error"]
-    assert document["active"] == "default" and [
-        name for name in found if found[name]["active"]
-    ] == ["default"]
-    people = call("--home", str(root), "profiles")
-    assert people.code == 0 and all(name in people.out for name in found)
 
 
 def test_which_profile_is_meant(root, monkeypatch):

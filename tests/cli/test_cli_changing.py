@@ -3,7 +3,7 @@ back."""
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
-from commandline import ask, call, copy_store
+from commandline import call, copy_store
 from trashing import as_before, opened
 
 CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aaa003"]
@@ -20,35 +20,6 @@ def path(tmp_path):
     return copy_store("state-v31", tmp_path / "root")
 
 
-def test_archived_and_back(path):
-    """Any segment, a prefix or a title stands for the conversation, named twice or not."""
-    with as_before(path):
-        found = ask("archive", CHAIN[0], "Fix auth bug #2", "20260116_1000")
-        assert found["archived"] == [CHAIN[2], "20260116_100000_abc002"]
-        assert found["sessions"] == [*CHAIN, "20260116_100000_abc002"]
-        assert found["unchanged"] == []
-        listed = ask("list --view archived --limit 0")
-        assert CHAIN[2] in [each["id"] for each in listed["conversations"]]
-        again = ask("archive", CHAIN[2])
-        assert again == {"archived": [], "sessions": [], "unchanged": [CHAIN[2]]}
-        back = ask("unarchive", CHAIN[1], "20260116_100000_abc002")
-        assert back["unarchived"] == found["archived"]
-
-
-def test_pinned_and_back(path):
-    """In words: what was done, and how it is taken back."""
-    with as_before(path):
-        ended = call("pin", CHAIN[1])
-        assert ended.code == 0
-        assert (
-            ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` undoes it\n"
-        )
-        assert ended.err == ""
-        ended = call("pin", CHAIN[1])
-        assert (ended.code, ended.out) == (0, "") and "nothing to change" in ended.err
-        assert ask("unpin", CHAIN[1])["unpinned"] == [CHAIN[2]]
-
-
 def test_what_goes_along_is_said(tmp_path):
     """Hermes marks a compressed session with its branch, and so the conversation it belongs to."""
     (tmp_path / "root").mkdir()
@@ -61,28 +32,6 @@ def test_what_goes_along_is_said(tmp_path):
     ended = call("archive branch")
     assert ended.out == "archived branch · `hermes-browse unarchive branch` undoes it\n"
     assert ended.err == "1 more session of the same lineage went along, as in Hermes.\n"
-
-
-def test_renamed(path):
-    """The tip gets it, words are joined, and what is stored is said where it is not what was
-    typed."""
-    found = ask("rename", CHAIN[0], "Login", " and\u200b", "tokens")
-    assert found == {
-        "id": CHAIN[2],
-        "title": "Login and tokens",
-        "typed": "Login  and\u200b tokens",
-        "changed": True,
-    }
-    ended = call("rename", "Login and tokens", "Fix auth bug")
-    assert (
-        ended.out == "renamed to “Fix auth bug” · it was “Login and tokens”\n" and ended.err == ""
-    )
-    assert "This differs" in call("rename", CHAIN[2], "\x1b[31mred").err
-    assert ask("show", CHAIN[2])["conversation"]["title"] == "[31mred"
-    assert call("rename", CHAIN[2], "[31mred").err == "It has that title already.\n"
-    found = ask("rename", CHAIN[2], "")
-    assert (found["title"], found["changed"]) == (None, True)
-    assert call("rename --", CHAIN[2], "-v").out.startswith("renamed to “-v”")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import homes
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
 from platforms import script
@@ -14,6 +15,7 @@ from user_config import write_config
 from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.processes import Holder
 from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.keymap import sample
 from hermes_browse.tui.settings.read_config import read_config
 from hermes_browse.tui.terminal.clipboard import route
 from hermes_browse.tui.text import checkup
@@ -188,3 +190,27 @@ def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path):
         and ended.document["disk"] == {"free_bytes": None}
         and "holders" in ended.document
     )
+
+
+def test_a_damaged_file_of_notes(tmp_path, monkeypatch):
+    """The list is there, the health check says what is wrong, and what needs the marks says so."""
+    root = tmp_path / "root"
+    homes.attention(root)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    notes = tmp_path / "data" / "hermes-browse" / "notes.db"
+    notes.parent.mkdir(parents=True)
+    notes.write_bytes(b"no database" * 100)
+    assert len(ask("list --home", str(root))["conversations"]) == 2
+    problems = ask("doctor --home", str(root))["problems"]
+    assert "notes" in {problem["code"] for problem in problems}
+    assert call("since --home", str(root)).code == 5
+
+
+def test_a_sample_is_written_once_and_whole(tmp_path, monkeypatch):
+    """A sentence where nothing can be written."""
+    assert call("config init").code == 0
+    assert config_path().read_text(encoding="utf-8") == sample()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    ended = call("config init")
+    assert ended.code == 5 and "could not be written" in ended.err

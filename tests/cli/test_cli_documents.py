@@ -182,6 +182,59 @@ def test_resume_document(which, tmp_path):
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
 
 
+def test_fifty_rows_unless_told_otherwise(tmp_path):
+    """The default page, in a store with more."""
+    copy_store("state-v31", tmp_path)
+    document = ask("--home", str(tmp_path), "list")
+    assert (
+        document["view"] == "chats" and document["shown"] == 50 and document["hidden"]["other"] > 0
+    )
+
+
+def test_ids_prefixes_and_titles(tmp_path, monkeypatch):
+    """A full id wins over being a prefix, a prefix over nothing, a title stands for its newest
+    number."""
+    copy_store("state-v22", tmp_path)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    rows = ask("list --view all --limit 0")["conversations"]
+    chain = next(each for each in rows if len(each["segments"]) > 2)
+    for segment in chain["segments"]:
+        for name in (segment, segment[:-1]):
+            if sum(each.startswith(name) for row in rows for each in row["segments"]) == 1:
+                assert ask("show", name)["conversation"]["id"] == chain["id"]
+    titles = [each["title"] for each in rows if each["title"]]
+    titled = next(
+        each for each in rows if sum(title.startswith(each["title"] or "") for title in titles) == 1
+    )
+    assert ask("show", titled["title"])["conversation"]["id"] == titled["id"]
+
+
+@pytest.mark.slow
+def test_show_readings(tmp_path, monkeypatch):
+    """--everything holds what --live and --said do, and more than either; --segment is that one
+    alone."""
+    copy_store("state-v31", tmp_path)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    rows = ask("list --view all --limit 0")["conversations"]
+    grown = {"live": 0, "said": 0, "everything": 0}
+    for each in rows:
+        held = {}
+        for reading in grown:
+            messages = ask("show", each["id"], f"--{reading}")["messages"]
+            held[reading] = {message["id"] for message in messages}
+            if reading == "live":
+                assert {message["state"] for message in messages} <= {"live"}
+                assert {message["session_id"] for message in messages} <= {each["id"]}, (
+                    "Hermes sends the tip"
+                )
+            grown[reading] += len(held[reading])
+        assert held["live"] | held["said"] <= held["everything"]
+        said = ask("show", each["id"])["messages"]
+        alone = [ask("show", part, "--segment")["messages"] for part in each["segments"]]
+        assert [message for part in alone for message in part] == said
+    assert grown["live"] < grown["said"] < grown["everything"]
+
+
 def test_the_demo():
     """It has profiles of its own, which go with the command, and cannot be resumed."""
     ended = call("--demo resume --last --print --json")

@@ -326,3 +326,14 @@ def test_a_query_chooses_what_is_exported(root, tmp_path):
     assert call(*export, "--query", "title:nowhere").code == 4
     for query in ("words", "free:50%", "role:user", ""):
         assert call(*export, "--query", query).code == 2, query
+
+
+@pytest.mark.parametrize("form", ["jsonl", "markdown", "html"])
+def test_tags(root, form):
+    """Of a conversation, in each of its parts."""
+    ask("tag", CHAIN, "deploy")
+    out = call("export", CHAIN, "--format", form, "--output", "-").out
+    if form == "jsonl":
+        assert [json.loads(line)["tags"] for line in out.splitlines()] == [["deploy"]] * 3
+    else:
+        assert "#deploy" in out

@@ -4,6 +4,7 @@ command."""
 import re
 
 import contract
+import homes
 import pytest
 from commandline import STORES, ask, call, copy_store
 from effort import slow_but
@@ -137,3 +138,13 @@ def test_on_a_terminal_only_our_own_styles(tmp_path):
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert "owned" in plain and not acting(plain, allowed="\r\n"), command
         assert "\x1b[31m" not in text
+
+
+@pytest.mark.parametrize("query", ["-heron", "\udcff", "x" * 20_000, "a\x1bb"])
+def test_odd_queries(tmp_path, query):
+    """No query is an error: what cannot be looked for finds nothing, and that is said."""
+    homes.herons(tmp_path)
+    for options in ([], ["--json"]):
+        ended = call("search", "--home", str(tmp_path), *options, "--", query)
+        assert (ended.code == 0 and "0 of 0 hits" in ended.err) or ended.document["hits"] == []
+        assert "\x1b" not in ended.out + ended.err

@@ -3,6 +3,7 @@ drawn."""
 
 import os
 import subprocess
+from unittest.mock import patch
 
 import pytest
 from builders import make_store
@@ -13,7 +14,7 @@ from terminal import Terminal
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.tui.cli.plain import Dialogue
+from hermes_browse.tui.cli import plain
 
 
 def talked(path, *lines):
@@ -28,8 +29,13 @@ def talked(path, *lines):
         except StopIteration:
             raise EOFError from None
 
-    with open_store(locate_file(path)) as store:
-        plan = Dialogue(store, ask, said.append, lambda: T0 + 3600).run()
+    with (
+        open_store(locate_file(path)) as store,
+        patch("builtins.input", ask),
+        patch.object(plain, "print_text", said.append),
+        patch("time.time", lambda: T0 + 3600),
+    ):
+        plan = plain.Dialogue(store).run()
     return said, plan
 
 

@@ -103,37 +103,12 @@ def test_rules(root, line, ids):
     assert set(ids_of(prune(line)["would"])) == ids
 
 
-def test_spared_rows_say_why(root):
-    """Each with its id, a word for scripts and words for people."""
-    found = prune("--older-than 30d")
-    reasons = {each["id"]: (each["code"], each["reason"]) for each in found["spared"]}
-    assert reasons["pinned"] == ("pinned", "pinned")
-    assert reasons["open"][0] == "open" and "idle for 50 days" in reasons["open"][1]
-    assert set(found["reparented"]) == {"stray", "branch"}
-    boss = next(each for each in found["would"] if each["id"] == "boss")
-    assert boss["takes_along"] == ["helper", "helper2"]
-
-
 def test_an_archive_takes_no_subagents(root):
     """And what is archived stays as it is."""
     found = prune("--older-than 30d --include-archived --archive --dry-run")
     assert "put-away" not in ids_of(found["would"]) and found["reparented"] == []
     assert found["plan"]["sessions"] == len(found["would"])
     assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
-
-
-def test_for_people(root):
-    """What would go, what it frees, what is spared; and that nothing was done."""
-    ended = call("prune --older-than 30d")
-    assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
-    assert (
-        "Nothing was changed" in ended.err
-        and "VACUUM" in ended.err
-        and "2 sessions of subagents" in ended.err
-    )
-    assert ", ." not in ended.err, "without a known cost none is named"
-    empty = call("prune")
-    assert empty.code == 0 and "No filter is given" in empty.err
 
 
 @pytest.mark.parametrize("action", ["--delete", "--archive"])
@@ -198,14 +173,6 @@ def test_a_terminal_asks_for_the_count(root, monkeypatch, typed, code):
     )
     assert ("old" in ids_of(ask("list --view all")["conversations"])) is (code == 5)
     assert ("moved to the trash" if code == 0 else "Nothing was changed") in ended.err
-
-
-def test_an_archive_asks_nothing_on_a_terminal(root, monkeypatch):
-    """It can be undone by a key."""
-    monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
-    ended = call("prune --older-than 30d --archive")
-    assert ended.code == 0 and "5 conversations archived" in ended.err
-    assert "old" in ids_of(ask("list --view archived")["conversations"])
 
 
 def test_it_really_deletes(root):

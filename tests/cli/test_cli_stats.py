@@ -31,21 +31,6 @@ def test_the_document(tmp_path, store, by):
     assert found["total"]["sessions"] >= 55
 
 
-def test_the_table(tmp_path):
-    """Aligned columns in a pipe, with a line for all."""
-    copy_store("state-v31", tmp_path)
-    ended = call("--home", str(tmp_path), "stats", "--by", "tool")
-    lines = ended.out.splitlines()
-    assert ended.code == 0 and lines[0].split()[:5] == [
-        "tool",
-        "convs",
-        "sessions",
-        "msgs",
-        "calls",
-    ]
-    assert lines[-1].startswith("all ") and "without the search index" in ended.err
-
-
 def test_hermes_counts_the_same(tmp_path):
     """What the real `hermes sessions stats` prints is among our sums; it leaves out what is
     archived."""

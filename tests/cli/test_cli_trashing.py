@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -87,44 +86,6 @@ def test_the_documents(home):
     assert ask("trash list")["bundles"] == [] and not list(trash_of().iterdir())
 
 
-def test_for_people(home):
-    """What was done, and the way back."""
-    ended = call("delete tip other --yes")
-    said = re.search(r"trash restore (\S+)`", ended.out)
-    assert ended.code == 0 and said is not None
-    assert ended.out.startswith("deleted 7 sessions, 28 messages to the trash")
-    assert "1 session stayed and lost a parent: branch" in ended.err
-    listed = call("trash list")
-    assert (
-        "Harbour #3 and 1 more" in listed.out
-        and said[1] in listed.out
-        and "1 deletion, " in listed.err
-    )
-    back = call("trash restore", said[1][:13])
-    assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
-    assert "(restored 2026-07-20" in call("trash list").out
-    dropped = call("trash drop", said[1], "--yes")
-    assert dropped.out == f"deleted {said[1]} for good\n"
-
-
-def test_without_a_yes_nothing_goes(home):
-    """Nobody to ask: refused, with what would go."""
-    with as_before(home / "state.db"):
-        for more in ([], ["--json"]):
-            ended = call("delete root", *more)
-            assert ended.code == 5 and ended.out == ""
-            assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
-            assert re.search(r"branch · .+ stays, without its parent", ended.err)
-        assert not trash_of().exists()
-    name = ask("delete tip --yes")["bundle"]["name"]
-    ended = call("trash drop", name)
-    assert (
-        ended.code == 5
-        and "delete 1 deletion for good" in ended.err
-        and (trash_of() / f"{name}.db").exists()
-    )
-
-
 @pytest.mark.parametrize(
     "text, code", [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
 )
@@ -152,18 +113,6 @@ def test_several_want_their_number(home, monkeypatch, text, code):
     typed(monkeypatch, "2\n")
     assert call("trash drop", *names).code == 0
     assert not list(trash_of().iterdir())
-
-
-def test_all_names_are_looked_up_first(home):
-    """One that is nothing keeps the others from going."""
-    with as_before(home / "state.db"):
-        ended = call("delete tip nobody --yes")
-        assert ended.code == 4 and "nobody" in ended.err
-    name = ask("delete tip --yes")["bundle"]["name"]
-    for action in ("restore", "drop"):
-        ended = call("trash", action, name, "20000101", "--yes")
-        assert ended.code == 4 and "20000101" in ended.err and (trash_of() / f"{name}.db").exists()
-    assert call("show tip").code == 4
 
 
 def test_titles_are_made_harmless(home):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from platforms import script
 
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.tui import version
 from hermes_browse.tui.settings.folders import config_path
-from hermes_browse.tui.settings.version import version
 
 
 def test_hosts_are_asked_all_at_once(machines):
@@ -218,6 +218,8 @@ def test_a_command_runs_there(machines):
     assert ended.document["hosts"] == [{"name": "nas", "answered": True, "error": None}]
     assert [each["host"] for each in ended.document["conversations"]] == ["nas"] * 3
     holds(ended.document, LIST)
+    run = call("--host nas run --json", ended.document["conversations"][0]["id"])
+    assert run.document["hosts"] == ended.document["hosts"]
     people = call("list --host=nas --limit 3")
     assert (
         "Welcome" not in people.out

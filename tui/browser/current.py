@@ -6,7 +6,7 @@ from __future__ import annotations
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
-from ..settings.keys.pane_commands import OF_COMPRESSED
+from ..settings.keys.main_commands import OF_COMPRESSED
 from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from ..widgets.list_rows import ListRow

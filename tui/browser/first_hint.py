@@ -7,8 +7,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.wording import N_, _
 
-from ..settings.keys.main_commands import MAIN, NEEDED
-from ..settings.keys.pane_commands import LIST
+from ..settings.keys.main_commands import LIST, MAIN, NEEDED
 from ..widgets.bindings import working
 
 _SHOWN = (*NEEDED, "help")

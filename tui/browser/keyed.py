@@ -12,8 +12,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import _
 
-from ..settings.keys.main_commands import APP
-from ..settings.keys.pane_commands import LIST, TRANSCRIPT
+from ..settings.keys.main_commands import APP, LIST, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
 from ..text.family import CompactionEntry
 from ..widgets.bindings import key_names, meaningless

@@ -16,8 +16,8 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
-from ..settings.keys.pane_commands import OF_COMPRESSED
-from ..settings.pane_sizes import HEIGHT, NARROW, WIDTH, has_head
+from ..settings.keys.main_commands import OF_COMPRESSED
+from ..settings.start import HEIGHT, NARROW, WIDTH, has_head
 from ..terminal import clipboard
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine

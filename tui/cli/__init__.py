@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ..settings.version import version
+from .. import version
 
 __all__ = ["main"]
 

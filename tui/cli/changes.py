@@ -1,11 +1,15 @@
-"""`changes`: which files a conversation changed, and the diff of each."""
+"""`changes`: which files a conversation changed, and the diff of each; `blame`: which message wrote
+each line of a file."""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+from hermes_browse.store.changes.blame import BlameLine, read_blame
 from hermes_browse.store.changes.changes import (
     Changes,
     FileChange,
@@ -15,25 +19,18 @@ from hermes_browse.store.changes.changes import (
 )
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.files import write_whole
+from hermes_browse.store.files import read_regular, write_whole
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..text.run_words import notes, summary
+from ..text.sentences import notes, summary
 from .command_context import CommandContext, Subcommand
-from .output import (
-    BLANK,
-    OutputLine,
-    TableColumn,
-    fields,
-    print_json,
-    print_lines,
-    print_table,
-    print_text,
-)
-from .parser import ID, Flag, Valued, name_arg
+from .output import BLANK, OutputLine, TableColumn, fields, print_lines, print_table, print_text
+from .parser import ID, Count, Flag, Valued, name_arg
 
 _LONGEST_COMMAND = 200
+_LARGEST = 50_000_000
+"""Bytes of a file."""
 
 
 class ChangesCommand(Subcommand):
@@ -60,7 +57,7 @@ class ChangesCommand(Subcommand):
         changes = context.store.file_changes(session_id, context.now)
         context.store.close()
         if context.json:
-            print_json(_changes_json(changes))
+            context.print_json(_changes_json(changes))
         elif arguments.diff:
             _give(_diff_text(changes, arguments.file), arguments.output)
         else:
@@ -69,9 +66,8 @@ class ChangesCommand(Subcommand):
 
 
 def _changes_json(changes: Changes) -> Json:
-    return fields(changes, session="session_id", conversation="conversation_id") | {
+    return fields(changes, "failed", session="session_id", conversation="conversation_id") | {
         "files": list(map(_file_json, changes.files)),
-        "failed": changes.failed,
         "commands": [
             fields(command, "message_id", "session_id", command="text")
             for command in changes.commands
@@ -128,7 +124,7 @@ def _command_line(command: ShellCommand) -> OutputLine:
     return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
 
 
-def _columns(directory: str) -> list[TableColumn[FileChange]]:
+def _columns(directory: str) -> list[TableColumn]:
     return [
         TableColumn("file", lambda row: relative(row.path, directory), is_flexible=True),
         TableColumn("edits", lambda row: len(row.edits), True),
@@ -137,3 +133,71 @@ def _columns(directory: str) -> list[TableColumn[FileChange]]:
         TableColumn("by subagents", lambda row: row.by_subagents or None, True, 1),
         TableColumn("notes", lambda row: ", ".join(notes(row))),
     ]
+
+
+class BlameCommand(Subcommand):
+    """Print the lines of a file with the messages that wrote them."""
+
+    needs_files = True
+
+    arguments = (
+        Valued("file", metavar="FILE[:LINE]"),
+        Count("--line", "this line alone"),
+    )
+
+    def run(self, context: CommandContext) -> int:
+        path, line = _file_and_line(context.arguments.file)
+        wanted = context.arguments.line or line
+        text = _text_of(path)
+        blame = read_blame(context.store.reader, path, text, context.now)
+        context.store.close()
+        if not blame and text is None:
+            raise NotFoundError(_("No message wrote {path}, and it is not here.", path=path))
+        lines = [line for line in blame if wanted in (None, line.number)]
+        if wanted is not None and not lines:
+            raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))
+        if context.json:
+            context.print_json({"file": path, "lines": list(map(_line_json, lines))})
+        else:
+            print_table(_BLAMED, lines)
+        return 0
+
+
+def _file_and_line(given: str) -> tuple[str, int | None]:
+    """Split `FILE:LINE`, unless there is a file of that name."""
+    match = re.fullmatch(r"(.+):(\d+)", given)
+    if match and not os.path.lexists(given):
+        return os.path.abspath(match[1]), int(match[2])
+    return os.path.abspath(given), None
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file; None if it is not there."""
+    try:
+        return read_regular(Path(path), _LARGEST).decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise NotFoundError(
+            _("{path} cannot be read: {reason}.", path=path, reason=error.strerror)
+        ) from error
+
+
+def _line_json(line: BlameLine) -> Json:
+    return fields(
+        line,
+        line="number",
+        text="text",
+        message_id="edit.message_id",
+        session_id="edit.session_id",
+        prompt_id="prompt.id",
+        prompt="prompt.said",
+    )
+
+
+_BLAMED = [
+    TableColumn("line", "number", True),
+    TableColumn("message", "edit.message_id", True),
+    TableColumn("asked for", "prompt.said", dropped=1, form=lambda said: one_line(said, 40)),
+    TableColumn("text", "text", is_flexible=True),
+]

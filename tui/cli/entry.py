@@ -9,15 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 
+from .. import version
 from ..settings.folders import chosen_language
-from ..settings.version import version
 from ..text.glyphs import is_unicode, replace_unencodable
 from .output import complain, note, print_text, with_advice
 from .stores import opened_location, opened_there
@@ -185,9 +185,7 @@ def _run(argv: Sequence[str]) -> int:
         print(f"hermes-browse {version()}")
         return 0
     if arguments.debug:
-        from ..terminal.logfile import start_debugging  # start time: only needed with --debug
-
-        path = start_debugging(arguments.command or "browser")
+        path = _logfile().start_debugging(arguments.command or "browser")
         complain(_("writing the log: {path}", path=path))
     if command is None:
         return _browse(arguments)
@@ -198,6 +196,13 @@ def _run(argv: Sequence[str]) -> int:
 
         return run_there(arguments, argv)
     return command.start(arguments)
+
+
+def _logfile() -> ModuleType:
+    """Return what writes the log."""
+    from ..terminal import logfile  # start time: only with --debug, and after a failure
+
+    return logfile
 
 
 def _discard_output() -> None:
@@ -252,15 +257,13 @@ def ended(work: Callable[[], int]) -> int:
 
 def _failed(error: Exception) -> int:
     """Print the sentence of an error, and log it; return the exit code."""
-    from ..terminal.logfile import log_expected, log_failure  # start time: only after a failure
-
     if isinstance(error, BrowseError):
-        log_expected()
+        _logfile().log_expected()
         complain(with_advice(error))
         return error.exit_code
     # Last resort: the user gets a sentence, the log the details.
     cause = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-    path = log_failure()
+    path = _logfile().log_failure()
     complain(_("something unexpected went wrong ({what}). Details: {path}", what=cause, path=path))
     if isinstance(error, OSError):  # on a full disk, flushing would fail too
         _discard_output()

@@ -89,14 +89,14 @@ class HostState(NamedTuple):
         )
 
 
-_FACTS: list[TableColumn[HostState]] = [
+_FACTS = [
     TableColumn("version", "version"),
     TableColumn("sessions", "sessions", right=True, form="{:,}".format),
     TableColumn("last active", "last_active", dropped=2, form=timestamp),
     TableColumn("round trip", "milliseconds", right=True, dropped=1, form="{:.0f} ms".format),
 ]
 """What is known of a host that was reached."""
-_COLUMNS: list[TableColumn[HostState]] = [
+_COLUMNS = [
     TableColumn("host", "host.name"),
     TableColumn("ssh", "host.ssh", is_flexible=True),
     TableColumn("reachable", lambda state: _("yes") if state.is_reachable else _("no")),

@@ -1,20 +1,25 @@
-"""`lineage`: the lineage of a session as a tree, what to resume, and what Hermes would open."""
+"""`lineage`: the lineage of a session as a tree, what to resume, and what Hermes would open; `run`:
+how a conversation went, what it cost with its subagents, and what stands out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.sessions.models import Lineage, Node
+from hermes_browse.store.sessions.models import Conversation, Lineage, Node
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.family import CompactionEntry, Entries
-from ..text.formats import dollars, own_and_tree, related, status
-from ..text.read_family import entries_of, read_compactions
+from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
+from ..text.formats import dollars, joined, own_and_tree, status
+from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, note, print_lines
 from .parser import ID
+
+if TYPE_CHECKING:
+    from hermes_browse.store.changes.run import Run
 
 
 class LineageCommand(Subcommand):
@@ -24,29 +29,18 @@ class LineageCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         store = context.store
-        session_id = store.resolve(context.arguments.id)
-        lineage = store.lineage(session_id, context.now)
+        lineage = store.lineage(store.resolve(context.arguments.id), context.now)
         compactions = () if context.json else read_compactions(store, lineage)
         store.close()
-        resume = lineage.resume
         if context.json:
-            document: Json = {
-                "focus": lineage.focus,
-                "resume": fields(resume, "id", "reason"),
-                "hermes_opens": lineage.predicted,
-                "nodes": [_node_json(node) for node in lineage.nodes],
-            }
-            context.print_json(document)
+            document = fields(lineage, "focus", hermes_opens="predicted")
+            document["resume"] = fields(lineage.resume, "id", "reason")
+            context.print_json(document | {"nodes": list(map(_node_json, lineage.nodes))})
             return 0
         print_lines(_lines(entries_of(lineage, compactions), lineage))
-        if lineage.predicted != resume.id:
-            note(
-                _(
-                    "Careful: `hermes --resume={id}` would open {other}.",
-                    id=resume.id,
-                    other=lineage.predicted,
-                )
-            )
+        resume, other = lineage.resume.id, lineage.predicted
+        if other != resume:
+            note(_("Careful: `hermes --resume={id}` would open {other}.", id=resume, other=other))
         return 0
 
 
@@ -87,3 +81,58 @@ def _node_line(node: Node, lineage: Lineage) -> str:
     if session.id == lineage.resume.id:
         line += "  " + _("← resumes here ({reason})", reason=lineage.resume.reason)
     return line
+
+
+class RunCommand(Subcommand):
+    """Print how a conversation went."""
+
+    arguments = (ID,)
+
+    def run(self, context: CommandContext) -> int:
+        store = context.store
+        run = store.run(store.resolve(context.arguments.id), context.now)
+        store.close()
+        if context.json:
+            context.print_json(_run_json(run))
+        else:
+            print_lines(_run_lines(run))
+        return 0
+
+
+def _run_json(run: Run) -> Json:
+    part_fields = {"session": "session_id", "message_id": "first_message_id"}
+    times = {"from": "root.started_at", "to": "last_active"}
+    return fields(run, "compressions") | {
+        **fields(run.conversation, "cost_usd", "tree_cost_usd", conversation="id", **times),
+        "turns": len(run.turns),
+        "tool_calls": len(run.tools),
+        "parts": [
+            fields(part, "model", "cost_usd", "cache_share", **part_fields)
+            for part in run.stretches
+        ],
+        "marks": [fields(mark, "kind", "message_id", "text") for mark in run.marks],
+        "subagents": list(map(_subagent_json, run.subagents)),
+    }
+
+
+def _subagent_json(subagent: Conversation) -> Json:
+    times = {"from": subagent.root.started_at, "to": ended_at(subagent)}
+    return fields(subagent, "cost_usd", session="id") | times
+
+
+def _run_lines(run: Run) -> Iterator[OutputLine]:
+    yield OutputLine("title", facts(run))
+    for part in run.stretches:
+        words = joined(part.session_id, part.model, dollars(part.cost_usd), cache_share(part))
+        yield OutputLine("said", one_line(words), 2)
+    if not has_tokens(run):
+        yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
+    for subagent in run.subagents:
+        time = span(subagent.root.started_at, ended_at(subagent))
+        name = _("subagent {id}: {span}", id=subagent.id, span=time)
+        yield OutputLine("tool", one_line(joined(name, dollars(subagent.cost_usd))), 2)
+    for mark in run.marks:
+        text = mark.text
+        if mark.message_id is not None:
+            text = _("message {id}: {text}", id=mark.message_id, text=text)
+        yield OutputLine("seam", one_line(text), 2)

@@ -1,31 +1,43 @@
-"""`list`: a page of conversations and a count of the hidden ones; of one store or of several."""
+"""`list`: a page of conversations and a count of the hidden ones; `since`: what waits for the user,
+went wrong, is new or is running; `profiles`: the stores of a Hermes root."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.api import ListPage, OpenStore
+from hermes_browse.store import later
+from hermes_browse.store.amounts import parse_when
+from hermes_browse.store.api import ListPage, OpenStore, open_store
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.hermes.homes import sessions_folder
+from hermes_browse.store.errors import RefusedError, StoreError
+from hermes_browse.store.hermes.homes import Location, active_profile, sessions_folder
 from hermes_browse.store.sessions.catalog import sort_key
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text import formats
-from .command_context import ManyStoresCommand
+from ..text.sentences import LANE_NAMES, why
+from .command_context import CommandContext, ManyStoresCommand, Subcommand
 from .output import (
     TableColumn,
     conversation_json,
+    fields,
     note,
     print_json,
     print_table,
     store_json,
     title_or_preview,
 )
-from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
+from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag, Valued
 from .stores import Answers, place_columns
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.retention import RetentionRules
+    from hermes_browse.store.since.since import Since, SinceItem
 
 
 class _Listed(NamedTuple):
@@ -172,7 +184,7 @@ def _title(conversation: Conversation) -> str:
     return _("{name} ({note})", name=title, note=remark) if remark else title
 
 
-_COLUMNS: list[TableColumn[_Row]] = [
+_COLUMNS = [
     TableColumn("last active", "conversation.last_active", dropped=5, form=formats.timestamp),
     TableColumn("status", "conversation", dropped=3, form=_state),
     TableColumn("source", "conversation.source", dropped=2),
@@ -180,4 +192,134 @@ _COLUMNS: list[TableColumn[_Row]] = [
     TableColumn("cost", "conversation", True, dropped=1, form=_costs),
     TableColumn("title", "conversation", is_flexible=True, form=_title),
     TableColumn("id", "conversation.id"),
+]
+
+
+# Since
+
+
+class _PlacedItem(NamedTuple):
+    place: Json
+    item: SinceItem
+
+
+class SinceCommand(ManyStoresCommand["Since"]):
+    """Print what happened since the user looked."""
+
+    arguments = (
+        Valued(
+            "--after", "since this time instead of what was read: 2h, yesterday, 2026-03-05", "TIME"
+        ),
+        Flag("--all-profiles", "of all profiles"),
+        ALL_HOSTS,
+    )
+
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        try:
+            _after(arguments, 0.0)
+        except ValueError as error:
+            return f"--after: {error}"
+        return super().contradiction(arguments)
+
+    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
+        with suppress(RefusedError):  # a machine that may only be read keeps no marks
+            store.begin_marks(now)
+        return store.since(store.catalog(now), now, _after(arguments, now))
+
+    def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> None:
+        rows = [
+            _PlacedItem(place, item) for place, found in answers.answers for item in found.items
+        ]
+        since = min((found.since for _place, found in answers.answers), default=None)
+        if arguments.json:
+            lanes = {
+                lane: [_item_json(row) for row in rows if row.item.lane == lane]
+                for lane in LANE_NAMES
+            }
+            print_json({"since": since, **lanes, **answers.facts})
+            return
+        rows.sort(key=lambda row: later.since.order(row.item))
+        print_table([*place_columns(answers), *_ITEM_COLUMNS], rows)
+        if since is not None:
+            note(_("since {time}", time=formats.timestamp(since)))
+
+
+def _after(arguments: SimpleNamespace, now: float) -> float | None:
+    return parse_when(arguments.after, now)[0] if arguments.after is not None else None
+
+
+def _item_json(row: _PlacedItem) -> Json:
+    names = ("title", "message_id", "at", "why", "certain", "source", "job")
+    return row.place | fields(
+        row.item, *names, session="session_id", conversation="conversation_id"
+    )
+
+
+_ITEM_COLUMNS = [
+    TableColumn("lane", lambda row: LANE_NAMES[row.item.lane]()),
+    TableColumn("time", "item.at", dropped=3, form=formats.timestamp),
+    TableColumn("title", lambda row: one_line(row.item.title, 60)),
+    TableColumn("why", "item", is_flexible=True, form=why),
+    TableColumn("source", "item.source", dropped=1),
+    TableColumn("id", "item.session_id", dropped=2),
+]
+
+
+# Profiles
+
+
+class _Profile(NamedTuple):
+    """An entry of the document."""
+
+    name: str | None
+    path: str
+    active: bool
+    sessions: int | None
+    bytes: int
+    error: str | None
+
+
+class ProfilesCommand(Subcommand):
+    """List the store of the root and those of its profiles."""
+
+    needs_files = True
+
+    def run(self, context: CommandContext) -> int:
+        root = context.location.root
+        if root is None:
+            raise RefusedError(
+                _(
+                    "{path} belongs to no Hermes root, so it has no profiles.",
+                    path=context.location.path,
+                ),
+                remedy=_("Name a root with --home."),
+            )
+        active = active_profile(root) or "default"
+        profiles = [_read_profile(location, active) for location in context.location.profiles()]
+        if context.json:
+            rows = [profile._asdict() for profile in profiles]
+            print_json({"root": str(root), "active": active, "profiles": rows})
+        else:
+            print_table(_PROFILE_COLUMNS, profiles)
+        return 0
+
+
+def _read_profile(location: Location, active: str) -> _Profile:
+    sessions: int | None = None
+    error: str | None = None
+    store = open_store(location)
+    try:
+        with store:
+            sessions = store.summary().sessions
+    except StoreError as problem:
+        error = problem.sentence
+    is_active, file_bytes = location.profile == active, store.store.sizes()[0]
+    return _Profile(location.profile, str(location.path), is_active, sessions, file_bytes, error)
+
+
+_PROFILE_COLUMNS = [
+    TableColumn("profile", lambda row: f"{'*' if row.active else ' '} {row.name}"),
+    TableColumn("sessions", "sessions", True),
+    TableColumn("size", "bytes", True, form=formats.size),
+    TableColumn("store", lambda row: row.error or row.path, is_flexible=True),
 ]

@@ -10,7 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import Advice, BrowseError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.shelf import Bundle
 
-Row = TypeVar("Row")
 _LONGEST_CELL = 400
 """Code points of a cell of a table: every row is padded to the longest. Titles of Hermes have 100,
 ids about 30."""
@@ -45,12 +44,12 @@ class OutputLine(NamedTuple):
 BLANK = OutputLine("said", "")
 
 
-class TableColumn(NamedTuple, Generic[Row]):
+class TableColumn(NamedTuple):
     """A column of a table."""
 
     head: str
     """In English."""
-    text: str | Callable[[Row], object]
+    text: str | Callable[[Any], object]
     """What a row has in it: the path of an attribute, or a function. May be as stored; it is made
     printable here."""
     right: bool = False
@@ -68,7 +67,7 @@ class TableColumn(NamedTuple, Generic[Row]):
         """The head in the language of the user."""
         return pgettext(self.context, self.head) if self.context else _(self.head)
 
-    def cell(self, row: Row) -> str:
+    def cell(self, row: object) -> str:
         """Return the printable text of a row; empty for None."""
         path = self.text
         value = value_at(row, path) if isinstance(path, str) else path(row)
@@ -129,10 +128,8 @@ def store_json(summary: StoreSummary) -> Json:
     """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or
     dropped."""
     names = ("profile", "schema_version", "journal_mode", "sessions", "messages", "read_only")
-    return fields(summary, *names) | {
+    return fields(summary, *names, bytes="size", wal_bytes="wal_size") | {
         "path": str(summary.path),
-        "bytes": summary.size,
-        "wal_bytes": summary.wal_size,
         "warnings": [warning.text for warning in summary.warnings],
     }
 
@@ -146,24 +143,20 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
     """
     document = fields(
         conversation,
-        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch"),
+        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch", "tags"),
         *("last_active", "status", "archived", "pinned", "hidden", "kind", "relation"),
         *("message_count", "tool_call_count", "branches", "subagents"),
         *("cost_usd", "tree_cost_usd"),
-    )
-    document["segments"] = [segment.id for segment in conversation.segments]
-    document |= fields(
-        conversation,
-        "tags",
         started_at="root.started_at",
         ended_at="tip.ended_at",
         end_reason="tip.end_reason",
+        bytes="size",
     )
     return document | {
+        "segments": [segment.id for segment in conversation.segments],
         "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
         "note": conversation.note or None,
         "tokens": conversation.tokens._asdict(),
-        "bytes": conversation.size,
     }
 
 
@@ -213,7 +206,7 @@ def rich_output() -> ModuleType:
     return rich_output
 
 
-def print_table(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> None:
+def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
     """Print rows under the heads of columns: with Rich on a terminal, aligned in a pipe; nothing if
     there are no rows."""
     if not rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -19,7 +20,7 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
 
 from ..terminal.hang_up import watch_terminal
 from ..text.formats import ago, costs, counted, dollars, status, timestamp
@@ -28,8 +29,13 @@ from .resume import as_configured, run_plan
 from .show import body_of, heading
 
 _MOST_HITS = 200
+_MESSAGES = 5
+"""Of a page."""
 _CUT = 200
 """Letters of tool output and calls that are printed until all of it is asked for."""
+_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
+_Lines = Callable[[int, int], Iterator[str]]
+"""Yields the lines of the items from one index to before another."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -44,22 +50,16 @@ Archiving, deleting and exporting are commands: leave with q, then see hermes-br
 class _Pages:
     """Something that is printed page by page.
 
-    Args:
-        what: Its name in the plural, translated.
-        total: The number of its items.
+    `what` is its name in the plural, translated, and `total` the number of its items.
     """
 
     size = 10
     """Items of a page."""
+    first = 0
+    """Index of the first item of the page printed last."""
 
-    def __init__(self, what: str, total: int) -> None:
-        self.what, self.total = what, total
-        self.first = 0
-        """Index of the first item of the page printed last."""
-
-    def lines(self, first: int, end: int) -> Iterator[str]:
-        """Yield the lines of the items from one index to before another."""
-        raise NotImplementedError
+    def __init__(self, what: str, total: int, lines: _Lines) -> None:
+        self.what, self.total, self._lines = what, total, lines
 
     def page(self, first: int = 0) -> Iterator[str]:
         """Yield the lines of a page."""
@@ -67,7 +67,7 @@ class _Pages:
             yield _("No {what}.", what=self.what)
             return
         self.first, last = first, min(first + self.size, self.total)
-        yield from self.lines(first, last)
+        yield from self._lines(first, last)
         yield _(
             "{what} {first:,} to {last:,} of {total:,}.",
             what=self.what.capitalize(),
@@ -75,6 +75,10 @@ class _Pages:
             last=last,
             total=self.total,
         )
+
+    def again(self) -> Iterator[str]:
+        """Yield the lines of the page printed last."""
+        return self.page(self.first if self.first < self.total else 0)
 
     def later(self) -> Iterator[str]:
         """Yield the lines of the next page."""
@@ -92,27 +96,7 @@ class _Pages:
         return self.page(max(self.total - self.size, 0))
 
 
-class _Rows(_Pages):
-    """What can be opened by a number: conversations, or hits in some."""
-
-    def __init__(
-        self, what: str, rows: Sequence[tuple[Conversation | None, Hit | None]], dialogue: Dialogue
-    ) -> None:
-        super().__init__(what, len(rows))
-        self.rows, self._dialogue = rows, dialogue
-
-    def lines(self, first: int, end: int) -> Iterator[str]:
-        rows = self.rows[first:end]
-        found = [conversation for conversation, hit in rows if conversation and not hit]
-        detailed = iter(self._dialogue.store.with_details(found) if found else ())
-        for number, (conversation, hit) in enumerate(rows, first + 1):
-            if hit is not None:
-                yield f"{number}. {_hit_line(conversation, hit)}"
-            else:
-                yield f"{number}. {self._dialogue.describe(next(detailed))}"
-
-
-class _Transcript(_Pages):
+class _Transcript:
     """The messages of the open conversation.
 
     Args:
@@ -120,53 +104,49 @@ class _Transcript(_Pages):
         hit: What it is opened at; None for its end.
     """
 
-    size = 5
-
     def __init__(self, store: OpenStore, conversation: Conversation, hit: Hit | None) -> None:
         self._store, self.conversation = store, conversation
-        self.is_full = False
+        self._is_full = False
         """Whether tool output and summaries are printed in full."""
         outline, at = store.outline(conversation.segments), None
         if hit is not None:
             at = outline.index_of(hit.message_id)
             if at is None:
-                everything = store.outline(conversation.segments, Reading.EVERYTHING)
-                at = everything.index_of(hit.message_id)
-                outline = everything if at is not None else outline
-        self._ids = [row.id for row in outline.rows]
-        super().__init__(_("messages"), len(self._ids))
-        self.first = max(self.total - self.size, 0) if at is None else at
+                outline = store.outline(conversation.segments, Reading.EVERYTHING)
+                at = outline.index_of(hit.message_id)
+        self._rows = outline.rows
+        first = max(len(self._rows) - _MESSAGES, 0) if at is None else at
+        self.pages = _Pages(_("messages"), len(self._rows), self._lines)
+        self.pages.size, self.pages.first = _MESSAGES, first
 
     def prompt(self) -> Iterator[str]:
         """Yield the last prompt of the user ahead of the first message to print."""
-        for index in range(self.first - 1, -1, -1):
-            for message in filter(_is_prompt, self._store.messages([self._ids[index]])):
-                yield from self._message(message)
-                if between := self.first - index - 1:
-                    yield ngettext(
-                        "{count:,} message in between.",
-                        "{count:,} messages in between.",
-                        between,
-                        count=between,
-                    )
-                return
+        for between, row in enumerate(reversed(self._rows[: self.pages.first])):
+            if row.role != "user" or row.hidden:
+                continue
+            for message in self._store.messages([row.id]):
+                if not message.is_summary:
+                    yield from self._message(message)
+                    if between:
+                        yield ngettext(*_BETWEEN, between, count=between)
+                    return
 
-    def lines(self, first: int, end: int) -> Iterator[str]:
-        for message in self._store.messages(self._ids[first:end]):
+    def _lines(self, first: int, end: int) -> Iterator[str]:
+        for message in self._store.messages([row.id for row in self._rows[first:end]]):
             yield from self._message(message)
 
     def _message(self, message: ChatMessage) -> Iterator[str]:
         yield _("{words}:", words=heading(message))
         call = _("Calls {tool} with {arguments}")
-        body = body_of(message, call=call, with_summary=self.is_full)
-        if not self.is_full and message.role == "tool":
-            body = one_line(body, _CUT).replace("…", "...")
+        body = body_of(message, call=call, with_summary=self._is_full)
+        if not self._is_full and message.role == "tool":
+            body = _cut(body)
         yield from filter(None, map(str.rstrip, body.split("\n")))
 
     def toggled(self) -> Iterator[str]:
         """Yield the lines of the page with tool output and summaries in full, or no longer."""
-        self.is_full = not self.is_full
-        return self.page(self.first)
+        self._is_full = not self._is_full
+        return self.pages.again()
 
     def facts(self) -> Iterator[str]:
         """Yield what is known of the conversation."""
@@ -189,25 +169,14 @@ class _Transcript(_Pages):
 
 
 class Dialogue:
-    """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come.
+    """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come."""
 
-    Args:
-        store: The store.
-        ask: Prompts and returns a line; raises EOFError at the end of input.
-        say: Prints a line; callers pass printable text.
-        now: Returns Unix seconds.
-    """
-
-    def __init__(
-        self,
-        store: OpenStore,
-        ask: Callable[[str], str],
-        say: Callable[[str], object],
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self.store, self._ask, self._say, self._now = store, ask, say, now
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
         self._view, self._is_search = View.CHATS, False
-        self._list = _Rows("", (), self)
+        self._rows: Sequence[tuple[Conversation | None, Hit | None]] = ()
+        """What can be opened by a number: conversations, or hits in some."""
+        self._list = _Pages("", 0, self._conversations)
         self._open: _Transcript | None = None
         self._plan: ResumePlan | None = None
 
@@ -218,50 +187,48 @@ class Dialogue:
             StoreError: The store cannot be read; raised before anything is printed.
         """
         self._read()
-        location = self.store.location
-        self._say(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
+        location = self._store.location
+        print_text(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
-            self._say(one_line(location.note))
+            print_text(one_line(location.note))
         self._say_all(self._list.page())
-        while self._plan is None:
-            self.store.close()
-            try:
-                line = self._ask("> ").strip()
-            except EOFError:
-                return None
-            if line in ("q", "quit", "exit"):
-                return None
-            try:
+        with suppress(EOFError):
+            while self._plan is None:
+                line = input("> ").strip()
+                if line in ("q", "quit", "exit"):
+                    break
                 self._say_all(self._answer(line))
-            except BrowseError as error:
-                self._say(one_line(with_advice(error)))
         return self._plan
 
     def _say_all(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self._say(line)
+        try:
+            for text in lines:
+                print_text(text)
+        except BrowseError as error:
+            print_text(one_line(with_advice(error)))
+        self._store.close()
 
-    def _answer(self, line: str) -> Iterable[str]:
+    def _answer(self, line: str) -> Iterator[str]:
         word, _blank, rest = line.partition(" ")
         if line.startswith("/"):
-            return self._search(line[1:].strip())
-        if line.isdecimal():
-            return self._open_row(int(line))
-        if word == "v" and rest.strip() in list(View):
+            yield from self._search(line[1:].strip())
+        elif line.isdecimal():
+            yield from self._open_row(int(line))
+        elif word == "v" and rest.strip() in list(View):
             self._view, self._is_search = View(rest.strip()), False
-            return self._show_list()
-        if action := self._actions().get(line):
-            return action()
-        extra = ["v all"] if self._open is None else ["r", "i"]
-        words = pgettext("list", ", ").join(
-            [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
-        )
-        return [_("Unknown command. Type {words} or {last}.", words=words, last="q")]
+            yield from self._show_list()
+        elif action := self._actions().get(line):
+            yield from action()
+        else:
+            extra = ["v all"] if self._open is None else ["r", "i"]
+            words = [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
+            listed = pgettext("list", ", ").join(words)
+            yield _("Unknown command. Type {words} or {last}.", words=listed, last="q")
 
     def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
         """Return what can be typed now, and what answers."""
         opened = self._open
-        pages = self._list if opened is None else opened
+        pages = self._list if opened is None else opened.pages
         actions: dict[str, Callable[[], Iterable[str]]] = {
             **dict.fromkeys(("", "n"), pages.later),
             "p": pages.earlier,
@@ -271,8 +238,8 @@ class Dialogue:
         if opened is None:
             return actions
         return actions | {
-            "b": opened.page,
-            "e": opened.end,
+            "b": pages.page,
+            "e": pages.end,
             "t": opened.toggled,
             "i": opened.facts,
             "c": partial(self._resume, opened.conversation, should_run=False),
@@ -286,54 +253,67 @@ class Dialogue:
         self._open = None
         if not self._is_search:
             self._read()
-        return self._list.page(self._list.first if self._list.first < self._list.total else 0)
+        return self._list.again()
 
     def _read(self) -> None:
-        catalog = self.store.catalog(self._now())
+        catalog = self._store.catalog(time.time())
         names = {
             View.CHATS: pgettext("view", "chats"),
             View.AUTOMATION: pgettext("view", "automation"),
             View.ARCHIVED: pgettext("view", "archived"),
             View.ALL: pgettext("view", "all"),
         }
-        rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
-        before, self._list = self._list, _Rows(names[self._view], rows, self)
-        if before.what == self._list.what:
+        what, before = names[self._view], self._list
+        self._rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
+        self._list = _Pages(what, len(self._rows), self._conversations)
+        if before.what == what:
             self._list.first = before.first
 
-    def describe(self, conversation: Conversation) -> str:
+    def _conversations(self, first: int, end: int) -> Iterator[str]:
+        found = [conversation for conversation, _hit in self._rows[first:end] if conversation]
+        for number, conversation in enumerate(self._store.with_details(found), first + 1):
+            yield f"{number}. {self._describe(conversation)}"
+
+    def _hits(self, first: int, end: int) -> Iterator[str]:
+        for number, (conversation, hit) in enumerate(self._rows[first:end], first + 1):
+            if hit is not None:
+                name = title_or_preview(conversation) if conversation else hit.session_id
+                words = {"role": one_line(hit.role), "name": one_line(name, 120)}
+                line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
+                yield f"{number}. {line}"
+
+    def _describe(self, conversation: Conversation) -> str:
         """Describe a conversation in one sentence."""
         parts, subagents = len(conversation.segments), conversation.subagents
-        marks = {"pinned": conversation.pinned, "archived": conversation.archived}
         phrases = [
             one_line(title_or_preview(conversation), 120).rstrip("."),
-            ago(conversation.last_active, self._now()),
+            ago(conversation.last_active, time.time()),
             one_line(conversation.source, 20),
             counted(conversation.message_count, "message"),
             status(conversation.status),
-            *(status(mark) for mark, is_set in marks.items() if is_set),
+            status("pinned") if conversation.pinned else "",
+            status("archived") if conversation.archived else "",
             counted(parts, "part") if parts > 1 else "",
             counted(subagents, "subagent") if subagents else "",
         ]
         return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
 
     def _search(self, text: str) -> Iterator[str]:
-        self._is_search = bool(text)
-        self._open, self._list.first = None, 0
+        self._is_search, self._open, self._list.first = bool(text), None, 0
         if not text:
             yield from self._show_list()
             return
-        query = parse(text, now=self._now())
+        query = parse(text, now=time.time())
         if query.refusal:
-            self._list = _Rows(_("hits"), (), self)
+            self._list = _Pages(_("hits"), 0, self._hits)
             yield one_line(query.refusal)
             return
-        page = self.store.hit_page(query, self._now(), limit=_MOST_HITS)
-        rows = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list = _Rows(_("hits"), rows, self)
+        page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
+        self._rows = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        self._list = _Pages(_("hits"), len(self._rows), self._hits)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
-        hits = counted(len(rows), "hit")
+        hits = counted(len(self._rows), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
         yield _("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits)
@@ -345,54 +325,36 @@ class Dialogue:
         if not 1 <= number <= self._list.total:
             yield _("There is no number {number}.", number=number)
             return
-        found, hit = self._list.rows[number - 1]
+        found, hit = self._rows[number - 1]
         if found is None:
             yield _("This message belongs to no session of the store.")
             return
-        (conversation,) = self.store.with_details([found])
-        yield self.describe(conversation)
-        transcript = self._open = _Transcript(self.store, conversation, hit)
+        (conversation,) = self._store.with_details([found])
+        yield self._describe(conversation)
+        transcript = self._open = _Transcript(self._store, conversation, hit)
         yield from transcript.prompt()
         if hit is not None:
-            yield _("The hit: {text}", text=_snippet(hit))
-        yield from transcript.page(transcript.first)
+            yield _("The hit: {text}", text=_cut(hit.snippet))
+        yield from transcript.pages.again()
 
     def _resume(self, conversation: Conversation, *, should_run: bool) -> Iterator[str]:
-        plan = as_configured(self.store.resume_plan(conversation.id, self._now()))
-        self.store.close()
+        plan = as_configured(self._store.resume_plan(conversation.id, time.time()))
+        self._store.close()
         for warning in plan.warnings:
             yield one_line(warning.text)
         yield one_line(plan.shell())
         if not should_run or plan.executable is None:
             return
-        try:
-            question = _("Type yes to resume all the same: ")
-            answer = self._ask(question).strip() if plan.is_risky else "yes"
-        except EOFError:
-            return
-        if answer == "yes":
+        question = _("Type yes to resume all the same: ")
+        if not plan.is_risky or input(question).strip() == "yes":
             self._plan = plan
         else:
             yield _("Nothing was run.")
 
 
-def _hit_line(conversation: Conversation | None, hit: Hit) -> str:
-    name = title_or_preview(conversation) if conversation is not None else hit.session_id
-    return _(
-        "{role} in {name}: {text}",
-        role=one_line(hit.role),
-        name=one_line(name, 120),
-        text=_snippet(hit),
-    )
-
-
-def _snippet(hit: Hit) -> str:
-    """Return the matched text of a hit with a few words of context."""
-    return one_line(hit.snippet, _CUT).replace("…", "...")
-
-
-def _is_prompt(message: ChatMessage) -> bool:
-    return message.role == "user" and not (message.is_summary or message.is_hidden)
+def _cut(text: str) -> str:
+    """Shorten a text to a line that a screen reader reads whole."""
+    return one_line(text, _CUT).replace("…", "...")
 
 
 def talk(location: Location) -> int:
@@ -400,5 +362,5 @@ def talk(location: Location) -> int:
     this process."""
     watch_terminal()
     with open_store(location) as store:
-        plan = Dialogue(store, input, print_text).run()
+        plan = Dialogue(store).run()
     return run_plan(plan) if plan is not None else 0

@@ -7,20 +7,20 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import TypeVar
 
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money, parse_when, size
 from hermes_browse.store.cleanup.bulk import Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
-from hermes_browse.store.cleanup.selection import Selection, count_reasons, parse_line
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import query_word
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
 from ..text.formats import counted, dollars, own_and_tree, status, timestamp
+from ..text.sentences import effects_of_delete, spared_line
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
     TableColumn,
@@ -33,14 +33,13 @@ from .output import (
 )
 from .parser import Argument, Flag, Parser, Several, Valued, add_all, name_arg, text_arg
 
-Value = TypeVar("Value", int, float, str)
 _SHOWN = 50
 
 
-def _arg_type(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+def _arg_type(parse: Callable[[str], object]) -> Callable[[str], object]:
     """Wrap a parser for argparse, which reports its errors with the name of the option."""
 
-    def convert(value: str) -> Value:
+    def convert(value: str) -> object:
         try:
             return parse(value)
         except ValueError as error:
@@ -181,19 +180,14 @@ class PruneCommand(Subcommand):
         totals = plan.totals(is_archive=is_archive)
         asks = acts and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
-            raise _refusal(totals, is_archive=is_archive)
+            archive = _("Nothing was changed: it would archive {what}.")
+            delete = _("Nothing was changed: it would delete {what}.")
+            sentence = (archive if is_archive else delete).format(what=_totals_text(totals))
+            raise RefusedError(sentence, remedy=_("Add --yes to do it."))
         if not context.json:
             _print(plan, totals, selection, is_archive=is_archive)
         if asks and arguments.delete:
-            number = totals.conversations  # unlike "y", not typed by habit
-            ask(
-                _(
-                    "Type {count} to delete {conversations}, anything else to leave: ",
-                    count=number,
-                    conversations=counted(number, "conversation"),
-                ),
-                str(number),
-            )
+            _ask_for(totals.conversations)
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected:
             if is_archive:
@@ -215,11 +209,11 @@ class PruneCommand(Subcommand):
         return 0
 
 
-def _refusal(totals: Totals, *, is_archive: bool) -> RefusedError:
-    archive = _("Nothing was changed: it would archive {what}.")
-    delete = _("Nothing was changed: it would delete {what}.")
-    sentence = (archive if is_archive else delete).format(what=_totals_text(totals))
-    return RefusedError(sentence, remedy=_("Add --yes to do it."))
+def _ask_for(number: int) -> None:
+    """Ask for the number of conversations to delete: unlike "y", it is not typed by habit."""
+    question = _("Type {count} to delete {conversations}, anything else to leave: ")
+    what = counted(number, "conversation")
+    ask(question.format(count=number, conversations=what), str(number))
 
 
 def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
@@ -311,7 +305,7 @@ def _totals_text(totals: Totals) -> str:
     )
 
 
-def _columns(*, is_archive: bool) -> list[TableColumn[Planned]]:
+def _columns(*, is_archive: bool) -> list[TableColumn]:
     """Return the columns of a plan; subagents stay in an archive."""
 
     def costs(planned: Planned) -> str:
@@ -337,41 +331,16 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
     words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
     note(_("{words}. {counted}", words=words, counted=_(COUNTED)))
     if not is_archive:
-        for sentence in _effects(plan, totals):
+        for sentence in effects_of_delete(plan, totals):
             note(sentence)
     if plan.spared:
-        columns: list[TableColumn[Spared]] = [
+        columns = [
             TableColumn("spared because", "why.words"),
             TableColumn("title", "conversation.title", dropped=1, is_flexible=True),
             TableColumn("id", "conversation.id"),
         ]
         print_table(columns, plan.spared[:_SHOWN])
-        reasons = [spared.why for spared in plan.spared]
-        note(_("{count:,} protected: {kinds}", count=len(reasons), kinds=count_reasons(reasons)))
-        if "stale" not in selection.states and any(why.code == "open" for why in reasons):
+        note(spared_line(plan))
+        is_open = any(spared.why.code == "open" for spared in plan.spared)
+        if is_open and "stale" not in selection.states:
             note(_("include:stale takes open conversations without activity for long, too."))
-
-
-def _effects(plan: Plan, totals: Totals) -> Iterator[str]:
-    """Yield what a delete does beside removing the conversations."""
-    if plan.selected:
-        yield _(
-            "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
-            "{size}, only with `hermes sessions optimize` and its VACUUM.",
-            free=size(totals.free_bytes),
-            size=size(totals.given_back_bytes),
-        )
-    if subagents := sum(len(planned.subagents) for planned in plan.selected):
-        yield ngettext(
-            "1 session of a subagent goes along with a delete.",
-            "{count:,} sessions of subagents go along with a delete.",
-            subagents,
-            count=subagents,
-        )
-    if orphans := len(plan.reparented):
-        yield ngettext(
-            "1 session loses its parent and stays.",
-            "{count:,} sessions lose their parent and stay.",
-            orphans,
-            count=orphans,
-        )

@@ -42,13 +42,14 @@ COMMANDS = {
         "The files that a conversation changed, its subagents included, and a diff of each.",
     ),
     "blame": CommandEntry(
-        "blame.BlameCommand", "Which message wrote each line of a file, and why."
+        "changes.BlameCommand", "Which message wrote each line of a file, and why."
     ),
     "run": CommandEntry(
-        "run.RunCommand", "How a conversation went: turns, subagents, cost, and what stands out."
+        "lineage.RunCommand",
+        "How a conversation went: turns, subagents, cost, and what stands out.",
     ),
     "since": CommandEntry(
-        "since.SinceCommand",
+        "list.SinceCommand",
         "What waits for you, went wrong, is new or is running since you looked.",
     ),
     "resume": CommandEntry("resume.ResumeCommand", "Resume a conversation in Hermes."),
@@ -65,11 +66,11 @@ COMMANDS = {
     ),
     "unpin": CommandEntry("edit.MarkCommand", "Unpin conversations."),
     "tag": CommandEntry(
-        "tags.TagCommand", "Give a conversation tags, which no store of Hermes keeps."
+        "edit.TagCommand", "Give a conversation tags, which no store of Hermes keeps."
     ),
-    "untag": CommandEntry("tags.TagCommand", "Remove tags of a conversation."),
+    "untag": CommandEntry("edit.TagCommand", "Remove tags of a conversation."),
     "tags": CommandEntry(
-        "tags.TagsCommand", "All tags with their conversations; rename or remove one."
+        "edit.TagsCommand", "All tags with their conversations; rename or remove one."
     ),
     "prune": CommandEntry(
         "prune.PruneCommand",
@@ -93,7 +94,7 @@ COMMANDS = {
         "hosts.HostsCommand",
         "The configured hosts: whether they answer, and what is missing there.",
     ),
-    "profiles": CommandEntry("profiles.ProfilesCommand", "The profiles of the Hermes root."),
+    "profiles": CommandEntry("list.ProfilesCommand", "The profiles of the Hermes root."),
     "doctor": CommandEntry(
         "doctor.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
     ),
@@ -102,7 +103,7 @@ COMMANDS = {
         "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh.",
     ),
     "config": CommandEntry(
-        "config.ConfigCommand", "The configuration: where it is, what it sets, and a sample of it."
+        "doctor.ConfigCommand", "The configuration: where it is, what it sets, and a sample of it."
     ),
     "completions": CommandEntry(
         "completions.CompletionsCommand", "A script that completes this command line in a shell."

@@ -15,7 +15,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hermes_browse.store.text import printable
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
 
 _GAP = 2
 _MIN_FLEXIBLE = 24
@@ -82,16 +83,9 @@ def _highlight(text: str, ranges: Iterable[Sequence[int]]) -> Text:
     return result.append(printable(text[last:]))
 
 
-def print_hit_group(
-    heading: str, rows: Sequence[tuple[str, str, str, Sequence[Sequence[int]] | None, str]]
-) -> None:
-    """Print the hits of one conversation: its name as heading, the texts wrapped in a column.
-
-    Args:
-        heading: Printable.
-        rows: Time, role, text, matched ranges of code points (None for a context message), message
-            id. The text of a hit may be as stored; everything else is printable.
-    """
+def print_hit_group(heading: str, messages: Iterable[Any]) -> None:
+    """Print the hits of one conversation: its printable name as heading, the texts wrapped in a
+    column."""
     console = _console()
     console.print(Text(heading, style="bold", overflow="fold"))
     table = Table.grid(padding=(0, _GAP, 0, 0), expand=True)
@@ -99,9 +93,12 @@ def print_hit_group(
         table.add_column(width=width, no_wrap=True, overflow="ellipsis", style="dim")
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True, style="dim")
-    for time, role, text, ranges, number in rows:
-        shown = Text(text, style="dim") if ranges is None else _highlight(text, ranges)
-        table.add_row(Text(time), Text(role), shown, Text(number))
+    for message in messages:
+        if message.match is None:
+            shown = Text(one_line(message.text) or _("(no text)"), style="dim")
+        else:
+            shown = _highlight(message.text, message.match)
+        table.add_row(message.time, one_line(message.role, 9), shown, str(message.id))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 

@@ -19,9 +19,9 @@ from hermes_browse.store.sessions.models import FAR_PAST, Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..text.formats import timestamp
+from ..text.formats import joined, timestamp
 from .command_context import ManyStoresCommand
-from .output import TableColumn, fields, no_text, note, print_json, print_table, rich_output
+from .output import TableColumn, fields, note, print_json, print_table, rich_output
 from .parser import (
     ALL_HOSTS,
     SOURCE,
@@ -35,6 +35,23 @@ from .parser import (
 from .stores import Answers, place_columns
 
 
+class _Message(NamedTuple):
+    """A hit, or a message around one."""
+
+    place: Json
+    role: str
+    text: str
+    """As stored; of a hit the snippet."""
+    session_id: str
+    id: int
+    time: str = ""
+    """Of a hit; so are the following."""
+    name: str = ""
+    """Of its conversation."""
+    match: Sequence[Sequence[int]] | None = None
+    """Ranges of code points."""
+
+
 class _HitRow(NamedTuple):
     """A hit with its place."""
 
@@ -46,65 +63,34 @@ class _HitRow(NamedTuple):
     """None if the session of the hit is not there."""
 
     @property
-    def conversation_id(self) -> str:
-        """The id to resume."""
-        return self.conversation.id if self.conversation else self.hit.session_id
-
-    @property
     def name(self) -> str:
         """Of the conversation; may be empty."""
         return one_line((self.conversation and self.conversation.title) or "", 40)
 
     def json(self, *, has_context: bool) -> Json:
         """Build a HIT of the JSON contract."""
-        document = self.place | fields(
-            self,
-            message_id="hit.message_id",
-            session_id="hit.session_id",
-            conversation_id="conversation_id",
-            role="hit.role",
-            timestamp="hit.timestamp",
-            snippet="hit.snippet",
-            match="hit.match",
-            state="hit.state",
-        )
+        names = ("message_id", "session_id", "role", "timestamp", "snippet", "match", "state")
+        document = self.place | fields(self.hit, *names)
+        resumed = self.conversation.id if self.conversation else self.hit.session_id
+        document["conversation_id"] = resumed
         if has_context:
-            names = ("message_id", "role", "text")
-            document["context"] = [dict(zip(names, row, strict=True)) for row in self.around]
+            of_each = ("message_id", "role", "text")
+            document["context"] = [dict(zip(of_each, row, strict=True)) for row in self.around]
         return document
 
     def messages(self) -> Iterator[_Message]:
         """Yield what is printed: the hit and the messages around it, in reading order."""
         hit = self.hit
         for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
-            message = _Message(self.place, "", role, "", text, hit.session_id, number, None)
+            message = _Message(self.place, role, text, hit.session_id, number)
             if number == hit.message_id:
                 message = message._replace(
-                    time=timestamp(hit.timestamp), name=self.name, text=hit.snippet, match=hit.match
+                    text=hit.snippet,
+                    time=timestamp(hit.timestamp),
+                    name=self.name,
+                    match=hit.match,
                 )
             yield message
-
-
-class _Message(NamedTuple):
-    """A message of the output."""
-
-    place: Json
-    time: str
-    """Of a hit."""
-    role: str
-    name: str
-    """Of a hit the name of its conversation."""
-    text: str
-    """Of a hit the snippet."""
-    session_id: str
-    id: int
-    match: Sequence[Sequence[int]] | None
-    """Of a hit the ranges that matched."""
-
-    def cells(self) -> tuple[str, str, str, Sequence[Sequence[int]] | None, str]:
-        """Return its row on a terminal, as of `print_hit_group`."""
-        text = one_line(self.text) or no_text() if self.match is None else self.text
-        return self.time, one_line(self.role, 9), text, self.match, str(self.id)
 
 
 class SearchCommand(ManyStoresCommand[HitPage]):
@@ -236,7 +222,7 @@ def _summary(answers: Answers[HitPage], outcome: Json, total: Total | None, show
         number = f"{total.count:,}{'+' if total.at_least else ''}"
         count = _("{count:,} of {total} hits", count=shown, total=number)
     took = _("{took:.0f} ms", took=outcome["elapsed_ms"])
-    line = " · ".join(filter(None, [count, answers.summary, str(outcome["engine"]), took]))
+    line = joined(count, answers.summary, str(outcome["engine"]), took)
     if outcome["complete"]:
         return line
     return _("{line} · not everything was searched", line=line)
@@ -251,16 +237,14 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
         return
     for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
         some = list(group)
-        names = [
-            some[0].name,
-            one_line(some[0].hit.session_id),
-            *_place_names(answers, some[0].place),
-        ]
-        rows = [message.cells() for hit in some for message in hit.messages()]
-        rich_output().print_hit_group(" · ".join(filter(None, names)), rows)
+        first = some[0]
+        places = _place_names(answers, first.place)
+        name = joined(first.name, one_line(first.hit.session_id), *places)
+        messages = [message for hit in some for message in hit.messages()]
+        rich_output().print_hit_group(name, messages)
 
 
-_COLUMNS: list[TableColumn[_Message]] = [
+_COLUMNS = [
     TableColumn("time", "time"),
     TableColumn("role", "role", dropped=2),
     TableColumn("conversation", "name"),

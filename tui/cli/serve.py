@@ -12,7 +12,7 @@ from hermes_browse.store.hosts.link import SERVE
 from hermes_browse.store.hosts.serving import Server, limit_memory, take_standard_streams
 from hermes_browse.store.wording import _
 
-from ..settings.version import version
+from .. import version
 from .command_context import CommandContext, Subcommand
 from .parser import Flag
 

@@ -23,7 +23,8 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..text.formats import long_number, role, state, timestamp
+from ..text.formats import long_number, timestamp
+from ..text.sentences import role, state
 from .command_context import CommandContext, Subcommand
 from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
 from .parser import ID, Argument, Flag, Parser, add_all

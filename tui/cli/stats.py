@@ -122,7 +122,7 @@ def _order(row: _Sums) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _grouping(by: str) -> TableColumn[_Sums]:
+def _grouping(by: str) -> TableColumn:
     names = {
         "model": pgettext("grouping", "model"),
         "source": pgettext("grouping", "source"),
@@ -154,7 +154,7 @@ def _tokens(*names: str) -> Callable[[_Sums], str]:
     return lambda row: long_number(sum(row[f"{name}_tokens"] for name in names))
 
 
-_NUMBERS: Mapping[str, TableColumn[_Sums]] = {
+_NUMBERS = {
     "conversations": TableColumn("convs", _count("conversations"), True, 1),
     "sessions": TableColumn("sessions", _count("sessions"), True, 2),
     "messages": TableColumn("msgs", _count("messages"), True),
@@ -172,7 +172,7 @@ _NUMBERS: Mapping[str, TableColumn[_Sums]] = {
 }
 
 
-def _columns(by: str, *, is_whole: bool) -> list[TableColumn[_Sums]]:
+def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
     """Return the columns; of a period without bytes, with estimated and actual cost apart, and with
     failures of tools."""
     if by == "tool":

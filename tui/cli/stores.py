@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
@@ -408,7 +408,7 @@ def _place(arguments: SimpleNamespace, location: Location) -> Json:
     return place
 
 
-def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
+def place_columns(answers: Answers[T]) -> list[TableColumn]:
     """Return the columns that say where a row is from, of rows that begin with their place."""
     names = {name for place, _answer in answers.answers for name in place}
     return [
@@ -416,7 +416,7 @@ def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
     ]
 
 
-_PLACE_COLUMNS: dict[str, TableColumn[Any]] = {
+_PLACE_COLUMNS: dict[str, TableColumn] = {
     "host": TableColumn("host", lambda row: row.place["host"] or _("(here)")),
     "profile": TableColumn("profile", lambda row: row.place["profile"]),
 }

@@ -265,7 +265,7 @@ def _drop(context: CommandContext) -> None:
         print_json({"dropped": list(map(bundle_json, bundles))})
 
 
-_COLUMNS: list[TableColumn[Bundle]] = [
+_COLUMNS = [
     TableColumn("deleted", "created_at", context="column", form=timestamp),
     TableColumn("sessions", "sessions", True, dropped=1, form=len),
     TableColumn("msgs", "messages", True, dropped=2, form="{:,}".format),

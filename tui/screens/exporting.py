@@ -28,7 +28,6 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.context import Context
 from ..settings.keys.screen_commands import EXPORTING
-from ..settings.store_paths import store_files
 from ..text import formats
 from ..text.export_files import (
     MANY,
@@ -38,6 +37,7 @@ from ..text.export_files import (
     not_live_words,
     plan_documents,
     redacted_words,
+    store_files,
 )
 from ..widgets.bindings import following
 from ..widgets.card import Card, keys_line

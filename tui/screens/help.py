@@ -20,8 +20,7 @@ from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.wording import N_, _
 
 from ..settings.keys import Command
-from ..settings.keys.main_commands import NEEDED
-from ..settings.keys.pane_commands import TRANSCRIPT
+from ..settings.keys.main_commands import NEEDED, TRANSCRIPT
 from ..settings.keys.screen_commands import HELP
 from ..text.formats import fit
 from ..text.glyphs import LEGENDS

@@ -24,7 +24,7 @@ from hermes_browse.store.wording import N_, _, language
 from ..browser.list.views import order_name
 from ..browser.main import MainScreen
 from ..settings.keys import Command, final_keys
-from ..settings.keys.pane_commands import TRANSCRIPT
+from ..settings.keys.main_commands import TRANSCRIPT
 from ..settings.keys.screen_commands import CHOICES
 from ..text.formats import counted, fit
 from ..widgets.bindings import key_names, working

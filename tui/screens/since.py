@@ -25,7 +25,7 @@ from ..browser.main import MainScreen
 from ..browser.transcript.cards import RawCard
 from ..settings.keys.screen_commands import SINCE
 from ..text import formats
-from ..text.since_words import LANE_NAMES, why
+from ..text.sentences import LANE_NAMES, why
 from ..text.styled import Line
 from ..widgets.columns import Column, Columns
 from ..widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow

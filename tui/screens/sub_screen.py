@@ -20,9 +20,9 @@ from ..browser.by_name import load
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
 from ..browser.parts import WayBack
-from ..settings.keys.main_commands import APP
-from ..settings.keys.pane_commands import LINES, LIST, MAP
-from ..settings.pane_sizes import NARROW
+from ..settings.keys.main_commands import APP, LINES, LIST
+from ..settings.keys.screen_commands import MAP
+from ..settings.start import NARROW
 from ..text import formats
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hermes_browse.store.wording import N_, _
 
 from .keys import Command
-from .keys.pane_commands import PANES, PLACES
+from .keys.main_commands import PANES, PLACES
 from .keys.screen_commands import CARDS, SCREENS
 from .options import OPTIONS, similar, toml
 from .read_config import Configuration, Trouble, line_of

@@ -29,7 +29,7 @@ from ..browser.list.columns import ListLayout
 from ..browser.list.conversation_rows import ConversationRow, JobRow, family_heading
 from ..browser.list.list_model import Order, RowDetails, make_rows
 from ..browser.list.views import order_name, shown_line, view_labels
-from ..settings.pane_sizes import has_head
+from ..settings.start import has_head
 from ..terminal.handover import ENDING, Handover
 from ..text.formats import clip
 from ..text.glyphs import is_unicode

@@ -19,8 +19,8 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from .. import version
 from ..settings.folders import log_path
-from ..settings.version import version
 
 _MAX_BYTES = 512 * 1024
 _MAX_BYTES_DEBUGGING = 8 * 1024 * 1024

@@ -19,17 +19,16 @@ from hermes_browse.store.export.files import (
 )
 from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
 from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.hermes.homes import Location, default_root
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ..settings.store_paths import env_files, store_files
-from ..settings.version import version
+from .. import version
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from hermes_browse.store.api import OpenStore
-    from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
 MANY = "hermes-export"
@@ -45,6 +44,22 @@ class Saved(NamedTuple):
     document: Document
     tally: ExportCounts
     bytes: int
+
+
+def env_files(location: Location) -> list[Path]:
+    """The `.env` files whose values may occur in a store: of its folder, its root and the user's
+    homes."""
+    if location.demo:
+        return []
+    folders = [location.path.parent, location.root, default_root()]
+    if home := os.environ.get("HERMES_HOME", "").strip():
+        folders.append(Path(home))
+    return list(dict.fromkeys(folder / ".env" for folder in folders if folder is not None))
+
+
+def store_files(path: Path) -> list[Path]:
+    """The file of a store, and SQLite's files beside it."""
+    return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
 
 
 def make_redactor(

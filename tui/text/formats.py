@@ -13,10 +13,9 @@ import math
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
-from typing import Literal, NamedTuple
 
 from hermes_browse.store.amounts import size as size
-from hermes_browse.store.sessions.models import Conversation, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
 
@@ -349,56 +348,3 @@ def status(value: str) -> str:
         "archived": pgettext("status", "archived"),
     }
     return names.get(value, value)
-
-
-def state(value: str) -> str:
-    """Translate the state of a chat message (`chat_message.State`)."""
-    names = {
-        "live": pgettext("state", "live"),
-        "compacted": pgettext("state", "compacted"),
-        "rewound": pgettext("state", "rewound"),
-    }
-    return names.get(value, value)
-
-
-class _RoleNames(NamedTuple):
-    speaker: str
-    short: str
-    """In four cells."""
-    kind: str
-    """Where messages are counted."""
-
-
-_ROLES = {
-    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
-    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
-    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
-    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
-    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
-}
-
-
-def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
-    """Translate a role; unknown ones are shown as stored."""
-    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
-
-
-_RELATIONS = {
-    Relation.CONTINUED: N_("continued"),
-    Relation.BRANCHED: N_("branch"),
-    Relation.DELEGATED: N_("subagent"),
-    Relation.RESET: N_("after reset"),
-    Relation.UNKNOWN: N_("child"),
-    Relation.ORPHAN: N_("parent gone"),
-}
-
-
-def relation(kind: Relation) -> str:
-    """Translate a relation; empty for the root of a lineage."""
-    return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
-
-
-def related(kind: Relation, name: str) -> str:
-    """Prefix the name of a session with its relation: `subagent: Run the tests`."""
-    word = relation(kind)
-    return _("{relation}: {name}", relation=word, name=name) if word else name

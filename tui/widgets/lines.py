@@ -21,7 +21,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.text import printable
 
-from ..settings.keys.pane_commands import LINES
+from ..settings.keys.main_commands import LINES
 from ..terminal.textual_private import measure_anew, tell_scroll_bar
 from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
 from .bindings import bindings

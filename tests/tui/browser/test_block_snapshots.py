@@ -22,9 +22,9 @@ from hermes_browse.store.sessions.models import (
     Session,
     Status,
 )
+from hermes_browse.tui.app import DARK
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.settings.themes import DARK
 
 MARKDOWN = """\
 # Heading one

@@ -26,17 +26,17 @@ from hermes_browse.tui.screens.insights.screen import TABS
 from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.settings.keymap import known_commands
-from hermes_browse.tui.settings.keys.main_commands import APP, MAIN
-from hermes_browse.tui.settings.keys.pane_commands import (
+from hermes_browse.tui.settings.keys.main_commands import (
+    APP,
     ASK,
     LINES,
     LIST,
-    MAP,
+    MAIN,
     QUERY_BOX,
     SEARCH_BOX,
     TRANSCRIPT,
 )
-from hermes_browse.tui.settings.keys.screen_commands import CARDS, SCREENS
+from hermes_browse.tui.settings.keys.screen_commands import CARDS, MAP, SCREENS
 from hermes_browse.tui.widgets.bindings import key_names
 from hermes_browse.tui.widgets.card import Card
 from hermes_browse.tui.widgets.lines import LinesView

@@ -8,8 +8,15 @@ from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.settings.folders import memory_path
-from hermes_browse.tui.settings.pane_sizes import LEAST, MOST, PaneSizes
-from hermes_browse.tui.settings.start import LastState, read_memory, read_start, write_memory
+from hermes_browse.tui.settings.start import (
+    LEAST,
+    MOST,
+    LastState,
+    PaneSizes,
+    read_memory,
+    read_start,
+    write_memory,
+)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from platforms import posix_only
 from terminal import Terminal
 from user_config import write_config
 
-from hermes_browse.tui.settings.pane_sizes import NARROW, PaneSizes
+from hermes_browse.tui.settings.start import NARROW, PaneSizes
 from hermes_browse.tui.start import prepaint
 
 pytestmark = posix_only

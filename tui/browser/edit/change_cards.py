@@ -22,7 +22,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DELETING, PROGRESS, RENAMING
 from ...text import formats
-from ...text.plan_lines import along_line, spared_line, totals_line
+from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, CountWords, keys_line
 from ...widgets.text_box import TextBox
 

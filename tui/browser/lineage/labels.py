@@ -8,7 +8,7 @@ from hermes_browse.store.sessions.models import Node, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ...text import formats
+from ...text import formats, sentences
 from ...text.family import CompactionEntry, SessionEntry
 from ...text.styled import Line, clip_line, line_width, tailed
 
@@ -56,7 +56,7 @@ def session_line(entry: SessionEntry, room: int, now: float) -> Line:
     sign = (f"{_EDGES[node.relation]} ", "accent" if node.on_path else "dim")
     left = room - cell_len(tail) - line_width([sign])
     name = one_line(node.name, 300)
-    label = formats.related(node.relation, name) if left >= 28 else name
+    label = sentences.related(node.relation, name) if left >= 28 else name
     target = f" ▶ {_('resumes here')}" if entry.is_target else ""
     if cell_len(target) + cell_len(label) > left:
         target = target[:2]

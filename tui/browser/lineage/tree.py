@@ -12,7 +12,7 @@ from textual.binding import BindingType
 
 from hermes_browse.store.wording import N_
 
-from ...settings.keys.pane_commands import LINEAGE
+from ...settings.keys.main_commands import LINEAGE
 from ...text.family import CompactionEntry, Entries, Entry, Family, SessionEntry, session_key
 from ...text.styled import Span
 from ...widgets.bindings import bindings

@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
-from ...settings.keys.pane_commands import LIST
+from ...settings.keys.main_commands import LIST
 from ...widgets.bindings import bindings
 from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource

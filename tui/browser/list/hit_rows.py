@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, ngettext
 
-from ...text import formats
+from ...text import formats, sentences
 from ...text.styled import Span, slice_spans, tailed, with_hits
 from ...widgets.list_rows import ListRow
 from .conversation_rows import ConversationRow, JobRow
@@ -43,8 +43,8 @@ class HitRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> list[Span]:
         hit = self.hit
-        state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
-        lead = f"   {formats.fit(formats.role(hit.role, 'short'), 4)} "
+        state = f"{sentences.state(hit.state)} " if hit.state is not State.LIVE else ""
+        lead = f"   {formats.fit(sentences.role(hit.role, 'short'), 4)} "
         time = formats.fit(formats.age(hit.timestamp, now), formats.AGE_WIDTH, right=True)
         room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
         first, end = hit.match[0] if hit.match else (0, 0)

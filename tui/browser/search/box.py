@@ -17,7 +17,7 @@ from textual.reactive import Reactive
 
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys.pane_commands import QUERY_BOX, SEARCH_BOX
+from ...settings.keys.main_commands import QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
 from ...widgets.text_box import TextBox
 

@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from ...settings.keys.pane_commands import ASK
+from ...settings.keys.main_commands import ASK
 from ...widgets.bindings import bindings
 from ...widgets.lines import TextLine
 from ...widgets.text_box import TextBox

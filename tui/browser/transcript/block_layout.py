@@ -21,7 +21,7 @@ from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ...text import formats
+from ...text import formats, sentences
 from ...text.styled import Line, clip_line, line_width, safe_text
 from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
 from .markdown_layout import render_markdown
@@ -84,12 +84,12 @@ def _message(shown: Shown) -> list[Paragraph]:
 
 def _state(message: ChatMessage) -> str:
     """Return the state unless it is live."""
-    return "" if message.state is State.LIVE else formats.state(message.state)
+    return "" if message.state is State.LIVE else sentences.state(message.state)
 
 
 def _head(shown: Shown) -> Paragraph:
     message = shown.message
-    name = formats.role(message.role)
+    name = sentences.role(message.role)
     if message.role == "tool":
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"

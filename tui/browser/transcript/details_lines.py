@@ -14,7 +14,7 @@ from hermes_browse.store.sessions.models import Conversation, ConversationKind, 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ...text import formats
+from ...text import formats, sentences
 from ...text.styled import Line
 
 _TITLE_SOURCES = {
@@ -172,7 +172,7 @@ def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
     parts = _(", ").join(
-        f"{count:,} {formats.role(each, 'kind')}" for each, count in details.roles.items()
+        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
     )
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield Row(_("messages"), sentence.format(count=shown, parts=parts))
@@ -196,7 +196,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     facts = details.facts
     kind = formats.joined(
         _(_KINDS[conversation.kind]),
-        formats.relation(conversation.relation),
+        sentences.relation(conversation.relation),
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
         _("hidden by Hermes") if conversation.hidden else "",

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys.pane_commands import TRANSCRIPT
+from ...settings.keys.main_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
 from .entries import Look, Tools, TranscriptModel

@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...browser.transcript.tool_text import diff_lines
-from ...text.run_words import author
+from ...text.sentences import author
 from ...text.styled import Line, Span, line_width, row_line, safe_text, wrap_spans
 from ...widgets.columns import Column, Columns
 from ...widgets.list_rows import ListRow, NoteRow

@@ -23,7 +23,7 @@ from ...browser.list.conversation_list import ConversationList
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import FILE_CHANGES
 from ...text import formats
-from ...text.run_words import author, notes, summary
+from ...text.sentences import author, notes, summary
 from ...text.styled import line_text, row_line
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow

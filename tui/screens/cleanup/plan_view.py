@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hermes_browse.store.cleanup.selection import count_reasons
 from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser.list.list_model import RowDetails, job_key_of
-from ...text.plan_lines import along_line, spared_line, totals_line
+from ...text.sentences import along_line, count_reasons, spared_line, totals_line
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from .plan_rows import CleanUpRow, Entry, PlanOrder, PlanRow, SparedRow, sums_of
 

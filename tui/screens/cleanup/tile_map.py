@@ -25,7 +25,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ...settings.keys.pane_commands import MAP
+from ...settings.keys.screen_commands import MAP
 from ...text import formats
 from ...widgets.bindings import bindings
 from ...widgets.lines import TextLine

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import _
 from ...browser.transcript.find import needle
 from ...browser.transcript.loader import read_missing
 from ...browser.transcript.view import TranscriptView
-from ...settings.keys.pane_commands import TRANSCRIPT
+from ...settings.keys.main_commands import TRANSCRIPT
 from ...widgets.bindings import bindings
 from .inspection import describe_lost
 

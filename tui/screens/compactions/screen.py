@@ -23,7 +23,7 @@ from ...browser.transcript.view import TranscriptView
 from ...settings.keys.screen_commands import COMPACTIONS
 from ...terminal import clipboard
 from ...text import formats
-from ...text.read_family import count_lost
+from ...text.family import count_lost
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..sub_screen import ConversationScreen

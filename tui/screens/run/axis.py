@@ -18,7 +18,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...text import formats
-from ...text.run_words import cache_share, ended_at, has_tokens
+from ...text.sentences import cache_share, ended_at, has_tokens
 from ...widgets.stacked_columns import NOTHING, Cell, Picture, runs, stack
 
 _LEAD = 12

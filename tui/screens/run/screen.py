@@ -17,7 +17,7 @@ from hermes_browse.store.wording import N_, _
 from ...browser.list.conversation_list import ConversationList
 from ...settings.keys.screen_commands import RUN
 from ...text import formats
-from ...text.run_words import cache_share, ended_at, facts, has_tokens
+from ...text.sentences import cache_share, ended_at, facts, has_tokens
 from ...text.styled import Line, row_line
 from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine

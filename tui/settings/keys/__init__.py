@@ -80,6 +80,24 @@ def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
     return tuple(commands)
 
 
+def moves(step: str, page: str, down: str = "pagedown,ctrl+f") -> tuple[Command, ...]:
+    """Return the commands that move by lines and by pages.
+
+    Args:
+        step: The action that moves by a number of lines.
+        page: The action that moves by a number of pages.
+        down: The keys for the next page.
+    """
+    return (
+        Command("down", "down,j", "down", f"{step}(1)"),
+        Command("up", "up,k", "up", f"{step}(-1)"),
+        Command("page-down", down, "page down", f"{page}(1)"),
+        Command("page-up", "pageup,ctrl+b", "page up", f"{page}(-1)"),
+        Command("half-a-page-down", "ctrl+d", "half a page down", f"{page}(0.5)"),
+        Command("half-a-page-up", "ctrl+u", "half a page up", f"{page}(-0.5)"),
+    )
+
+
 def by_place(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
     """Return tables by the names of their places, in this order."""
     return {table[0].place: table for table in tables}

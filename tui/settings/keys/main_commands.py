@@ -1,12 +1,26 @@
-"""Commands of the main screen and its panes."""
+"""Commands of the main screen, its panes and its fields."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from . import Command, Does, ShownDoes, at
+from . import Command, Does, Shown, ShownDoes, at, by_place, moves
 
+_COMPACTIONS = ShownDoes(
+    "compactions",
+    "M",
+    "compactions",
+    "open_compactions",
+    "What Hermes compressed here, and what was lost",
+)
+_SEEN_HERE = Does(
+    "seen-here",
+    "full_stop",
+    "seen here",
+    "toggle_seen_here",
+    "What the model saw at this message, the rest dimmed; and back",
+)
 APP = at(
     "app",
     "The screen",
@@ -101,13 +115,7 @@ MAIN = at(
     ShownDoes(
         "lineage", "l", "lineage", "toggle_lineage", "To the family tree of this conversation"
     ),
-    ShownDoes(
-        "compactions",
-        "M",
-        "compactions",
-        "open_compactions",
-        "What Hermes compressed here, and what was lost",
-    ),
+    _COMPACTIONS,
     Does("tools", "t", "tools", "transcript.action_cycle_tools", "Tool calls off, short, full"),
     Does("reasoning", "r", "reasoning", "transcript.action_toggle_reasoning", "Show reasoning"),
     ShownDoes(
@@ -118,13 +126,7 @@ MAIN = at(
         "What was said, what the model still sees, everything",
     ),
     Does("details", "i", "details", "show_details", "Everything about this conversation"),
-    Does(
-        "seen-here",
-        "full_stop",
-        "seen here",
-        "toggle_seen_here",
-        "What the model saw at this message, the rest dimmed; and back",
-    ),
+    _SEEN_HERE,
     Does(
         "changes",
         "F",
@@ -180,6 +182,156 @@ MAIN = at(
 )
 NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
 """Ids of the commands that the help begins with."""
+LIST = at(
+    "list",
+    "Move",
+    *moves("move", "page"),
+    Command("first", "home,g", "first", "jump(0)"),
+    Command("last", "end,G", "last", "jump(-1)"),
+    "Read",
+    Command(
+        "read",
+        "enter,ctrl+j",
+        "read",
+        "select",
+        "Read it, at the hit if there is one; on a job list its runs",
+    ),
+)
+TRANSCRIPT = at(
+    "transcript",
+    "Move",
+    *moves("scroll_lines", "scroll_pages", down="pagedown,space,ctrl+f"),
+    Command("start", "home,g", "start", "to_start"),
+    Command("end", "end,G", "end", "to_end"),
+    Command("next-prompt", "J", "next prompt", "step(1, 'user')"),
+    Command("previous-prompt", "K", "previous prompt", "step(-1, 'user')"),
+    Command("next-message", "right_curly_bracket", "next message", "step(1, '')"),
+    Command("previous-message", "left_curly_bracket", "previous message", "step(-1, '')"),
+    Command("next-day", "right_square_bracket", "next day", "step_rule(1, 'day')"),
+    Command("previous-day", "left_square_bracket", "previous day", "step_rule(-1, 'day')"),
+    Command("next-segment", "right_parenthesis", "next part", "step_rule(1, 'seam')"),
+    Command("previous-segment", "left_parenthesis", "previous part", "step_rule(-1, 'seam')"),
+    Command("mark", "m", "mark", "mark", "Remember this place"),
+    Command(
+        "back", "apostrophe", "back", "to_mark", "Back to the mark, or to where the last jump began"
+    ),
+    "Find",
+    ShownDoes(
+        "find-here",
+        "backslash,ctrl+s",
+        "find here",
+        "finding.open",
+        "Find in this conversation",
+        priority=True,
+    ),
+    Does(
+        "go-to",
+        "number_sign",
+        "go to",
+        "finding.open('id')",
+        "To a message by its number",
+        priority=True,
+    ),
+    Command("next-find", "n", "next find", "find(1)", "While finding: to the next find"),
+    Command(
+        "previous-find", "N", "previous find", "find(-1)", "While finding: to the previous find"
+    ),
+    Command("end-finding", "escape", "end finding", "find(0)", "While finding: no longer"),
+    "Read",
+    Shown(
+        "more-less",
+        "enter,ctrl+j",
+        "fold",
+        "toggle_fold",
+        "Unfold or fold this message",
+        printed="Enter",
+    ),
+    "Copy and open",
+    ShownDoes("copy", "c", "copy", "copying.take('message')", "Copy this message"),
+    Does(
+        "copy-code",
+        "C",
+        "copy code",
+        "copying.take('code')",
+        "Copy its code block; again: the next one",
+    ),
+    Does(
+        "copy-output",
+        "ctrl+y",
+        "copy output",
+        "copying.take('output')",
+        "Copy its tool output; again: the next",
+    ),
+    Does("pager", "O", "pager", "copying.take('pager')", "Open this message in $PAGER"),
+    Does(
+        "editor", "E", "editor", "copying.take('editor')", "Open a copy of this message in $EDITOR"
+    ),
+    Does("raw", "ampersand", "raw", "copying.take('raw')", "This message as it is stored, as JSON"),
+    Does(
+        "links",
+        "L",
+        "links",
+        "copying.take('links')",
+        "Links and images of this message: open, copy",
+    ),
+    "Read",
+    Shown("tools", "t", "tools", "cycle_tools", "Tool calls off, short, full"),
+    Shown("reasoning", "r", "reasoning", "toggle_reasoning", "Reasoning folded or shown"),
+    _SEEN_HERE._replace(footer=True),
+    _COMPACTIONS,
+)
+OF_COMPRESSED = frozenset(
+    ("compactions", "transcript-compactions", "lineage-compactions", "transcript-seen-here")
+)
+"""Ids of commands that the footer shows for a conversation that was compressed."""
+LINEAGE = at(
+    "lineage",
+    "Move",
+    *moves("move", "page"),
+    Command("first", "home,g", "first", "jump(0)"),
+    Command("last", "end,G", "last", "jump(-1)"),
+    "Read",
+    Command(
+        "read", "enter,ctrl+j", "read", "select", "Read this session, or inspect this compression"
+    ),
+    Shown("fold", "space", "fold", "toggle_node", "Fold or unfold what is below"),
+    Command("inwards", "right", "unfold", "inwards", "Unfold; then to the first below"),
+    Command("outwards", "left", "fold", "outwards", "Fold; then to what it is below"),
+    _COMPACTIONS,
+)
+LINES = at(
+    "lines",
+    "Move",
+    Command("", "down,j", "down", "move(1)"),
+    Command("", "up,k", "up", "move(-1)"),
+    Command("", "pagedown,space,ctrl+f", "page down", "page(1)"),
+    Command("", "pageup,ctrl+b", "page up", "page(-1)"),
+    Command("", "home,g", "start", "scroll_home"),
+    Command("", "end,G", "end", "scroll_end"),
+)
+SEARCH_BOX = at(
+    "search",
+    Shown("", "down", "next hit", "move('down')"),
+    Command("", "up", "previous", "move('up')"),
+    Command("", "pagedown", "page down", "move('pagedown')"),
+    Command("", "pageup", "page up", "move('pageup')"),
+    Shown("", "enter,ctrl+j", "read", "submit", printed="Enter"),
+    Shown("", "escape", "clear, then the list", "step_back"),
+    Command("", "tab", "complete", "accept"),
+)
+QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
+ASK = at(
+    "ask",
+    Shown("", "enter,ctrl+j", "done", "submit", printed="Enter"),
+    Shown("", "down", "next", "step(1)"),
+    Shown("", "up", "previous", "step(-1)"),
+    Shown("", "escape", "back", "leave"),
+)
+
+PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
+"""Places whose keys can be changed, in the order of the sample configuration."""
+PANES = ("list", "transcript", "lineage")
+"""Places whose keys work only while they have the focus."""
 
 
 def changed(
@@ -189,13 +341,8 @@ def changed(
 
     Args:
         changes: What is different, by id.
-        refused: Ids of those that make no sense there; they call `refuse`, and no footer shows
-            them.
+        refused: Ids of those that make no sense there: they call `refuse`, in no footer.
     """
-    nothing: dict[str, Any] = {"call": "refuse", "footer": False}
-    return tuple(
-        command._replace(**nothing)
-        if command.id in refused
-        else command._replace(**changes.get(command.id, {}))
-        for command in MAIN
-    )
+    nothing = {"call": "refuse", "footer": False}
+    every = {**changes, **{each: nothing for each in refused}}
+    return tuple(command._replace(**every.get(command.id, {})) for command in MAIN)

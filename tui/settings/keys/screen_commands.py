@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at, by_place
+from . import Command, Shown, at, by_place, moves
 
 _EVERY = (
     N_("The screen"),
@@ -164,14 +164,18 @@ HELP = at(
     "help",
     Shown("filter", "slash", "filter", "filter", "Type to narrow what is listed"),
     Shown("back", "escape,q,question_mark", "back", "back", "Show all again, then back"),
-    Command("down", "down,j", "down", "scroll(1)"),
-    Command("up", "up,k", "up", "scroll(-1)"),
-    Command("page-down", "pagedown,space,ctrl+f", "page down", "page(1)"),
-    Command("page-up", "pageup,ctrl+b", "page up", "page(-1)"),
-    Command("half-a-page-down", "ctrl+d", "half a page down", "page(0.5)"),
-    Command("half-a-page-up", "ctrl+u", "half a page up", "page(-0.5)"),
+    *moves("scroll", "page", down="pagedown,space,ctrl+f"),
     Command("start", "home,g", "start", "to(0)"),
     Command("end", "end,G", "end", "to(1)"),
+)
+MAP = at(
+    "map",
+    "The map",
+    Command("", "down,j", "down", "go(0,1)"),
+    Command("", "up,k", "up", "go(0,-1)"),
+    Command("", "right,l", "right", "go(1,0)"),
+    Command("", "left,h", "left", "go(-1,0)"),
+    Command("", "enter,ctrl+j", "read", "enter"),
 )
 RAW = at(
     "raw",

@@ -1,0 +1,253 @@
+"""Words that screens and command line use alike: for messages and their relations, a plan to clean
+up, changes of files, a run, and what happened since the user looked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from hermes_browse.store.amounts import size
+from hermes_browse.store.sessions.models import Relation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
+
+from .formats import cost_below, counted, dollars, joined, money, timestamp
+
+if TYPE_CHECKING:
+    from hermes_browse.store.changes.changes import Changes, FileChange
+    from hermes_browse.store.changes.run import Run, Stretch
+    from hermes_browse.store.cleanup.plan import Plan, Totals
+    from hermes_browse.store.sessions.catalog import SpareReason
+    from hermes_browse.store.sessions.models import Conversation
+    from hermes_browse.store.since.since import SinceItem
+
+# Messages and relations
+
+
+def state(value: str) -> str:
+    """Translate the state of a chat message (`chat_message.State`)."""
+    names = {
+        "live": pgettext("state", "live"),
+        "compacted": pgettext("state", "compacted"),
+        "rewound": pgettext("state", "rewound"),
+    }
+    return names.get(value, value)
+
+
+class _RoleNames(NamedTuple):
+    speaker: str
+    short: str
+    """In four cells."""
+    kind: str
+    """Where messages are counted."""
+
+
+_ROLES = {
+    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
+    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
+    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
+    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
+    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
+}
+
+
+def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
+    """Translate a role; unknown ones are shown as stored."""
+    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
+
+
+_RELATIONS = {
+    Relation.CONTINUED: N_("continued"),
+    Relation.BRANCHED: N_("branch"),
+    Relation.DELEGATED: N_("subagent"),
+    Relation.RESET: N_("after reset"),
+    Relation.UNKNOWN: N_("child"),
+    Relation.ORPHAN: N_("parent gone"),
+}
+
+
+def relation(kind: Relation) -> str:
+    """Translate a relation; empty for the root of a lineage."""
+    return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
+
+
+def related(kind: Relation, name: str) -> str:
+    """Prefix the name of a session with its relation: `subagent: Run the tests`."""
+    word = relation(kind)
+    return _("{relation}: {name}", relation=word, name=name) if word else name
+
+
+# A plan
+
+
+def totals_line(plan: Plan) -> str:
+    """`1,204 messages · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every conversation of
+    the plan."""
+    totals = plan.totals()
+    cost = money(totals.cost_usd)
+    if cost and totals.cost_usd != plan.totals(is_archive=True).cost_usd:
+        cost = _("{cost} with subagents", cost=cost)
+    hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
+    along = ngettext(
+        "with 1 hidden message", "with {count:,} hidden messages", hidden, count=hidden
+    )
+    return joined(
+        counted(totals.messages - hidden, "message"),
+        ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(
+            size=size(totals.bytes)
+        ),
+        cost,
+        along if hidden else "",
+        counted(totals.sessions, "session"),
+    )
+
+
+def along_line(plan: Plan, marks: Container[str]) -> str:
+    """`1 marked subagent goes along with its parent`; empty if none does."""
+    count = sum(session.id in marks for planned in plan.selected for session in planned.subagents)
+    if not count:
+        return ""
+    return ngettext(
+        "1 marked subagent goes along with its parent",
+        "{count:,} marked subagents go along with their parents",
+        count,
+        count=count,
+    )
+
+
+def spared_line(plan: Plan) -> str:
+    """`3 spared: 2 pinned, 1 live`; empty if none is."""
+    if not plan.spared:
+        return ""
+    kinds = count_reasons(each.why for each in plan.spared)
+    return _("{count:,} protected: {kinds}", count=len(plan.spared), kinds=kinds)
+
+
+def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
+    """Yield what a delete does beside removing the conversations."""
+    if plan.selected:
+        yield _(
+            "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
+            "{size}, only with `hermes sessions optimize` and its VACUUM.",
+            free=size(totals.free_bytes),
+            size=size(totals.given_back_bytes),
+        )
+    if subagents := sum(len(planned.subagents) for planned in plan.selected):
+        yield ngettext(
+            "1 session of a subagent goes along with a delete.",
+            "{count:,} sessions of subagents go along with a delete.",
+            subagents,
+            count=subagents,
+        )
+    if orphans := len(plan.reparented):
+        yield ngettext(
+            "1 session loses its parent and stays.",
+            "{count:,} sessions lose their parent and stay.",
+            orphans,
+            count=orphans,
+        )
+
+
+def count_reasons(reasons: Iterable[SpareReason]) -> str:
+    """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
+    texts = {
+        "pinned": pgettext("spared", "{count:,} pinned"),
+        "live": pgettext("spared", "{count:,} live"),
+        "leased": pgettext("spared", "{count:,} leased"),
+        "recent": pgettext("spared", "{count:,} recent"),
+        "open": pgettext("spared", "{count:,} open"),
+        "hidden": pgettext("spared", "{count:,} hidden"),
+        "subagent": pgettext("spared", "{count:,} subagent"),
+        "changed": pgettext("spared", "{count:,} changed"),
+    }
+    counts = Counter(each.code for each in reasons).most_common()
+    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
+
+
+# Changes and runs
+
+_DISK = {
+    "same": N_("still the same on disk"),
+    "changed": N_("changed since"),
+    "gone": N_("gone from the disk"),
+}
+
+
+def summary(changes: Changes) -> str:
+    """Count the files, and the edits that failed."""
+    facts = [counted(len(changes.files), "file")]
+    if changes.failed:
+        facts.append(
+            ngettext(
+                "{count:,} edit failed",
+                "{count:,} edits failed",
+                changes.failed,
+                count=changes.failed,
+            )
+        )
+    return " · ".join(facts)
+
+
+def notes(change: FileChange) -> Iterator[str]:
+    """Yield what is not known of a change, and what became of the file since."""
+    if not change.is_known_before:
+        yield _("what stood there before is not known")
+    elif not change.is_exact:
+        yield _("not all is known")
+    if change.disk is not None:
+        yield _(_DISK[change.disk])
+
+
+def author(session_id: str, own: Collection[str]) -> str:
+    """Name who did something: the conversation of the sessions `own`, or a subagent by its id."""
+    return _("itself") if session_id in own else f"…{one_line(session_id[-6:])}"
+
+
+def facts(run: Run) -> str:
+    """Return when it went, its turns and calls, and its cost without and with all subagents."""
+    conversation = run.conversation
+    cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
+    parts = joined(
+        span(conversation.root.started_at, conversation.last_active),
+        counted(len(run.turns), "turn"),
+        counted(len(run.tools), "call"),
+        f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
+    )
+    return one_line(parts)
+
+
+def span(start: float | None, end: float | None) -> str:
+    return f"{timestamp(start, seconds=True)} – {timestamp(end, seconds=True)}"
+
+
+def cache_share(part: Stretch) -> str:
+    """Return how much came from the cache; empty if that is not stored."""
+    share = part.cache_share
+    return "" if share is None else _("cache {share} %", share=round(100 * share))
+
+
+def ended_at(subagent: Conversation) -> float | None:
+    """Return when a subagent ended, or was last active."""
+    return subagent.tip.ended_at or subagent.last_active
+
+
+def has_tokens(run: Run) -> bool:
+    """Whether Hermes stored tokens for single messages."""
+    return any(row.tokens for row in run.rows)
+
+
+# Since the user looked
+
+LANE_NAMES: Mapping[str, Callable[[], str]] = {
+    "waiting": lambda: _("waits for you"),
+    "wrong": lambda: _("went wrong"),
+    "new": lambda: _("new"),
+    "running": lambda: _("running"),
+}
+
+
+def why(item: SinceItem) -> str:
+    """Return why an item is there; what is inferred says so."""
+    text = one_line(item.why, 300)
+    return text if item.certain else _("{why} (inferred)", why=text)
