@@ -12,8 +12,8 @@ from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools
-from hermes_browse.tui.browser.transcript.heights import Heights
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
+from hermes_browse.tui.browser.transcript.page import Heights
 from hermes_browse.tui.browser.transcript.paragraphs import wrap
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import line_text, line_width

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -12,10 +13,13 @@ from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import added
+from hermes_browse.store.connection.stored_values import as_time
 from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.messages.chat_message import State
+from hermes_browse.store.messages.details import Details
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DETAILS, RAW
 from ...terminal import clipboard
@@ -24,7 +28,253 @@ from ...text.styled import Line, line_text
 from ...widgets.card import Card, keys_line
 from ...widgets.lines import LinesView
 from ..panes import Panes
-from .details_lines import details_lines
+
+_TITLE_SOURCES = {
+    "user": N_("given by you"),
+    "llm": N_("written by a model"),
+    "derived": N_("from the first message"),
+}
+_COST_STATUS = {
+    "actual": N_("as billed"),
+    "estimated": N_("an estimate"),
+    "included": N_("included in a subscription"),
+    "unknown": N_("not known"),
+}
+_COST_SOURCES = {
+    "provider_cost_api": N_("from the provider's cost API"),
+    "provider_generation_api": N_("told by the provider with each answer"),
+    "provider_models_api": N_("by the provider's list of prices"),
+    "official_docs_snapshot": N_("by published prices Hermes knows"),
+    "user_override": N_("by your own prices"),
+    "custom_contract": N_("by your contract"),
+    "none": N_("no price known"),
+}
+_KINDS = {
+    ConversationKind.CHAT: N_("chat"),
+    ConversationKind.AUTOMATION: N_("automation"),
+    ConversationKind.SUBAGENT: N_("subagent"),
+}
+_LABEL = 14
+"""Cells of the labels."""
+_MOST = 300
+"""Code points of a value."""
+
+
+class Row(NamedTuple):
+    """A label, and a value as stored."""
+
+    label: str
+    value: str
+    note: str = ""
+    """Printable, behind the value."""
+
+
+def _when(moment: float | None, now: float) -> str:
+    if moment is None:
+        return ""
+    time = _("{day}, {time}", day=formats.day(moment), time=formats.clock(moment))
+    return formats.joined(time, formats.ago(moment, now))
+
+
+def _words(texts: Mapping[str, str], code: str) -> str:
+    """Return the words for a code; an unknown code as stored."""
+    return _(texts[code]) if code in texts else code
+
+
+def _ended(conversation: Conversation, now: float) -> Row:
+    tip, status = conversation.tip, conversation.status
+    state = _("no messages") if status is Status.EMPTY else formats.status(status)
+    reason = formats.end_reason(tip.end_reason)
+    stored = f" ({tip.end_reason})" if tip.end_reason and reason != tip.end_reason else ""
+    if tip.ended_at is None:
+        known = f"{reason}{stored}" if reason else ""
+        return Row(pgettext("session", "state"), formats.joined(state, known))
+    why = f"{reason or _('no reason given')}{stored}"
+    return Row(pgettext("session", "ended"), formats.joined(_when(tip.ended_at, now), why))
+
+
+def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
+    tokens = conversation.tokens
+    if tokens.total:
+        yield Row(_("tokens"), _("{count:,} in all", count=tokens.total))
+        seen = tokens.input + tokens.cache_read + tokens.cache_write
+        share = tokens.cache_read / seen if seen else 0.0
+        sent = formats.joined(
+            _("{count:,} uncached", count=tokens.input),
+            _("{count:,} from cache", count=tokens.cache_read),
+            _("{share:.0%} of what was sent", share=share) if share else "",
+        )
+        yield Row(f"  {_('sent')}", sent)
+        if tokens.cache_write:
+            yield Row("", _("{count:,} written to cache", count=tokens.cache_write))
+        reasoning = tokens.reasoning
+        of_it = _("{count:,} of them reasoning", count=reasoning) if reasoning else ""
+        written = formats.joined(f"{tokens.output:,}", of_it)
+        yield Row(f"  {pgettext('tokens', 'written')}", written)
+    if details.api_calls:
+        yield Row(_("requests"), f"{details.api_calls:,}")
+    size = details.live_bytes + details.prompt_bytes
+    if details.live_images:
+        sentence = ngettext(
+            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
+            "{messages}, {size} and {count:,} messages with images: "
+            "about {tokens} tokens (guessed, {bytes} bytes each)",
+            details.live_images,
+        )
+    else:
+        sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+    context = sentence.format(
+        messages=formats.counted(details.live_rows, "message"),
+        size=formats.size(size),
+        count=details.live_images,
+        tokens=formats.number(size / formats.BYTES_PER_TOKEN),
+        bytes=formats.BYTES_PER_TOKEN,
+    )
+    yield Row(_("live context"), context)
+
+
+def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
+    free = conversation.cost_usd == 0
+    nothing = pgettext("cost", "nothing") if free else pgettext("cost", "unknown")
+    status, source = details.facts.get("cost_status", ""), details.facts.get("cost_source", "")
+    cost = formats.joined(
+        formats.costs(conversation) or nothing,
+        _words(_COST_STATUS, status),
+        _words(_COST_SOURCES, source),
+    )
+    yield Row(_("cost"), cost)
+    if details.actual_usd is not None and details.estimated_usd is not None:
+        billed = formats.money(details.actual_usd) or "$0"
+        estimated = formats.money(details.estimated_usd) or "$0"
+        both = _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated)
+        yield Row("", both)
+
+
+def _origin(facts: Mapping[str, str]) -> Iterator[Row]:
+    def named(*names: str) -> str:
+        return formats.joined(*(facts.get(name, "") for name in names))
+
+    chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
+    if "chat_type" in facts and chat:
+        chat += f" ({facts['chat_type']})"
+    yield Row(_("chat"), chat)
+    yield Row(_("person"), named("user_name", "user_id"))
+    yield Row(_("topic"), named("chat_topic", "thread_id"))
+    yield Row(_("platform"), named("platform"))
+
+
+def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
+    yield Row(_("model"), conversation.model or "")
+    route = ("billing_provider", "billing_mode", "billing_base_url")
+    yield Row(_("provider"), formats.joined(*(details.facts.get(each, "") for each in route)))
+    label = _("used")
+    for use in details.models:
+        facts = formats.joined(
+            use.model or _("unnamed"),
+            use.provider,
+            _("for {task}", task=use.task) if use.task else "",
+            formats.counted(use.calls, "request") if use.calls else "",
+            _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
+            formats.money(use.cost_usd),
+        )
+        yield Row(label, facts)
+        label = ""
+
+
+def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
+    shown = sum(details.roles.values())
+    parts = _(", ").join(
+        f"{count:,} {formats.role(each, 'kind')}" for each, count in details.roles.items()
+    )
+    sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    yield Row(_("messages"), sentence.format(count=shown, parts=parts))
+    not_shown = [
+        (details.states.get(State.COMPACTED, 0), _("{count:,} summarised away for the model")),
+        (details.states.get(State.REWOUND, 0), _("{count:,} rewound")),
+        (details.hidden, _("{count:,} hidden: bookkeeping, or for the model alone")),
+        (details.repeated, _("{count:,} repeated by a compaction, shown once")),
+    ]
+    for count, words in not_shown:
+        if count:
+            yield Row("", words.format(count=count))
+    if conversation.size is not None:
+        told = "{size}"
+        if conversation.subagents:
+            told = _("{size}: what deleting it frees, with its subagents")
+        yield Row(_("size"), told.format(size=formats.size(conversation.size)))
+
+
+def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
+    facts = details.facts
+    kind = formats.joined(
+        _(_KINDS[conversation.kind]),
+        formats.relation(conversation.relation),
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("hidden by Hermes") if conversation.hidden else "",
+        conversation.note,
+    )
+    yield Row(_("kind"), kind)
+    if conversation.title:
+        yield Row(_("title"), _words(_TITLE_SOURCES, facts.get("title_source", "")))
+    yield Row(_("source"), conversation.source)
+    yield Row(_("profile"), facts.get("profile_name", ""))
+    yield Row(_("started"), _when(conversation.root.started_at, now))
+    yield Row(_("last active"), _when(conversation.last_active, now))
+    yield Row(_("read in Hermes"), _when(as_time(facts.get("last_read_at")), now))
+    yield _ended(conversation, now)
+    yield Row(_("doing"), facts.get("last_activity_description", ""))
+    yield Row(_("directory"), conversation.cwd or "")
+    yield Row(_("repository"), facts.get("git_repo_root", ""))
+    yield Row(_("branch"), conversation.git_branch or "")
+    family = {"branch": conversation.branches, "subagent": conversation.subagents}
+    counts = (formats.counted(count, noun) for noun, count in family.items() if count)
+    yield Row(_("family"), _(", ").join(counts))
+
+
+def _identity(conversation: Conversation) -> Iterator[Row]:
+    segments, tip = conversation.segments, conversation.tip
+    for number, segment in enumerate(segments, 1):
+        label = "id" if len(segments) == 1 else _("part {number}", number=number)
+        yield Row(label, segment.id, f"  {_('resumes here')}" if segment is tip else "")
+    if len(segments) == 1:
+        yield Row(pgettext("session", "parent"), tip.parent_id or "")
+    yield Row(_("session key"), tip.session_key or "")
+
+
+def details_lines(
+    conversation: Conversation, details: Details, now: float, forecast: str = ""
+) -> list[Line]:
+    """Return the lines of the card, not wrapped; `forecast` says when Hermes deletes the conversation,
+    or why not."""
+    models = _models(conversation, details)
+    tools = (
+        Row(
+            one_line(tool.name, 40) or _("unnamed"),
+            f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
+        )
+        for tool in details.tools
+    )
+    sections: list[tuple[str, Iterable[Row]]] = [
+        ("", [*_about(conversation, details, now), Row(_("retention"), forecast)]),
+        (_("Where it comes from"), _origin(details.facts)),
+        (
+            _("Model, tokens, cost"),
+            [*models, *_tokens(conversation, details), *_cost(conversation, details)],
+        ),
+        (_("Messages"), _messages(conversation, details)),
+        (_("Tools"), tools),
+        (_("Ids"), _identity(conversation)),
+    ]
+    lines: list[Line] = []
+    for title, rows in sections:
+        known = [row for row in rows if row.value]
+        if known and title:
+            lines += [[], [(title, "heading")]]
+        for label, value, note in known:
+            name = formats.fit(label, max(_LABEL, cell_len(label) + 1))
+            lines.append([(name, "dim"), (one_line(value, _MOST) + note, "text")])
+    return lines
 
 
 class LinesCard(Card[str]):

@@ -1,12 +1,13 @@
 """The page of a conversation that is on the screen: where it is, and its lines; without a widget.
 
 The position is an entry and a line in it, not a distance from the start, so correcting a height
-elsewhere does not move the page. Heights of entries are estimates until these are drawn.
-"""
+elsewhere does not move the page. Heights of entries are estimates until these are drawn."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
@@ -14,7 +15,6 @@ from rich.cells import cell_len
 from ...text.formats import clip
 from ...text.styled import Line
 from .entries import EntryKind, Look, Shown, TranscriptModel
-from .heights import Heights, Place, estimates
 from .paragraphs import NO_LINE, DrawnLines, MessageLayout
 
 if TYPE_CHECKING:
@@ -26,6 +26,57 @@ _AHEAD = 4
 """Entries before and after the page whose long texts are laid out with it."""
 _MAX_CACHED = 400
 """Messages whose layouts and lines are cached."""
+_ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
+_RULE, _OTHER = 2, 4
+
+Place = tuple[int, int]
+"""An entry, and a line in it."""
+
+
+def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
+    """Return the lines that entries of a model from `first` on take, about."""
+    rows = map(model.row, range(first, len(model)))
+    return [_RULE if row is None else _ESTIMATES.get(row.role, _OTHER) for row in rows]
+
+
+class Heights:
+    """The numbers of lines of all entries, and their sums, which are added up when they are
+    needed."""
+
+    def __init__(self, heights: Sequence[int]) -> None:
+        self._heights = list(heights)
+        self._known = [0]
+        """The lines before each of the first entries: as far as no height has changed since."""
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    def __setitem__(self, index: int, height: int) -> None:
+        if height != self._heights[index]:
+            self._heights[index] = height
+            del self._known[index + 1 :]
+
+    def extend(self, heights: Sequence[int]) -> None:
+        self._heights += heights
+
+    @property
+    def sums(self) -> list[int]:
+        """The lines before each entry, and those of all of them."""
+        missing = self._heights[len(self._known) - 1 :]
+        if missing:
+            self._known += accumulate(missing, initial=self._known.pop())
+        return self._known
+
+    def locate(self, line: int) -> Place:
+        """Return the place of a line of the whole; past the end, the last line."""
+        if not self._heights:
+            return 0, 0
+        line = max(min(line, self.sums[-1] - 1), 0)
+        index = bisect_right(self.sums, line, hi=len(self)) - 1
+        return index, line - self.sums[index]
 
 
 class SeenByModel(NamedTuple):

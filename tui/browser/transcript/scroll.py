@@ -1,21 +1,22 @@
-"""The transcript widget without its keys: paints a page, follows the scroll bar, knows the current
-message."""
+"""Paints a page of a transcript and moves in it: scrolls, jumps, steps; knows the current message."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.wording import _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
@@ -24,6 +25,15 @@ from .page import Page, lay_out
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""
+
+
+class Bookmark(NamedTuple):
+    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
+
+    root_id: str
+    message_id: int
+    line: int
+    """The line at the top of the page; negative if the page begins with rules above the message."""
 
 
 class TranscriptScroll(LongView, can_focus=True):
@@ -68,6 +78,10 @@ class TranscriptScroll(LongView, can_focus=True):
         self._being_drawn: set[Shown] = set()
         self._current: int | None = None
         """The entry last stepped to."""
+        self._gone_to: int | None = None
+        """The entry or rule at which the last step ended."""
+        self._before: Bookmark | None = None
+        """Where the last jump began."""
         self._needed: tuple[int, int] | None = None
         self._placing = False
 
@@ -182,3 +196,89 @@ class TranscriptScroll(LongView, can_focus=True):
         index, line = frame[y]
         gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
         return self._strip(line, width, [Segment(f"{gutter} ", base + self._look_style("gutter"))])
+
+    # Moves
+
+    def _go_to(self, index: int, *, lead: int = 0) -> None:
+        model = self.model
+        assert model is not None
+        self.page.go(self.page.moved((index, 0), -lead) if lead else (index, 0))
+        self._place()
+        following = index if model.row(index) is not None else model.step(index, 1)
+        self._current = following if following is not None else index
+        self._gone_to = index
+        self.refresh()
+
+    def _follow_page(self) -> None:
+        """Make keys act on what is in sight instead of the entry last stepped to."""
+        self._current = self._gone_to = None
+
+    def action_scroll_lines(self, lines: int) -> None:
+        if not len(self.page):
+            return
+        before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
+        self._follow_page()
+        self.page.go(self.page.moved(before, lines))
+        self._place()
+        if (
+            self.page.place == before and abs(lines) == 1
+        ):  # at the end: step through the messages on the page
+            self._current, self._gone_to = stepped
+            self.page.at_end = at_end
+            self.action_step(lines, "")
+
+    def action_scroll_pages(self, pages: float) -> None:
+        self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
+
+    def action_to_start(self) -> None:
+        if len(self.page):
+            self.remember()
+            self._go_to(0)
+
+    def action_to_end(self) -> None:
+        """Go to the last line, and follow new ones."""
+        self.remember()
+        self.page.at_end = True
+        self._follow_page()
+        self._place()
+        self.tell("")  # clears the count of new messages
+
+    def action_step(self, by: int, role: str) -> None:
+        """Go to the next or previous message, or prompt."""
+        start = self._current_index()
+        if self.model is None or start is None:
+            return
+        target = self.model.step(start, by, role)
+        if target is None:
+            self.tell(_("no further prompt") if role else _("no further message"))
+        else:
+            self._go_to(target)
+
+    def here(self) -> Bookmark | None:
+        """Return the place at the top of the page; None without a message."""
+        model = self.model
+        if model is None or not len(self.page):
+            return None
+        index, line = self.page.place
+        message = model.row(index)
+        while (
+            message is None and index < len(self.page) - 1
+        ):  # rules have no id, so take the message after them
+            line -= self.page.height_of(index)
+            index += 1
+            message = model.row(index)
+        return (
+            Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
+        )
+
+    def remember(self) -> None:
+        """Remember where a jump begins, for `'` to go back to."""
+        self._before = self.here()
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.action_scroll_lines(3)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.action_scroll_lines(-3)
+        event.stop()

@@ -1,4 +1,4 @@
-"""The transcript widget: shows conversations, folds, and steps through matches."""
+"""The transcript widget: shows conversations, folds, and goes to days, parts, marks and matches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hermes_browse.store.wording import N_, _
 from ...settings.keys.pane_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
-from .entries import Look, Tools, TranscriptModel
-from .moves import TranscriptMoves
+from .entries import EntryKind, Look, Tools, TranscriptModel
 from .page import SeenByModel
+from .scroll import Bookmark, TranscriptScroll
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -25,11 +25,13 @@ _TOOLS = {
     Tools.SHORT: N_("tools: short"),
     Tools.FULL: N_("tools: full"),
 }
+_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
+_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
 _LEAD = 2
 """Lines shown above a match."""
 
 
-class TranscriptView(TranscriptMoves):
+class TranscriptView(TranscriptScroll):
     """Shows a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
@@ -39,6 +41,8 @@ class TranscriptView(TranscriptMoves):
 
     _unfolded: int | None = None
     """The entry that was unfolded to show a match; it is folded again when another is shown."""
+
+    _mark: Bookmark | None = None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys that step through matches to the search while nothing is being found
@@ -130,6 +134,63 @@ class TranscriptView(TranscriptMoves):
     def action_toggle_reasoning(self) -> None:
         self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
         self.tell(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
+
+    # Days, parts, marks
+
+    def go_to_segment(self, session_id: str) -> bool:
+        """Show the beginning of a segment; False if it has no messages."""
+        index = self.model.entry_of_segment(session_id) if self.model is not None else None
+        if index is None:
+            return False
+        self._go_to(index)
+        return True
+
+    def action_step_rule(self, by: int, name: str) -> None:
+        """Go to the next or previous day or segment; backwards, first to the beginning of the
+        current one."""
+        model, kind = self.model, EntryKind(name)
+        if model is None or not len(self.page):
+            return
+        index, line = (self._gone_to, 0) if self._gone_to is not None else self.page.place
+        # Inside an entry, its own first line is the nearest rule backwards.
+        target = model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
+        if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
+            target = 0  # the first segment has no seam above it
+        if target is None:
+            self.tell(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind]))
+        else:
+            self._go_to(target)
+
+    def go_back_to(self, bookmark: Bookmark) -> bool:
+        """Show a place again; False if this reading leaves its message out."""
+        index = self.model.entry_of(bookmark.message_id) if self.model is not None else None
+        if index is None:
+            return False
+        self._follow_page()
+        self.page.go(self.page.moved((index, 0), bookmark.line))
+        self._place()
+        return True
+
+    def action_mark(self) -> None:
+        self._mark = self.here()
+        if self._mark is not None:
+            self.tell(_("marked · ' comes back here"))
+
+    def action_to_mark(self) -> None:
+        """Go to the mark, else to where the last jump began; the key goes back to here the next
+        time."""
+        model = self.model
+        goal = self._mark if self._mark is not None else self._before
+        if model is None or goal is None or goal.root_id != model.conversation.root_id:
+            self.tell(_("no mark in this conversation: m makes one"))
+            return
+        here = self.here()
+        if not self.go_back_to(goal):
+            self.tell(_("the marked message is not part of this reading: v shows everything"))
+        elif self._mark is not None:
+            self._mark = here
+        else:
+            self._before = here
 
     # Matches
 

@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from hermes_browse.store.wording import _
 
-from ...browser.transcript.find import needle
+from ...browser.transcript.finding import needle
 from ...browser.transcript.loader import read_missing
 from ...browser.transcript.view import TranscriptView
 from ...settings.keys.pane_commands import TRANSCRIPT
