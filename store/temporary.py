@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -26,11 +27,9 @@ class TemporaryFolder:
     """
 
     def __init__(self, purpose: str) -> None:
-        folder = tempfile.TemporaryDirectory(
-            prefix=f"hermes-browse-{purpose}-", ignore_cleanup_errors=True
-        )
-        self.path = Path(folder.name)
-        self.remove = folder.cleanup
+        self.path = Path(tempfile.mkdtemp(prefix=f"hermes-browse-{purpose}-"))
+        # What a thread that still runs puts into it after `remove` goes when Python ends.
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         _FOLDERS.add(self)
 
     def __enter__(self) -> Path:
@@ -38,6 +37,9 @@ class TemporaryFolder:
 
     def __exit__(self, *ended: object) -> None:
         self.remove()
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
 
 
 @contextlib.contextmanager
