@@ -56,13 +56,13 @@ def lines_of(
     model.add([message])
     shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
     assert shown is not None
-    return lay_out(shown).drawn().lines
+    return lay_out(shown).lines()
 
 
 def drawn(page: Page) -> list[Line]:
     """All lines of a conversation that has been read."""
     entries = (page.draw(index, now=True) for index in range(len(page)))
-    return [line for entry in entries if entry is not None for line in entry.lines]
+    return [line for entry in entries if entry is not None for line in entry.lines()]
 
 
 class ViewApp(App[None]):

@@ -14,7 +14,7 @@ from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.browser.transcript.page import Heights
-from hermes_browse.tui.browser.transcript.paragraphs import wrap
+from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import line_text, line_width
 
@@ -195,14 +195,16 @@ async def test_stored_text_is_neither_markup_nor_control():
 
 def test_entities_do_not_smuggle_controls():
     """`&#x202e;` must not become the override that the raw character is kept from being."""
-    for line in wrap(render_markdown(printable("a &#x202e;b &#8203; c"), 40), 40):
+    for line in MessageLayout(render_markdown(printable("a &#x202e;b &#8203; c"), 40), 40).lines():
         assert printable(line_text(line)) == line_text(line)
 
 
 @pytest.mark.parametrize("text", ["- " * 20 + "deep", "1. " * 15 + "deep"])
 def test_deep_nesting_stays_within_the_width(text):
     """What is wider than the line is cut off and cannot be read."""
-    assert max(line_width(line) for line in wrap(render_markdown(text, 12), 12)) <= 12
+    assert (
+        max(line_width(line) for line in MessageLayout(render_markdown(text, 12), 12).lines()) <= 12
+    )
 
 
 @settings(max_examples=examples(150))
@@ -212,7 +214,7 @@ def test_deep_nesting_stays_within_the_width(text):
 )
 def test_any_markdown_fits_and_is_printable(text, width):
     """Whatever the markup, no line is too wide or holds a control."""
-    for line in wrap(render_markdown(printable(text), width), width):
+    for line in MessageLayout(render_markdown(printable(text), width), width).lines():
         assert printable(line_text(line)) == line_text(line)
         assert "\n" not in line_text(line)
         assert line_width(line) <= width

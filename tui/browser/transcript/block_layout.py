@@ -45,14 +45,14 @@ _MAIN_ARGUMENTS = (
 
 def lay_out(shown: Shown) -> MessageLayout:
     """Lay out a message; on any thread."""
-    return MessageLayout.of([*_message(shown), Paragraph([])], shown.width)
+    return MessageLayout([*_message(shown), Paragraph([])], shown.width)
 
 
 def lay_out_plain(shown: Shown) -> MessageLayout:
     """Lay out the beginning without formatting, to be shown until the layout is ready."""
     text = safe_text(shown.message.text[:MARKDOWN_LIMIT]).strip("\n")
     body = indent(plain(text, "text"), ("  ", "text"))
-    return MessageLayout.of([_head(shown), *body, Paragraph([])], shown.width)
+    return MessageLayout([_head(shown), *body, Paragraph([])], shown.width)
 
 
 def _message(shown: Shown) -> list[Paragraph]:

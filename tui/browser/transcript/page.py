@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from ...text.formats import clip
 from ...text.styled import Line
 from .entries import EntryKind, Look, Shown, TranscriptModel
-from .paragraphs import NO_LINE, DrawnLines, MessageLayout
+from .paragraphs import NO_LINE, MessageLayout, Paragraph, fixed
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -88,11 +88,12 @@ class SeenByModel(NamedTuple):
     """How much that was, in one line."""
 
 
-def _rule(text: str, width: int) -> list[Line]:
-    """Draw a rule across the screen with a text in it, and a blank line."""
+def _rule(text: str, width: int) -> MessageLayout:
+    """Lay out a rule across the screen with a text in it, and a blank line."""
     label = clip(text, width - 8) + " "
     right = "─" * max(width - 4 - cell_len(label), 0)
-    return [[("── ", "rule"), (label, "note"), (right, "rule")], []]
+    rule = fixed(("── ", "rule"), (label, "note"), (right, "rule"))
+    return MessageLayout([rule, Paragraph([])], width)
 
 
 class Page:
@@ -120,11 +121,11 @@ class Page:
         """Everything else is dimmed; None for no dimming."""
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
-        self.deferred: dict[Shown, DrawnLines] = {}
+        self.deferred: dict[Shown, MessageLayout] = {}
         """Long messages to be laid out on another thread, and what is shown of each until then."""
         self._layouts: dict[Shown, MessageLayout] = {}
-        self._drawn: dict[tuple[Shown, int | None], DrawnLines] = {}
-        """By message and current match line."""
+        self._lit: dict[tuple[Shown, int | None], MessageLayout] = {}
+        """With matches highlighted, by message and current match line."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -169,7 +170,7 @@ class Page:
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
         """Highlight other terms, more strongly in one message."""
         self.matchers, self.hit, self.hit_number = matchers, hit, None
-        self._drawn.clear()
+        self._lit.clear()
 
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
@@ -207,42 +208,42 @@ class Page:
 
     def match_lines(self, index: int) -> Sequence[int]:
         """Return the indexes of the lines of an entry on which a match begins."""
-        drawn = self.draw(index, now=True)
-        return drawn.match_lines if drawn is not None else ()
+        layout = self.draw(index, now=True)
+        return layout.match_lines if layout is not None else ()
 
-    def draw(self, index: int, *, now: bool = False) -> DrawnLines | None:
+    def draw(self, index: int, *, now: bool = False) -> MessageLayout | None:
         """Return an entry as it is shown; None if its message has not been read.
 
         A long message has no formatting until it has been laid out on another thread, unless it is
         needed `now`.
         """
-        drawn = self._draw(index, now=now)
-        if drawn is not None:
-            self.heights[index] = len(drawn.lines)
-        return drawn
+        layout = self._draw(index, now=now)
+        if layout is not None:
+            self.heights[index] = len(layout)
+        return layout
 
-    def _draw(self, index: int, *, now: bool) -> DrawnLines | None:
+    def _draw(self, index: int, *, now: bool) -> MessageLayout | None:
         assert self.model is not None
         entry = self.model.entries[index]
         if entry.kind is not EntryKind.MESSAGE:
-            return DrawnLines(_rule(entry.text, self.width))
+            return _rule(entry.text, self.width)
         shown = self.shown(index)
         if shown is None:
             return None
         if self.model.is_paired(shown.message):
-            return DrawnLines([])
+            return MessageLayout([], self.width)
         current = self.hit_number if shown.message.id == self.hit else NO_LINE
-        if (shown, current) in self._drawn:
-            return self._drawn[shown, current]
+        if (shown, current) in self._lit:
+            return self._lit[shown, current]
         if shown not in self._layouts and shown.is_heavy and not now:
             if shown not in self.deferred:
-                self.deferred[shown] = lay_out([shown], is_plain=True)[shown].drawn()
+                self.deferred.update(lay_out([shown], is_plain=True))
             return self.deferred[shown]
         if shown not in self._layouts:
             self.add(lay_out([shown]))
-        drawn = self._drawn[shown, current] = self._layouts[shown].drawn(self.matchers, current)
-        _limit(self._drawn)
-        return drawn
+        layout = self._lit[shown, current] = self._layouts[shown].lit(self.matchers, current)
+        _limit(self._lit)
+        return layout
 
     def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
         """Cache layouts made elsewhere."""
@@ -310,17 +311,19 @@ class Page:
         first, skip = self.place
         index, is_missing = first, False
         while index < len(self) and len(frame) < self.height:
-            drawn = self.draw(index)
-            if drawn is None:
+            layout, room = self.draw(index), self.height - len(frame)
+            if layout is not None:
+                lines = layout.lines(skip, room)
+            else:
                 is_missing = True
-            lines = drawn.lines if drawn is not None else [[("…", "dim")]] * self.heights[index]
-            frame += [(index, self._dimmed(index, line)) for line in lines[skip:]]
+                lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)
+            frame += [(index, self._dimmed(index, line)) for line in lines]
             skip = 0
             index += 1
         around = max(first - _AROUND, 0), min(index + _AROUND, len(self))
         self.missing = around if is_missing else None
-        self._frame = frame[: self.height]
-        return self._frame
+        self._frame = frame
+        return frame
 
     def _dimmed(self, index: int, line: Line) -> Line:
         """Dim a line if the model did not see its message."""
