@@ -11,9 +11,9 @@ from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import block_layout
-from hermes_browse.tui.browser.transcript.entries import Look, Tools
+from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
-from hermes_browse.tui.browser.transcript.page import Heights
+from hermes_browse.tui.browser.transcript.page import Page
 from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import line_text, line_width
@@ -248,16 +248,31 @@ def test_tool_modes_show_more_and_more():
     assert "the output" in full
 
 
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.data())
-def test_heights_agree_with_plain_sums(heights, data):
-    """Sums and places are those of a list, also after a correction."""
-    tree = Heights(heights)
-    assert tree.sums[-1] == sum(heights)
-    index = data.draw(st.integers(0, len(heights) - 1))
-    tree[index] = heights[index] = data.draw(st.integers(0, 30))
-    assert tree.sums == [sum(heights[:i]) for i in range(len(heights) + 1)]
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
+def test_a_line_of_the_whole_is_one_of_an_entry(heights):
+    """For the scroll bar; entries without lines are passed over."""
+    page = Page()
+    page.heights = heights
     lines = [(i, line) for i, height in enumerate(heights) for line in range(height)]
-    assert [tree.locate(y) for y in range(len(lines))] == lines
+    assert [page.locate(y) for y in range(len(lines))] == lines
+
+
+async def test_messages_that_hermes_takes_back_leave_a_current_one():
+    """It was one of them."""
+    app = ViewApp()
+    async with app.run_test(size=(60, 20)) as pilot:
+        model = model_of(30)
+        app.view.show(model)
+        app.view.focus()
+        app.view.action_step(-1, "")
+        left = TranscriptModel(
+            model.conversation, model.outline._replace(rows=model.outline.rows[:5])
+        )
+        left.add(model.messages)
+        app.view.grow(left)
+        await pilot.pause()
+        assert app.view.current_id == 4
+        assert "message 4" in "\n".join(screen_text(app.view))
 
 
 @pytest.mark.parametrize("start", ["▾", "│ …"])

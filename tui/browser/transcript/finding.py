@@ -27,7 +27,7 @@ from .markdown_layout import render_markdown
 from .tool_text import as_shown
 
 if TYPE_CHECKING:
-    from .scroll import Bookmark
+    from .page import Bookmark
 
 BATCH = 200
 """Messages scanned at a time, which takes a twentieth of a second."""
@@ -149,7 +149,7 @@ class Finding:
             self._main.say(_("no conversation here"))
             return
         self._asks_for_id = what == "id"
-        self._origin = transcript.here()
+        self._origin = transcript.page.here()
         transcript.remember()
         if self._asks_for_id:
             hint = _("{first} to {last}", first=1, last=len(transcript.model.outline.rows))

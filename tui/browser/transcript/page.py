@@ -39,44 +39,13 @@ def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
     return [_RULE if row is None else _ESTIMATES.get(row.role, _OTHER) for row in rows]
 
 
-class Heights:
-    """The numbers of lines of all entries, and their sums, which are added up when they are
-    needed."""
+class Bookmark(NamedTuple):
+    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
 
-    def __init__(self, heights: Sequence[int]) -> None:
-        self._heights = list(heights)
-        self._known = [0]
-        """The lines before each of the first entries: as far as no height has changed since."""
-
-    def __len__(self) -> int:
-        return len(self._heights)
-
-    def __getitem__(self, index: int) -> int:
-        return self._heights[index]
-
-    def __setitem__(self, index: int, height: int) -> None:
-        if height != self._heights[index]:
-            self._heights[index] = height
-            del self._known[index + 1 :]
-
-    def extend(self, heights: Sequence[int]) -> None:
-        self._heights += heights
-
-    @property
-    def sums(self) -> list[int]:
-        """The lines before each entry, and those of all of them."""
-        missing = self._heights[len(self._known) - 1 :]
-        if missing:
-            self._known += accumulate(missing, initial=self._known.pop())
-        return self._known
-
-    def locate(self, line: int) -> Place:
-        """Return the place of a line of the whole; past the end, the last line."""
-        if not self._heights:
-            return 0, 0
-        line = max(min(line, self.sums[-1] - 1), 0)
-        index = bisect_right(self.sums, line, hi=len(self)) - 1
-        return index, line - self.sums[index]
+    root_id: str
+    message_id: int
+    line: int
+    """The line at the top of the page; negative if the page begins with rules above the message."""
 
 
 class SeenByModel(NamedTuple):
@@ -105,16 +74,19 @@ class Page:
         """Cells of a line, and lines of the page."""
         self.look = Look()
         self.opened: set[int] = set()
-        """Entries that are unfolded."""
+        """Ids of the messages that are unfolded."""
         self.matchers: Sequence[Matcher] = ()
         """Terms that are highlighted."""
         self.hit: int | None = None
         """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
         """The index of the current match line of the hit, the same at any width; None for all."""
-        self.heights = Heights([])
+        self.heights: list[int] = []
+        """The number of lines of each entry."""
         self.place: Place = (0, 0)
         """The line at the top of the page."""
+        self.stepped: int | None = None
+        """The entry to which the last step went."""
         self.at_end = True
         """Whether the newest line is on the page; new lines are followed then."""
         self.seen: SeenByModel | None = None
@@ -135,37 +107,28 @@ class Page:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
-        self.seen = self._frame = None
+        self.seen = self.stepped = self._frame = None
         self.at_end, self.place = True, (0, 0)
-        self.heights = Heights(estimates(model) if model is not None else [])
+        self.heights = estimates(model) if model is not None else []
 
     def grow(self, model: TranscriptModel) -> int:
         """Show a newer version of the same conversation at the same place; return the number of new
-        messages."""
-        old = self.model
+        messages.
+
+        Earlier entries may have changed, as after a deletion: if the message at the top is gone,
+        the page begins at the next one.
+        """
+        old, here = self.model, self.here()
         assert old is not None
         self.model, self._frame = model, None
-        if model.entries[: len(old)] == old.entries:
-            self.heights.extend(estimates(model, len(old)))
-        else:
-            self._move(old, model)
+        same = len(old) if model.entries[: len(old)] == old.entries else 0
+        self.heights[same:] = estimates(model, same)
+        if not same:
+            self.seen = self.stepped = None
+            next_id = model.next_shown(here.message_id) if here is not None else None
+            after = model.entry_of(next_id) or 0, 0
+            self.place = (self.place_of(here) if here is not None else None) or after
         return len(model.ids - old.ids)
-
-    def _move(self, old: TranscriptModel, model: TranscriptModel) -> None:
-        """Go to the same message in a version whose earlier entries have changed, as after a
-        deletion; if that is gone, to the next one."""
-        index, line = self.place
-        top = old.row(index)
-        rows = filter(None, map(old.row, range(index, len(old))))
-        goals = (model.entry_of(row.id) for row in rows)
-        goal = next((each for each in goals if each is not None), len(model) - 1)
-        is_same = top is not None and model.entry_of(top.id) == goal
-        self.place = max(goal, 0), line if is_same else 0
-        self.heights = Heights(estimates(model))
-        unfolded = filter(None, map(old.row, self.opened))
-        entries = (model.entry_of(row.id) for row in unfolded)
-        self.opened = {entry for entry in entries if entry is not None}
-        self.seen = None
 
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
         """Highlight other terms, more strongly in one message."""
@@ -199,7 +162,12 @@ class Page:
     def shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
         assert self.model is not None
-        return self.model.shown(index, self.width, self.look, is_open=index in self.opened)
+        return self.model.shown(index, self.width, self.look, is_open=self.is_open(index))
+
+    def is_open(self, index: int) -> bool:
+        """Whether a message is unfolded."""
+        row = self.model.row(index) if self.model is not None else None
+        return row is not None and row.id in self.opened
 
     def height_of(self, index: int) -> int:
         """Return the lines of an entry: exact, if its message has been read."""
@@ -273,10 +241,33 @@ class Page:
             left -= self.height_of(index)
         return index, max(-left, 0)
 
-    def go(self, place: Place) -> None:
-        self.at_end = False
-        self.place = place
+    def go(self, place: Place, stepped: int | None = None) -> None:
+        """Go to a place, by a step to an entry or without one."""
+        self.at_end, self.place, self.stepped = False, place, stepped
         self._frame = None
+
+    def locate(self, line: int) -> Place:
+        """Return the place of a line of the whole conversation; past the end, the last line."""
+        sums = [0, *accumulate(self.heights)]
+        line = max(min(line, sums[-1] - 1), 0)
+        index = bisect_right(sums, line, hi=len(self)) - 1
+        return index, line - sums[index]
+
+    def here(self) -> Bookmark | None:
+        """Return the place at the top of the page; None without a message."""
+        index, line = self.place
+        while self.model is not None and index < len(self):
+            row = self.model.row(index)
+            if row is not None:
+                return Bookmark(self.model.conversation.root_id, row.id, line)
+            line -= self.height_of(index)  # a rule, so it is the message after it
+            index += 1
+        return None
+
+    def place_of(self, mark: Bookmark) -> Place | None:
+        """Return the place of a bookmark; None if this reading leaves its message out."""
+        index = self.model.entry_of(mark.message_id) if self.model is not None else None
+        return self.moved((index, 0), mark.line) if index is not None else None
 
     def settle(self) -> int:
         """Move the place into the conversation and lay out the page; return the lines above it, for
@@ -292,7 +283,7 @@ class Page:
         if frame:
             self._lay_out_ahead(frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD)
         index, line = self.place
-        return self.heights.sums[index] + line
+        return sum(self.heights[:index]) + line
 
     def _lay_out_ahead(self, first: int, last: int) -> None:
         """Have long texts near the page laid out before they come into sight."""
@@ -333,15 +324,18 @@ class Page:
             return line
         return [(text, f"{looks} dim" if text else looks) for text, looks in line]
 
-    def entry_in_sight(self) -> int | None:
-        """Return the entry that keys act on by default: a third down the page, at the end the last
-        message."""
+    @property
+    def current(self) -> int | None:
+        """The entry that keys act on: the one last stepped to, or below it if that is a rule; else
+        one in sight: a third down the page, at the end the last message."""
         frame, model = self.frame(), self.model
         if model is None or not frame:
             return None
-        if self.at_end and (last := model.step(len(model), -1)) is not None:
+        index = self.stepped
+        if index is None and self.at_end and (last := model.step(len(model), -1)) is not None:
             return last
-        index = frame[min(self.height // 3, len(frame) - 1)][0]
+        if index is None:
+            index = frame[min(self.height // 3, len(frame) - 1)][0]
         if model.row(index) is not None:
             return index
         return model.step(index, 1) or model.step(index, -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,19 +21,10 @@ from hermes_browse.store.wording import _
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
 from .entries import Shown, TranscriptModel
-from .page import Page, lay_out
+from .page import Bookmark, Page, lay_out
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""
-
-
-class Bookmark(NamedTuple):
-    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
-
-    root_id: str
-    message_id: int
-    line: int
-    """The line at the top of the page; negative if the page begins with rules above the message."""
 
 
 class TranscriptScroll(LongView, can_focus=True):
@@ -76,10 +67,6 @@ class TranscriptScroll(LongView, can_focus=True):
         super().__init__(id=id)
         self.page = Page()
         self._being_drawn: set[Shown] = set()
-        self._current: int | None = None
-        """The entry last stepped to."""
-        self._gone_to: int | None = None
-        """The entry or rule at which the last step ended."""
         self._before: Bookmark | None = None
         """Where the last jump began."""
         self._needed: tuple[int, int] | None = None
@@ -97,17 +84,13 @@ class TranscriptScroll(LongView, can_focus=True):
     @property
     def current(self) -> ChatMessage | None:
         """The message that keys act on; None if it has not been read."""
-        return self.model.message(self._current_index()) if self.model is not None else None
+        return self.model.message(self.page.current) if self.model is not None else None
 
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
-        row = self.model.row(self._current_index()) if self.model is not None else None
+        row = self.model.row(self.page.current) if self.model is not None else None
         return row.id if row is not None else None
-
-    def _current_index(self) -> int | None:
-        """Return the entry that keys act on: the one last stepped to, else one in sight."""
-        return self._current if self._current is not None else self.page.entry_in_sight()
 
     def tell(self, text: str) -> None:
         """Show a text in the status line; an empty one removes what was said of the page."""
@@ -127,7 +110,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self.post_message(self.Needed(*self._needed))
         self._placing = True
         try:
-            self.virtual_size = Size(self.page.width, self.page.heights.sums[-1])
+            self.virtual_size = Size(self.page.width, sum(self.page.heights))
             self.scroll_to(y=above, animate=False, force=True, immediate=True)
         finally:
             self._placing = False
@@ -175,8 +158,7 @@ class TranscriptScroll(LongView, can_focus=True):
         super().watch_scroll_y(old, new)
         is_at_end = self.page.at_end and round(new) >= self.max_scroll_y  # the pane has grown
         if not self._placing and len(self.page) and round(old) != round(new) and not is_at_end:
-            self._current = None
-            self.page.go(self.page.heights.locate(round(new)))
+            self.page.go(self.page.locate(round(new)))
             self._place()
 
     def on_resize(self) -> None:
@@ -194,37 +176,25 @@ class TranscriptScroll(LongView, can_focus=True):
         if y >= len(frame):
             return Strip.blank(width, base)
         index, line = frame[y]
-        gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
+        gutter = "▎" if self.has_focus and index == self.page.current and line else " "
         return self._strip(line, width, [Segment(f"{gutter} ", base + self._look_style("gutter"))])
 
     # Moves
 
     def _go_to(self, index: int, *, lead: int = 0) -> None:
-        model = self.model
-        assert model is not None
-        self.page.go(self.page.moved((index, 0), -lead) if lead else (index, 0))
+        self.page.go(self.page.moved((index, 0), -lead), index)
         self._place()
-        following = index if model.row(index) is not None else model.step(index, 1)
-        self._current = following if following is not None else index
-        self._gone_to = index
-        self.refresh()
-
-    def _follow_page(self) -> None:
-        """Make keys act on what is in sight instead of the entry last stepped to."""
-        self._current = self._gone_to = None
 
     def action_scroll_lines(self, lines: int) -> None:
-        if not len(self.page):
+        page = self.page
+        if not len(page):
             return
-        before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
-        self._follow_page()
-        self.page.go(self.page.moved(before, lines))
+        before, at_end, stepped = page.place, page.at_end, page.stepped
+        page.go(page.moved(before, lines))
         self._place()
-        if (
-            self.page.place == before and abs(lines) == 1
-        ):  # at the end: step through the messages on the page
-            self._current, self._gone_to = stepped
-            self.page.at_end = at_end
+        # At an end of the conversation: step through the messages on the page.
+        if page.place == before and abs(lines) == 1:
+            page.at_end, page.stepped = at_end, stepped
             self.action_step(lines, "")
 
     def action_scroll_pages(self, pages: float) -> None:
@@ -238,14 +208,13 @@ class TranscriptScroll(LongView, can_focus=True):
     def action_to_end(self) -> None:
         """Go to the last line, and follow new ones."""
         self.remember()
-        self.page.at_end = True
-        self._follow_page()
+        self.page.at_end, self.page.stepped = True, None
         self._place()
         self.tell("")  # clears the count of new messages
 
     def action_step(self, by: int, role: str) -> None:
         """Go to the next or previous message, or prompt."""
-        start = self._current_index()
+        start = self.page.current
         if self.model is None or start is None:
             return
         target = self.model.step(start, by, role)
@@ -254,26 +223,9 @@ class TranscriptScroll(LongView, can_focus=True):
         else:
             self._go_to(target)
 
-    def here(self) -> Bookmark | None:
-        """Return the place at the top of the page; None without a message."""
-        model = self.model
-        if model is None or not len(self.page):
-            return None
-        index, line = self.page.place
-        message = model.row(index)
-        while (
-            message is None and index < len(self.page) - 1
-        ):  # rules have no id, so take the message after them
-            line -= self.page.height_of(index)
-            index += 1
-            message = model.row(index)
-        return (
-            Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
-        )
-
     def remember(self) -> None:
         """Remember where a jump begins, for `'` to go back to."""
-        self._before = self.here()
+        self._before = self.page.here()
 
     def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         self.action_scroll_lines(3)

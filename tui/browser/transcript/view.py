@@ -14,8 +14,8 @@ from ...settings.keys.pane_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
 from .entries import EntryKind, Look, Tools, TranscriptModel
-from .page import SeenByModel
-from .scroll import Bookmark, TranscriptScroll
+from .page import Bookmark, SeenByModel
+from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -40,7 +40,7 @@ class TranscriptView(TranscriptScroll):
     """Whether a text is being found here: `n`, `N` and Escape act on it then, not on the search."""
 
     _unfolded: int | None = None
-    """The entry that was unfolded to show a match; it is folded again when another is shown."""
+    """The message that was unfolded to show a match; it is folded again when another is shown."""
 
     _mark: Bookmark | None = None
 
@@ -68,7 +68,6 @@ class TranscriptView(TranscriptScroll):
         self.page.light(matchers, message_id)
         self.page.open(model)
         self._unfolded = self._needed = None
-        self._follow_page()
         if message_id is not None and self.show_find(message_id):
             return
         start = model.entry_of_segment(segment) if model is not None else None
@@ -101,7 +100,7 @@ class TranscriptView(TranscriptScroll):
     def on_click(self, event: events.Click) -> None:
         frame = self.page.frame()
         if event.y < len(frame):
-            self._current, line = frame[event.y]
+            self.page.stepped, line = frame[event.y]
             if line_text(line).lstrip(" │┊─").startswith(("▸", "▾", "…")):
                 self.action_toggle_fold()
             self.refresh()
@@ -112,14 +111,18 @@ class TranscriptView(TranscriptScroll):
     # Folding
 
     def action_toggle_fold(self) -> None:
-        index = self._current_index()
-        if index is None or self.model is None or not self.model.is_foldable(index):
+        index, row_id = self.page.current, self.current_id
+        if (
+            index is None
+            or row_id is None
+            or self.model is None
+            or not self.model.is_foldable(index)
+        ):
             self.tell(_("nothing is folded here"))
             return
-        self.page.opened ^= {index}
+        self.page.opened ^= {row_id}
         self._unfolded = None  # stays as the user folds it
-        self.page.go(self.page.place)
-        self._current = index
+        self.page.go(self.page.place, index)
         self._place()
 
     def _set_look(self, look: Look) -> None:
@@ -151,7 +154,9 @@ class TranscriptView(TranscriptScroll):
         model, kind = self.model, EntryKind(name)
         if model is None or not len(self.page):
             return
-        index, line = (self._gone_to, 0) if self._gone_to is not None else self.page.place
+        index, line = (
+            (stepped, 0) if (stepped := self.page.stepped) is not None else self.page.place
+        )
         # Inside an entry, its own first line is the nearest rule backwards.
         target = model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
         if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
@@ -163,16 +168,15 @@ class TranscriptView(TranscriptScroll):
 
     def go_back_to(self, bookmark: Bookmark) -> bool:
         """Show a place again; False if this reading leaves its message out."""
-        index = self.model.entry_of(bookmark.message_id) if self.model is not None else None
-        if index is None:
+        place = self.page.place_of(bookmark)
+        if place is None:
             return False
-        self._follow_page()
-        self.page.go(self.page.moved((index, 0), bookmark.line))
+        self.page.go(place)
         self._place()
         return True
 
     def action_mark(self) -> None:
-        self._mark = self.here()
+        self._mark = self.page.here()
         if self._mark is not None:
             self.tell(_("marked · ' comes back here"))
 
@@ -184,7 +188,7 @@ class TranscriptView(TranscriptScroll):
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
             self.tell(_("no mark in this conversation: m makes one"))
             return
-        here = self.here()
+        here = self.page.here()
         if not self.go_back_to(goal):
             self.tell(_("the marked message is not part of this reading: v shows everything"))
         elif self._mark is not None:
@@ -241,16 +245,16 @@ class TranscriptView(TranscriptScroll):
             return False
         shown = model.row(index)
         page.hit, page.hit_number = shown.id if shown is not None else message_id, None
-        if self._unfolded is not None and self._unfolded != index:
-            page.opened.discard(self._unfolded)
+        if self._unfolded not in (None, page.hit):
+            page.opened -= {self._unfolded}
             self._unfolded = None
-        is_folded = index not in page.opened and model.is_foldable(index)
+        is_folded = page.hit not in page.opened and model.is_foldable(index)
         if is_folded and not page.match_lines(index):
-            page.opened.add(index)
+            page.opened.add(page.hit)
             if page.match_lines(index):
-                self._unfolded = index
+                self._unfolded = page.hit
             else:
-                page.opened.discard(index)
+                page.opened.discard(page.hit)
         match_lines = page.match_lines(index)
         if match_lines:
             self._show_match(index, len(match_lines) - 1 if last else 0)
@@ -263,6 +267,5 @@ class TranscriptView(TranscriptScroll):
         line = self.page.match_lines(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # below the page
-            self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
+            self.page.go(self.page.moved((index, line), -(self.page.height // 3)), index)
             self._place()
-            self._current = index
