@@ -27,9 +27,10 @@ def block(text, width):
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):
     """Arguments or a result laid out by their fields."""
-    return MessageLayout(
-        tool_text.tool_text(text, width, language, is_result=is_result, full=full), width
-    ).lines()
+    paragraphs, _left = tool_text.tool_text(
+        text, width, language, is_result=is_result, full=full, limit=10_000
+    )
+    return MessageLayout(paragraphs, width).lines()
 
 
 def output_lines(text, width, *, is_result=False, full):

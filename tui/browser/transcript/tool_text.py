@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from rich.ansi import AnsiDecoder
@@ -252,28 +252,34 @@ def _field(key: str, value: object, width: int, language: str) -> list[Paragraph
 
 
 def tool_text(
-    text: str, width: int, language: str = "", *, is_result: bool = False, full: bool
-) -> list[Paragraph]:
-    """Lay out stored arguments or a stored result; `full` shows fields that are null, too.
+    text: str, width: int, language: str = "", *, is_result: bool, full: bool, limit: int
+) -> tuple[Sequence[Paragraph], int]:
+    """Lay out stored arguments or a stored result.
 
     Args:
         width: Cells; tables are at most as wide.
         language: Of the file that the call is about; empty if unknown.
         is_result: The field with the output of the tool is shown without its name.
+        full: Show fields that are null, too.
+        limit: The most code points of a text, or of each field of an object.
+
+    Returns:
+        The paragraphs, and the code points left out.
     """
     loaded = load_json(text)
     if not isinstance(loaded, dict):
-        return block(text, width, language if is_result else "")
-    main, output = _main_text(loaded) if is_result else ("", "")
-    paragraphs = []
+        return block(text[:limit], width, language if is_result else ""), max(len(text) - limit, 0)
+    main = _main_text(loaded)[0] if is_result else ""
+    paragraphs, left = list[Paragraph](), 0
     for key, value in loaded.items():
-        if key == main and not output.strip():
-            continue
-        if key == main:
-            paragraphs += block(output, width, _language_in(key, language))
-        elif full or value is not None:
+        if isinstance(value, str):
+            left += max(len(value) - limit, 0)
+            value = value[:limit]
+        if key != main and (full or value is not None):
             paragraphs += _field(key, value, width, language)
-    return paragraphs
+        elif key == main and value.strip():
+            paragraphs += block(value, width, _language_in(key, language))
+    return paragraphs, left
 
 
 def _main_text(result: Mapping[str, object]) -> tuple[str, str]:
