@@ -21,7 +21,6 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _, ngettext
 
 from ...settings.keys.screen_commands import PREFLIGHT
-from ...terminal import clipboard
 from ...text import formats
 from ...widgets.card import Card, keys_line
 
@@ -194,13 +193,8 @@ class PreflightCard(Card[bool]):
 
     def action_copy(self) -> None:
         """Copy the command; not that of the sample store, which would open an empty chat."""
-        if self._plan.is_sample:
-            return
-
-        async def work() -> None:
-            self.answer(await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard))
-
-        self.run_worker(work(), exclusive=True)
+        if not self._plan.is_sample:
+            self.copy(self._plan.shell())
 
     def action_scroll(self, lines: int) -> None:
         self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

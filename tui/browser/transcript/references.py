@@ -27,7 +27,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import REFERENCES
-from ...terminal import clipboard, programs
+from ...terminal import programs
 from ...text import formats
 from ...widgets.card import Card, keys_line
 from ..context import Context
@@ -255,16 +255,12 @@ class ReferencesCard(Card[None]):
     def action_copy(self) -> None:
         reference = self._current
         if reference is not None and reference.embedded is None:
-            self._start(self._copy(reference))
+            self.copy(reference.target, _(reference.kind))
         elif reference is not None:
             self._tell(_("an embedded image has no path to copy · Enter opens it"))
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         self.run_worker(work, group="reference", exclusive=True)
-
-    async def _copy(self, reference: Reference, before: str = "") -> None:
-        route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
-        self._tell(f"{before}{_(reference.kind)} {route}")
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
@@ -277,7 +273,7 @@ class ReferencesCard(Card[None]):
             self._start(self._outside(reference.target))
         else:
             why = "" if reference.kind is ReferenceKind.PATH else _("not of the web: ")
-            self._start(self._copy(reference, why))
+            self.copy(reference.target, f"{why}{_(reference.kind)}")
 
     async def _open_embedded(self, message_id: int, number: int) -> None:
         """Write an embedded image to a private file, and open that."""
