@@ -227,7 +227,7 @@ async def test_another_reading_keeps_the_place(browser):
     await browser.press("tab", "g", "right_curly_bracket")
     before = transcript.current_id
     await browser.press("v")
-    assert transcript.current_id not in (None, before) and not transcript.at_end
+    assert transcript.current_id not in (None, before) and not transcript.page.at_end
     assert "what the model still sees · the message you were at is not part of it" in browser.status
     await browser.press("v", "v")
     assert transcript.current_id == before

@@ -40,7 +40,7 @@ async def test_a_resize_keeps_what_is_read(*, at_end):
             await _resize(pilot, app, size)
             place = app.view.page.place[0]
             assert place >= 50 if at_end else abs(place - before) <= 1, size
-            assert app.view.at_end == at_end
+            assert app.view.page.at_end == at_end
         assert abs(app.view.page.place[0] - before) <= 1
 
 

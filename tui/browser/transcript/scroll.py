@@ -77,11 +77,6 @@ class TranscriptScroll(LongView, can_focus=True):
         return self.page.model
 
     @property
-    def at_end(self) -> bool:
-        """Whether the newest line is on screen; new lines are followed then."""
-        return self.page.at_end
-
-    @property
     def current(self) -> ChatMessage | None:
         """The message that keys act on; None if it has not been read."""
         return self.model.message(self.page.current) if self.model is not None else None
