@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 
 from textual.app import SuspendNotSupported
@@ -15,7 +16,6 @@ from textual.app import SuspendNotSupported
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -32,14 +32,10 @@ was started with."""
 
 def _ask(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run a program of the terminal; a missing or hanging one counts as failed."""
+    nothing = subprocess.DEVNULL
     try:
         return subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
-            errors="replace",
+            argv, stdin=nothing, capture_output=True, timeout=_PATIENCE, errors="replace"
         )
     except subprocess.TimeoutExpired:
         reason = _("it does not answer")
@@ -71,20 +67,18 @@ def _title(plan: ResumePlan) -> str:
 
 def _filled(template: str, plan: ResumePlan) -> list[str]:
     """Return the words of the command that opens a window."""
-    words = shlex.split(template)
+    words, folder = shlex.split(template), os.getcwd()
     is_tmux = words[0] == "tmux"
-    # tmux expands formats in a directory.
-    folder = os.getcwd().replace("#", "##") if is_tmux else os.getcwd()
+    if is_tmux:
+        folder = folder.replace("#", "##")  # it expands formats in a directory
     filled: list[str] = []
     for word in words:
         if word == "{command}":
             filled += _command(plan)
         else:
             filled.append(word.replace("{title}", _title(plan)).replace("{folder}", folder))
-    if not is_tmux:
-        return filled
     # An argument that ends in a semicolon ends a command of tmux.
-    return [f"{word[:-1]}\\;" if word.endswith(";") else word for word in filled]
+    return [re.sub(r";\Z", r"\;", word) for word in filled] if is_tmux else filled
 
 
 def _tmux_window(plan: ResumePlan) -> str | None:
@@ -92,10 +86,8 @@ def _tmux_window(plan: ResumePlan) -> str | None:
     pane = os.environ.get("TMUX_PANE", "")
     target = ["-t", pane] if pane else []
     listed = _ask(["tmux", "list-panes", "-s", *target, "-F", "#{window_id} #{pane_start_command}"])
-    key = f"{_KEY}={_key(plan)}"
-    return next(
-        (line.partition(" ")[0] for line in listed.stdout.splitlines() if key in line), None
-    )
+    lines = (line for line in listed.stdout.splitlines() if f"{_KEY}={_key(plan)}" in line)
+    return next((line.partition(" ")[0] for line in lines), None)
 
 
 def go_to(plan: ResumePlan) -> bool:
@@ -137,15 +129,16 @@ class Resuming:
         main = self._main
         if main.options.resume == "window" and not main.host.is_choice_printed:
             self.resume_in_window()
-        elif main.current is not None:
-            main.start("resume", self._resume, main.current)
         else:
-            main.say(_("no conversation here"))
+            self._start(self._resume)
 
     def resume_in_window(self) -> None:
         """Go to the window that has the conversation, or open one."""
+        self._start(self._resume_in_window)
+
+    def _start(self, resume: Callable[[str], Coroutine[object, object, None]]) -> None:
         if self._main.current is not None:
-            self._main.start("resume", self._resume_in_window, self._main.current)
+            self._main.start("resume", resume, self._main.current.id)
         else:
             self._main.say(_("no conversation here"))
 
@@ -153,9 +146,9 @@ class Resuming:
         if self._main.current is not None:
             self._main.start("command", self._copy_command, self._main.current.id)
 
-    async def _resume(self, conversation: Conversation) -> None:
+    async def _resume(self, session_id: str) -> None:
         main = self._main
-        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
+        plan, card = await main.read(lambda store: self._prepare(store, session_id))
         ends = main.host.is_choice_printed or main.options.resume == "exit"
         self._ask(plan, card, main.host.finish if ends else self._run_and_return)
 
@@ -184,15 +177,14 @@ class Resuming:
     def _ask(
         self, plan: ResumePlan, card: PreflightCard | None, go: Callable[[ResumePlan], object]
     ) -> None:
-        if card is None:
-            go(plan)
-            return
-
         def decided(is_confirmed: bool | None) -> None:
             if is_confirmed:
                 go(plan)
 
-        self._main.app.push_screen(card, decided)
+        if card is None:
+            go(plan)
+        else:
+            self._main.app.push_screen(card, decided)
 
     async def _copy_command(self, session_id: str) -> None:
         main, location = self._main, self._main.location
@@ -204,9 +196,9 @@ class Resuming:
 
     # In a window
 
-    async def _resume_in_window(self, conversation: Conversation) -> None:
+    async def _resume_in_window(self, session_id: str) -> None:
         main = self._main
-        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
+        plan, card = await main.read(lambda store: self._prepare(store, session_id))
         if await main.call(lambda: go_to(plan)):
             main.say(_("this conversation was open in a window of tmux: it is in front now"))
         else:
@@ -229,25 +221,18 @@ class Resuming:
             return
         try:
             with main.reads.released(), main.host.lend_terminal():
-                ended = subprocess.run(
-                    [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
-                ).returncode
+                ended = subprocess.call([plan.executable, *plan.argv[1:]], env=plan.environment())
         except SuspendNotSupported:  # there is no terminal to take back
             main.host.finish(plan)
             return
         except OSError as error:
-            words = _(
-                "{program} could not be started: {reason}.",
-                program=plan.executable,
-                reason=error.strerror,
-            )
-            main.failed(BrowseError(words))
+            failed = _("{program} could not be started: {reason}.")
+            reason = failed.format(program=plan.executable, reason=error.strerror)
+            main.failed(BrowseError(reason))
         else:
             failure = _("back from Hermes, which ended with {code}", code=ended)
             main.say(_("back from Hermes") if ended == 0 else failure)
-            main.start("mark-read", self._mark_read, plan.conversation)
+            # The user has just seen it in Hermes.
+            ids = [segment.id for segment in plan.conversation.segments]
+            main.start("mark-read", main.mark_read, ids, None)
         main.touched = ()
-
-    async def _mark_read(self, conversation: Conversation) -> None:
-        """Mark as read what the user has just seen in Hermes."""
-        await self._main.mark_read([segment.id for segment in conversation.segments], None)
