@@ -145,34 +145,25 @@ class MessageLayout:
             return self
         from hermes_browse.store.search.snippets import find_ranges  # matchers have loaded it
 
+        texts = [line_text(each.spans) for each in self._paragraphs]
         spans = [span for each in self._paragraphs for span in (*each.spans, ("\n", ""))]
-        ends = list(accumulate(len(line_text(each.spans)) + 1 for each in self._paragraphs))
-        offsets = [0, *ends]
-        matches = find_ranges(line_text(spans), matchers)
-        line_starts = [
-            offset + start
-            for offset, ranges in zip(offsets, self._breaks, strict=False)
-            for start, _end in ranges
-        ]
+        starts = [0, *accumulate(len(text) + 1 for text in texts)]
+        matches = find_ranges("\n".join(texts), matchers)
+        breaks = zip(starts, self._breaks, strict=False)
+        line_starts = [offset + start for offset, ranges in breaks for start, _end in ranges]
         lines = [bisect_right(line_starts, start) - 1 for start, _end in matches]
         lit = copy(self)
         lit.match_lines = sorted(set(lines))
-        strong = None
+        strong = set(lines)
         if current is not None:
-            strong = dict(enumerate(lit.match_lines)).get(current, NO_LINE)
-        for look, is_strong in (("hit", False), ("hit-current", True)):
-            of_look = [
-                match
-                for match, line in zip(matches, lines, strict=True)
-                if (strong is None or line == strong) is is_strong
-            ]
-            spans = light(spans, of_look, look)
-        parts = slice_spans(
-            spans, [(start, end - 1) for start, end in zip(offsets, ends, strict=False)]
-        )
-        lit._paragraphs = [
-            each._replace(spans=part) for each, part in zip(self._paragraphs, parts, strict=True)
-        ]
+            strong = set(lit.match_lines[current : current + 1]) if current >= 0 else set()
+        looks = ["hit-current" if line in strong else "hit" for line in lines]
+        for look in ("hit", "hit-current"):
+            own = [each for each, its in zip(matches, looks, strict=True) if its == look]
+            spans = light(spans, own, look)
+        ranges = ((start, start + len(text)) for start, text in zip(starts, texts, strict=False))
+        pairs = zip(self._paragraphs, slice_spans(spans, ranges), strict=True)
+        lit._paragraphs = [each._replace(spans=part) for each, part in pairs]
         return lit
 
 
