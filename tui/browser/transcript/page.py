@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from ...text.formats import clip
 from ...text.styled import Line
-from .entries import EntryKind, Look, Shown, TranscriptModel
+from .entries import NOTHING, EntryKind, Look, Shown, TranscriptModel
 from .paragraphs import NO_LINE, MessageLayout, Paragraph, fixed
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Page:
     """The part of a conversation that is on screen."""
 
     def __init__(self) -> None:
-        self.model: TranscriptModel | None = None
+        self.model = NOTHING
         self.width, self.height = 80, 24
         """Cells of a line, and lines of the page."""
         self.look = Look()
@@ -103,13 +103,13 @@ class Page:
     def __len__(self) -> int:
         return len(self.heights)
 
-    def open(self, model: TranscriptModel | None) -> None:
+    def open(self, model: TranscriptModel) -> None:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
         self.seen = self.stepped = self._frame = None
         self.at_end, self.place = True, (0, 0)
-        self.heights = estimates(model) if model is not None else []
+        self.heights = estimates(model)
 
     def grow(self, model: TranscriptModel) -> int:
         """Show a newer version of the same conversation at the same place; return the number of new
@@ -119,7 +119,6 @@ class Page:
         the page begins at the next one.
         """
         old, here = self.model, self.here()
-        assert old is not None
         self.model, self._frame = model, None
         same = len(old) if model.entries[: len(old)] == old.entries else 0
         self.heights[same:] = estimates(model, same)
@@ -157,16 +156,15 @@ class Page:
     @property
     def hit_entry(self) -> int | None:
         """The entry of the hit; None if there is none here."""
-        return self.model.entry_of(self.hit) if self.model is not None else None
+        return self.model.entry_of(self.hit)
 
     def shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
-        assert self.model is not None
         return self.model.shown(index, self.width, self.look, is_open=self.is_open(index))
 
     def is_open(self, index: int) -> bool:
         """Whether a message is unfolded."""
-        row = self.model.row(index) if self.model is not None else None
+        row = self.model.row(index)
         return row is not None and row.id in self.opened
 
     def height_of(self, index: int) -> int:
@@ -191,7 +189,6 @@ class Page:
         return layout
 
     def _draw(self, index: int, *, now: bool) -> MessageLayout | None:
-        assert self.model is not None
         entry = self.model.entries[index]
         if entry.kind is not EntryKind.MESSAGE:
             return _rule(entry.text, self.width)
@@ -256,7 +253,7 @@ class Page:
     def here(self) -> Bookmark | None:
         """Return the place at the top of the page; None without a message."""
         index, line = self.place
-        while self.model is not None and index < len(self):
+        while index < len(self):
             row = self.model.row(index)
             if row is not None:
                 return Bookmark(self.model.conversation.root_id, row.id, line)
@@ -266,7 +263,7 @@ class Page:
 
     def place_of(self, mark: Bookmark) -> Place | None:
         """Return the place of a bookmark; None if this reading leaves its message out."""
-        index = self.model.entry_of(mark.message_id) if self.model is not None else None
+        index = self.model.entry_of(mark.message_id)
         return self.moved((index, 0), mark.line) if index is not None else None
 
     def settle(self) -> int:
@@ -318,9 +315,7 @@ class Page:
 
     def _dimmed(self, index: int, line: Line) -> Line:
         """Dim a line if the model did not see its message."""
-        if self.seen is None or index in self.seen.entries or self.model is None:
-            return line
-        if self.model.row(index) is None:
+        if self.seen is None or index in self.seen.entries or self.model.row(index) is None:
             return line
         return [(text, f"{looks} dim" if text else looks) for text, looks in line]
 
@@ -328,10 +323,9 @@ class Page:
     def current(self) -> int | None:
         """The entry that keys act on: the one last stepped to, or below it if that is a rule; else
         one in sight: a third down the page, at the end the last message."""
-        frame, model = self.frame(), self.model
-        if model is None or not frame:
+        frame, model, index = self.frame(), self.model, self.stepped
+        if not frame:
             return None
-        index = self.stepped
         if index is None and self.at_end and (last := model.step(len(model), -1)) is not None:
             return last
         if index is None:

@@ -20,7 +20,7 @@ from hermes_browse.store.wording import _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import Shown, TranscriptModel
+from .entries import NOTHING, Shown, TranscriptModel
 from .page import Bookmark, Page, lay_out
 
 _GUTTER = 2
@@ -74,17 +74,18 @@ class TranscriptScroll(LongView, can_focus=True):
 
     @property
     def model(self) -> TranscriptModel | None:
-        return self.page.model
+        """The conversation; None for an empty page."""
+        return self.page.model if self.page.model is not NOTHING else None
 
     @property
     def current(self) -> ChatMessage | None:
         """The message that keys act on; None if it has not been read."""
-        return self.model.message(self.page.current) if self.model is not None else None
+        return self.page.model.message(self.page.current)
 
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
-        row = self.model.row(self.page.current) if self.model is not None else None
+        row = self.page.model.row(self.page.current)
         return row.id if row is not None else None
 
     def tell(self, text: str) -> None:
@@ -119,15 +120,16 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def _tell_seen(self) -> None:
         """Report the last message in sight, if there are new ones in the conversation."""
-        model, frame = self.model, self.page.frame()
-        if not self.has_focus or model is None or model.conversation.first_new is None or not frame:
+        model, frame = self.page.model, self.page.frame()
+        new = model.conversation.first_new
+        if not self.has_focus or new is None or not frame:
             return
         index = frame[-1][0]
         while index + 1 < len(model) and not self.page.heights[index + 1]:  # shown with its call
             index += 1
         rows = map(model.row, range(index, -1, -1))
         last = next((row.id for row in rows if row is not None), 0)
-        if last >= model.conversation.first_new:
+        if last >= new:
             self.post_message(self.Seen(model.conversation.segments, last))
 
     def _draw(self) -> None:
@@ -210,9 +212,9 @@ class TranscriptScroll(LongView, can_focus=True):
     def action_step(self, by: int, role: str) -> None:
         """Go to the next or previous message, or prompt."""
         start = self.page.current
-        if self.model is None or start is None:
+        if start is None:
             return
-        target = self.model.step(start, by, role)
+        target = self.page.model.step(start, by, role)
         if target is None:
             self.tell(_("no further prompt") if role else _("no further message"))
         else:

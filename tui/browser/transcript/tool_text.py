@@ -257,7 +257,7 @@ def tool_text(
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text[:limit], width, language if is_result else ""), max(len(text) - limit, 0)
-    main = _main_text(loaded) if is_result else ""
+    main = _main_text(loaded) if is_result else None
     paragraphs, left = list[Paragraph](), 0
     for key, value in loaded.items():
         if isinstance(value, str):
@@ -270,9 +270,9 @@ def tool_text(
     return paragraphs, left
 
 
-def _main_text(result: Mapping[str, object]) -> str:
-    """Return the name of the field that holds the output; empty if there is none."""
-    return next((key for key in _MAIN_TEXTS if isinstance(result.get(key), str)), "")
+def _main_text(result: Mapping[str, object]) -> str | None:
+    """Return the name of the field that holds the output; None if there is none."""
+    return next((key for key in _MAIN_TEXTS if isinstance(result.get(key), str)), None)
 
 
 def as_shown(text: str) -> str:
@@ -286,5 +286,6 @@ def output_text(text: str) -> str:
     """Return the output in a stored result, without the JSON object around it and without
     colours."""
     loaded = load_json(text)
-    output = loaded.get(_main_text(loaded)) if isinstance(loaded, dict) else ""
-    return without_colours(output or text)
+    fields = loaded if isinstance(loaded, dict) else {}
+    main = _main_text(fields)
+    return without_colours((fields[main] if main else "") or text)

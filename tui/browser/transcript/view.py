@@ -13,7 +13,7 @@ from hermes_browse.store.wording import N_, _
 from ...settings.keys.pane_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
-from .entries import EntryKind, Look, Tools, TranscriptModel
+from .entries import NOTHING, EntryKind, Look, Tools, TranscriptModel
 from .page import Bookmark, SeenByModel
 from .scroll import TranscriptScroll
 
@@ -66,14 +66,11 @@ class TranscriptView(TranscriptScroll):
             segment: Begin at this session instead.
         """
         self.page.light(matchers, message_id)
-        self.page.open(model)
+        self.page.open(model if model is not None else NOTHING)
         self._unfolded = self._needed = None
         if message_id is not None and self.show_find(message_id):
             return
-        start = model.entry_of_segment(segment) if model is not None else None
-        if start is not None:
-            self._go_to(start)
-        else:
+        if segment is None or not self.go_to_segment(segment):
             self._place()
 
     def grow(self, model: TranscriptModel) -> int:
@@ -112,12 +109,7 @@ class TranscriptView(TranscriptScroll):
 
     def action_toggle_fold(self) -> None:
         index, row_id = self.page.current, self.current_id
-        if (
-            index is None
-            or row_id is None
-            or self.model is None
-            or not self.model.is_foldable(index)
-        ):
+        if index is None or row_id is None or not self.page.model.is_foldable(index):
             self.tell(_("nothing is folded here"))
             return
         self.page.opened ^= {row_id}
@@ -142,23 +134,19 @@ class TranscriptView(TranscriptScroll):
 
     def go_to_segment(self, session_id: str) -> bool:
         """Show the beginning of a segment; False if it has no messages."""
-        index = self.model.entry_of_segment(session_id) if self.model is not None else None
-        if index is None:
-            return False
-        self._go_to(index)
-        return True
+        index = self.page.model.entry_of_segment(session_id)
+        if index is not None:
+            self._go_to(index)
+        return index is not None
 
     def action_step_rule(self, by: int, name: str) -> None:
         """Go to the next or previous day or segment; backwards, first to the beginning of the
         current one."""
-        model, kind = self.model, EntryKind(name)
-        if model is None or not len(self.page):
-            return
-        index, line = (
-            (stepped, 0) if (stepped := self.page.stepped) is not None else self.page.place
-        )
+        kind, (index, line) = EntryKind(name), self.page.place
+        if self.page.stepped is not None:
+            index, line = self.page.stepped, 0
         # Inside an entry, its own first line is the nearest rule backwards.
-        target = model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
+        target = self.page.model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
         if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
             target = 0  # the first segment has no seam above it
         if target is None:
@@ -169,11 +157,10 @@ class TranscriptView(TranscriptScroll):
     def go_back_to(self, bookmark: Bookmark) -> bool:
         """Show a place again; False if this reading leaves its message out."""
         place = self.page.place_of(bookmark)
-        if place is None:
-            return False
-        self.page.go(place)
-        self._place()
-        return True
+        if place is not None:
+            self.page.go(place)
+            self._place()
+        return place is not None
 
     def action_mark(self) -> None:
         self._mark = self.page.here()
@@ -183,9 +170,8 @@ class TranscriptView(TranscriptScroll):
     def action_to_mark(self) -> None:
         """Go to the mark, else to where the last jump began; the key goes back to here the next
         time."""
-        model = self.model
         goal = self._mark if self._mark is not None else self._before
-        if model is None or goal is None or goal.root_id != model.conversation.root_id:
+        if goal is None or goal.root_id != self.page.model.conversation.root_id:
             self.tell(_("no mark in this conversation: m makes one"))
             return
         here = self.page.here()
@@ -237,11 +223,11 @@ class TranscriptView(TranscriptScroll):
         Returns:
             False if this reading leaves the message out.
         """
-        page, model = self.page, self.model
+        page, model = self.page, self.page.model
         if matchers is not None and matchers != page.matchers:
             page.light(matchers)
-        index = model.shown_at(message_id) if model is not None else None
-        if index is None or model is None:
+        index = model.shown_at(message_id)
+        if index is None:
             return False
         shown = model.row(index)
         page.hit, page.hit_number = shown.id if shown is not None else message_id, None
