@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.block_kinds import CALL, RESULT, without_injections
@@ -47,18 +47,11 @@ def needle(text: str) -> Matcher | None:
     return Matcher(term, fold(text), is_anywhere=True) if text.strip() else None
 
 
-def texts_of(message: ChatMessage) -> Iterator[str]:
-    """Yield the texts of a message as the transcript can show them, including folded parts."""
-    for block in blocks_of(message):
-        if block.kind is CALL:
-            yield block.tool
-        yield as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
-
-
 def contains(message: ChatMessage, matcher: Matcher) -> bool:
-    """Whether a message, as it can be shown, has a match."""
-    for text in texts_of(message):
-        if matcher.first(fold(text)):
+    """Whether a message has a match, as the transcript can show it, folded parts included."""
+    for block in blocks_of(message):
+        shown = as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
+        if any(matcher.first(fold(text)) for text in (block.tool, shown)):
             return True
     return _matches_rendered(without_injections(message.text), matcher)
 
@@ -122,6 +115,10 @@ class FindResults:
                     self._scanned |= ids
         self.is_complete = True
 
+    def ordered(self, model: TranscriptModel) -> list[int]:
+        """Return the messages found, from top to bottom."""
+        return sorted(self.found & model.ids, key=model.number_of)
+
 
 class Finding:
     """Finds a text in the conversation on screen: asks for it, scans, steps through the results.
@@ -130,29 +127,30 @@ class Finding:
     """
 
     def __init__(self, main: Panes) -> None:
-        self._main = main
+        self._main, self._transcript = main, main.transcript
         self._findings: FindResults | None = None
         self._asks_for_id = False
         self._origin: Bookmark | None = None
+        """Where the input was opened."""
         self._awaits_first = False
         """The transcript has not gone to the first find yet."""
         self._text = ""
         self._is_quiet = False
+        """What is found now was not asked for by a key, and is not told."""
 
     # The input
 
     def open(self, what: str = "text") -> None:
         """Ask for a text, or for the `id` of a message: within the key, so that what is typed behind
         it goes into the input."""
-        transcript, line = self._main.transcript, self._main.ask_line
-        if transcript.model is None:
+        model, line = self._transcript.model, self._main.ask_line
+        if model is None:
             self._main.say(_("no conversation here"))
             return
         self._asks_for_id = what == "id"
-        self._origin = transcript.page.here()
-        transcript.remember()
+        self._origin = self._transcript.remember()
         if self._asks_for_id:
-            hint = _("{first} to {last}", first=1, last=len(transcript.model.outline.rows))
+            hint = _("{first} to {last}", first=1, last=len(model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
@@ -161,15 +159,15 @@ class Finding:
     def hide(self) -> None:
         self._main.ask_line.display = False
         if isinstance(self._main.focused, AskInput):
-            self._main.set_focus(self._main.transcript)
+            self._main.set_focus(self._transcript)
 
     def submitted(self, text: str) -> None:
         """Enter: stay at the find, or go to the id."""
         if self._asks_for_id:
             self._go_to_id(text)
-            return
-        self.hide()
-        self._tell()
+        else:
+            self.hide()
+            self._tell()
 
     def left(self) -> None:
         """Escape: go back to where the input was opened."""
@@ -177,13 +175,13 @@ class Finding:
         if not self._asks_for_id:
             self.close()
         if self._origin is not None:
-            self._main.transcript.go_back_to(self._origin)
+            self._transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
         """Go to a message by its number here, else by its id; what cannot be gone to stays in the
         input."""
         typed = text.strip().lstrip("#")
-        model = self._main.transcript.model
+        model = self._transcript.model
         if not typed or model is None:
             self.hide()
             return
@@ -194,14 +192,13 @@ class Finding:
         message_id = rows[number - 1].id if 1 <= number <= len(rows) else number
         index = model.entry_of(message_id)
         if index is None:
-            self._main.say(
-                _("message {id} is not part of this conversation as it is read here", id=message_id)
-            )
+            words = _("message {id} is not part of this conversation as it is read here")
+            self._main.say(words.format(id=message_id))
             return
         self.hide()
-        place = model.number_of(message_id)
+        place = model.entries[index].number
         told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
-        self._main.start("goal", self._show, index, message_id, told=told)
+        self._go(model, message_id, told=told)
 
     # Finding
 
@@ -210,8 +207,7 @@ class Finding:
         if self._asks_for_id:
             return
         self._text = text
-        transcript = self._main.transcript
-        matcher, model, origin = needle(text), transcript.model, self._origin
+        matcher, model, origin = needle(text), self._transcript.model, self._origin
         if matcher is None or model is None:
             self.close()
             return
@@ -220,8 +216,8 @@ class Finding:
         self._findings = FindResults(matcher, model.conversation.root_id, first)
         self._awaits_first, self._is_quiet = True, False
         self._main.cancel("goal")  # found with fewer letters
-        transcript.is_finding = True
-        transcript.highlight([matcher])
+        self._transcript.is_finding = True
+        self._transcript.highlight([matcher])
         self._main.start("find", self._scan, self._findings, model)
 
     async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
@@ -237,39 +233,34 @@ class Finding:
         """Show the number of finds, and go to the first one unless that is done."""
         if not self._is_quiet:
             self._tell()
-        if not self._awaits_first:
-            return
-        ordered = _ordered(findings, model)
+        ordered = findings.ordered(model)
         after = [each for each in ordered if model.number_of(each) > findings.origin]
-        if after or (ordered and findings.is_complete):
+        if self._awaits_first and (after or (ordered and findings.is_complete)):
             self._awaits_first = False
             self._go(model, (after or ordered)[0])
 
-    def _go(self, model: TranscriptModel, message_id: int, *, last: bool = False) -> None:
-        index = model.entry_of(message_id)
-        assert index is not None
-        self._main.start("goal", self._show, index, message_id, last=last)
+    def _go(self, model: TranscriptModel, message_id: int, **how: Any) -> None:
+        self._main.start("goal", self._show, model, message_id, **how)
 
     async def _show(
-        self, index: int, message_id: int, *, last: bool = False, told: str = ""
+        self, model: TranscriptModel, message_id: int, *, last: bool = False, told: str = ""
     ) -> None:
         """Show a message after the missing ones around it have been read, and tell where it is."""
-        main, transcript = self._main, self._main.transcript
-        if await read_missing(main, transcript, index - _WINDOW, index + _WINDOW):
-            transcript.show_find(message_id, last=last)
+        index = model.entry_of(message_id) or 0
+        if await read_missing(self._main, self._transcript, index - _WINDOW, index + _WINDOW):
+            self._transcript.show_find(message_id, last=last)
             if told:
-                main.say(told)
+                self._main.say(told)
             else:
                 self._tell()
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
-        transcript, findings = self._main.transcript, self._findings
-        model = transcript.model
+        transcript, findings, model = self._transcript, self._findings, self._transcript.model
         if findings is None or model is None:
             return
         self._awaits_first = self._is_quiet = False
-        ordered = _ordered(findings, model)
+        ordered = findings.ordered(model)
         # After scrolling, the step starts from the page instead of the last find.
         hit = transcript.page.hit if transcript.is_find_in_sight else None
         if not ordered or (hit in ordered and transcript.step_match(by)):
@@ -287,31 +278,28 @@ class Finding:
         self._go(model, ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:
-        findings, transcript = self._findings, self._main.transcript
-        if findings is None or transcript.model is None:
+        findings, model = self._findings, self._transcript.model
+        if findings is None or model is None:
             return
-        ordered, hit = _ordered(findings, transcript.model), transcript.page.hit
+        ordered, hit = findings.ordered(model), self._transcript.page.hit
         many = len(ordered)
+        count = counted(many, "message")
         if hit in ordered:
-            count = ngettext(
-                "{position:,} of 1 message",
-                "{position:,} of {count:,} messages",
-                many,
-                position=ordered.index(hit) + 1,
-                count=many,
+            words = ngettext(
+                "{position:,} of 1 message", "{position:,} of {count:,} messages", many
             )
-            if not transcript.is_match_laid_out:
+            count = words.format(position=ordered.index(hit) + 1, count=many)
+            if not self._transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
-        else:
-            count = counted(many, "message")
         if not findings.is_complete:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
         if self._main.ask_line.display:
             self._main.ask_line.answer(count)
-            return
-        self._main.say(_("“{text}”: {found} · n N step · Esc ends", text=self._text, found=count))
+        else:
+            words = _("“{text}”: {found} · n N step · Esc ends")
+            self._main.say(words.format(text=self._text, found=count))
 
     def end(self) -> None:
         self.close()
@@ -319,34 +307,26 @@ class Finding:
 
     def close(self) -> None:
         """Stop finding; the terms of the search are highlighted again."""
-        transcript = self._main.transcript
-        if not transcript.is_finding:
-            return
-        self._forget()
-        if transcript.model is not None:
-            transcript.highlight(self._main.matchers)
+        if self._transcript.is_finding:
+            self._forget()
+            self._transcript.highlight(self._main.matchers)
 
     def _forget(self) -> None:
-        self._findings, self._main.transcript.is_finding = None, False
+        self._findings, self._transcript.is_finding = None, False
         for group in ("find", "goal"):
             self._main.cancel(group)
 
     def shown(self, model: TranscriptModel | None) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
         conversation."""
-        findings, transcript = self._findings, self._main.transcript
+        findings = self._findings
         if findings is None:
             return
         if model is None or model.conversation.root_id != findings.root_id:
             self._forget()
             self.hide()
             return
-        self._is_quiet = True  # not caused by a key
-        if list(transcript.page.matchers) != [findings.matcher]:
-            transcript.highlight([findings.matcher])
+        self._is_quiet = True
+        if list(self._transcript.page.matchers) != [findings.matcher]:
+            self._transcript.highlight([findings.matcher])
         self._main.start("find", self._scan, findings, model)
-
-
-def _ordered(findings: FindResults, model: TranscriptModel) -> list[int]:
-    """Return the messages found, from top to bottom."""
-    return sorted(findings.found & model.ids, key=model.number_of)

@@ -220,9 +220,10 @@ class TranscriptScroll(LongView, can_focus=True):
         else:
             self._go_to(target)
 
-    def remember(self) -> None:
-        """Remember where a jump begins, for `'` to go back to."""
+    def remember(self) -> Bookmark | None:
+        """Remember where a jump begins, for `'` to go back to, and return that."""
         self._before = self.page.here()
+        return self._before
 
     def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         self.action_scroll_lines(3)
