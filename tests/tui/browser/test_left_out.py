@@ -244,7 +244,7 @@ async def test_another_reading_keeps_the_place(browser):
     before = transcript.current_id
     await browser.press("v")
     assert transcript.current_id not in (None, before) and not transcript.page.at_end
-    assert "what the model still sees · the message you were at is not part of it" in browser.status
+    assert "what the model still sees · this message is not part of it" in browser.status
     await browser.press("v", "v")
     assert transcript.current_id == before
     assert "what was said" in browser.status

@@ -78,17 +78,15 @@ class Opening(NamedTuple):
     conversation: Conversation
     message_id: int | None = None
     segment: str | None = None
-    keeps_place: bool = False
-    """If the message is left out, begin at the next one that is shown."""
 
     def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
         """Read the conversation and the messages that will be on screen first; return also the
-        message at which it begins."""
+        message at which it begins: the next one, if this reading leaves that out."""
         conversation, begin = self.conversation, self.message_id
         if conversation.rows is None:
             conversation = store.with_details([conversation])[0]
         model = read_model(store, conversation, reading)
-        if self.keeps_place and begin is not None and model.entry_of(begin) is None:
+        if begin is not None and model.entry_of(begin) is None:
             begin = model.next_shown(begin)
         places = (model.entry_of(begin), model.entry_of_segment(self.segment), len(model))
         middle = next(each for each in places if each is not None)
@@ -204,25 +202,18 @@ class TranscriptLoader:
         finally:
             late.cancel()
         self._opening = None
-        self._say_what_is_left_out(model, begin, opening.message_id)
+        self._say_what_is_left_out(begin, opening.message_id)
         self._show(model, message_id=begin, matchers=main.matchers, segment=opening.segment)
         main.details.add([model.conversation])
         self._show_titles(model.conversation)
 
-    def _say_what_is_left_out(
-        self, model: TranscriptModel, begin: int | None, message_id: int | None
-    ) -> None:
-        """Tell the user if the reading leaves out the message that was asked for; it begins at
-        another one then."""
-        main, self._left_out = self._main, None
+    def _say_what_is_left_out(self, begin: int | None, message_id: int | None) -> None:
+        """Tell the user if the reading leaves out the message that was asked for."""
+        self._left_out = None
         if message_id is not None and begin != message_id:
             self._left_out = begin, message_id
-            words = _("{reading} · the message you were at is not part of it")
-            main.say_of_page(words.format(reading=_(_NAMES[main.mode])))
-        elif message_id is not None and model.entry_of(message_id) is None:
-            unseen = _("the model no longer sees the hit: v shows everything")
-            rewound = _("the hit is in a rewound message: v shows everything")
-            main.say_of_page(unseen if main.mode is Reading.LIVE else rewound)
+            words = _("{reading} · this message is not part of it: v shows everything")
+            self._main.say_of_page(words.format(reading=_(_NAMES[self._main.mode])))
 
     def _show_titles(self, conversation: Conversation | None) -> None:
         self._titled = conversation
@@ -304,7 +295,7 @@ class TranscriptLoader:
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
         self._leave()
         self.is_recap = False
-        self._open(Opening(conversation, message_id, keeps_place=True))
+        self._open(Opening(conversation, message_id))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
