@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -223,11 +224,9 @@ class TemporaryFolder:
     """
 
     def __init__(self, purpose: str) -> None:
-        folder = tempfile.TemporaryDirectory(
-            prefix=f"hermes-browse-{purpose}-", ignore_cleanup_errors=True
-        )
-        self.path = Path(folder.name)
-        self.remove = folder.cleanup
+        self.path = Path(tempfile.mkdtemp(prefix=f"hermes-browse-{purpose}-"))
+        # What a thread that still runs puts into it after `remove` goes when Python ends.
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         _TEMPORARY.add(self)
 
     def __enter__(self) -> Path:
@@ -235,6 +234,9 @@ class TemporaryFolder:
 
     def __exit__(self, *ended: object) -> None:
         self.remove()
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
 
 
 @contextlib.contextmanager

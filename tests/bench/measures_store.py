@@ -288,7 +288,7 @@ def _message(length: int, seed: int) -> str:
 
 
 def _open(store: OpenStore, root: str) -> None:
-    from hermes_browse.tui.browser.transcript.opening import Opening
+    from hermes_browse.tui.browser.transcript.loader import Opening
 
     conversation = store.catalog(time.time()).conversation(root)
     page = Page()

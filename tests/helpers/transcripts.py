@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
@@ -36,13 +40,23 @@ def text_of(number: int) -> str:
     return f"message {number} " + (LONG if number % 3 == 0 else "")
 
 
+def row_of(number: int, segment: int = 0, moment: float | None = None) -> RowInfo:
+    """A row by its id: of the user and of the assistant by turns."""
+    role = ("user", "assistant")[number % 2]
+    return RowInfo(number, segment, role, moment or START + number, State.LIVE, False)
+
+
+def conversation_of(sessions: Sequence[Session], rows: Sequence[RowInfo]) -> TranscriptModel:
+    """A conversation of these parts, not read."""
+    chat = Conversation(
+        tuple(sessions), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START
+    )
+    return TranscriptModel(chat, Outline(tuple(each.id for each in sessions), tuple(rows)))
+
+
 def model_of(count: int, read: bool = True, text: str | None = None) -> TranscriptModel:
     """A conversation of so many messages, read or not."""
-    roles = ("user", "assistant")
-    rows = tuple(RowInfo(n, 0, roles[n % 2], START + n, State.LIVE, False) for n in range(count))
-    session = Session("s", "cli")
-    chat = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    model = TranscriptModel(chat, Outline(("s",), rows))
+    model = conversation_of([Session("s", "cli")], list(map(row_of, range(count))))
     if read:
         give(model, 0, count, text)
     return model
@@ -61,23 +75,24 @@ def lines_of(
     model.add([message])
     shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
     assert shown is not None
-    return lay_out(shown).drawn().lines
+    return lay_out(shown).lines()
 
 
 def drawn(page: Page) -> list[Line]:
     """All lines of a conversation that has been read."""
     entries = (page.draw(index, now=True) for index in range(len(page)))
-    return [line for entry in entries if entry is not None for line in entry.lines]
+    return [line for entry in entries if entry is not None for line in entry.lines()]
 
 
 class ViewApp(App[None]):
-    """One viewer, and what it asked for."""
+    """One viewer, what it asked for, and what it said."""
 
     CSS = SHEET.read_text()
 
     def __init__(self) -> None:
         super().__init__()
         self.wanted: list[tuple[int, int]] = []
+        self.told: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield TranscriptView()
@@ -90,6 +105,23 @@ class ViewApp(App[None]):
     def on_transcript_view_needed(self, message: TranscriptView.Needed) -> None:
         """Keep it."""
         self.wanted.append((message.first, message.last))
+
+    def on_transcript_view_notice(self, message: TranscriptView.Notice) -> None:
+        """Keep it."""
+        self.told.append(message.text)
+
+
+@asynccontextmanager
+async def viewing(
+    model: TranscriptModel, size: tuple[int, int] = (80, 24), **where: Any
+) -> AsyncIterator[tuple[TranscriptView, Pilot[None]]]:
+    """A viewer of a conversation, with the focus; `where` is as of `TranscriptView.show`."""
+    app = ViewApp()
+    async with app.run_test(size=size) as pilot:
+        app.view.show(model, **where)
+        app.view.focus()
+        await pilot.pause()
+        yield app.view, pilot
 
 
 def screen_text(view: TranscriptView) -> list[str]:

@@ -130,7 +130,7 @@ def line_text(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
-def line_width(line: Line) -> int:
+def line_width(line: Iterable[Span]) -> int:
     return sum(cell_len(text) for text, _ in line)
 
 

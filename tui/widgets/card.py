@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from hermes_browse.store.wording import _
 
 from ..settings.keys import Command, final_keys
+from ..terminal import clipboard
 from .bindings import BoundKeys, key_names
 from .text_box import TextBox
 
@@ -77,6 +78,16 @@ class Card(BoundKeys, ModalScreen[Result]):
     def answer(self, text: str, style: str = "$accent") -> None:
         """Show a printable message in place of the keys, except the one that leaves the card."""
         self.query_one("#answer", Static).update(Content.styled(self.with_way_back(text), style))
+
+    def copy(self, text: str, name: str = "") -> None:
+        """Copy a text; say by which route in place of the keys, after a printable name."""
+
+        async def work() -> None:
+            route = await clipboard.copy(text, self.app.copy_to_clipboard)
+            if self.is_whole:
+                self.answer(f"{name} {route}".lstrip())
+
+        self.run_worker(work(), group="copy", exclusive=True)
 
 
 def keys_line(text: str) -> Static:

@@ -33,6 +33,19 @@ def test_it_is_private_and_goes(temporary):
     assert list(temporary.iterdir()) == []
 
 
+def test_what_is_put_in_while_it_is_removed_goes_at_the_end(temporary):
+    """As a thread does that still reads a store there."""
+    program = """
+from hermes_browse.store.temporary import TemporaryFolder
+folder = TemporaryFolder("demo")
+folder.remove()
+folder.path.mkdir()
+(folder.path / "state.db-wal").touch()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert list(temporary.iterdir()) == []
+
+
 def test_a_signal_while_the_folder_is_being_removed(temporary):
     """The removal is done again: what the signal interrupted does not go on."""
     program = """

@@ -219,7 +219,7 @@ class BlockApp(App[None]):
         view.page.look = self._look
         view.show(self._shown)
         if self._is_open:
-            view.page.opened = set(range(len(self._shown)))
+            view.page.opened = set(self._shown.ids)
         view.action_to_start()
 
 

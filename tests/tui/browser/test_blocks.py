@@ -6,7 +6,7 @@ from transcripts import lines_of, model_of
 from hermes_browse.store.messages import chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.tui.browser.transcript.entries import Look
-from hermes_browse.tui.browser.transcript.find import contains, needle
+from hermes_browse.tui.browser.transcript.finding import contains, needle
 from hermes_browse.tui.cli.show import as_lines, body_of
 from hermes_browse.tui.text.styled import line_text
 

@@ -9,8 +9,7 @@ from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.text import printable
-from hermes_browse.tui.browser.transcript.cards import DetailsCard
-from hermes_browse.tui.browser.transcript.details_lines import details_lines
+from hermes_browse.tui.browser.transcript.cards import DetailsCard, details_lines
 from hermes_browse.tui.text.styled import line_text
 from hermes_browse.tui.widgets.lines import LinesView
 

@@ -14,9 +14,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.models import Session
-from hermes_browse.tui.browser.transcript import find as finding
+from hermes_browse.tui.browser.transcript import finding
 from hermes_browse.tui.browser.transcript.ask_line import AskInput
-from hermes_browse.tui.browser.transcript.find import FindResults, contains, needle, scan
+from hermes_browse.tui.browser.transcript.finding import FindResults, contains, needle, scan
 
 COUNT = 600
 

@@ -6,17 +6,12 @@ import threading
 import pytest
 from browsing import on_store
 from builders import make_store
-from transcripts import drawn
+from transcripts import conversation_of, drawn
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
-from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.sessions.models import (
-    Conversation,
-    ConversationKind,
-    Relation,
     Session,
-    Status,
 )
 from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
@@ -27,19 +22,11 @@ LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
 SHORT = "The *ferry* is late."
 
 
-def model_of(texts):
-    """A conversation of these messages."""
-    session = Session("s", "cli", started_at=0.0)
-    conversation = Conversation(
-        (session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0
-    )
-    rows = tuple(
-        RowInfo(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts))
-    )
-    model = TranscriptModel(conversation, Outline(("s",), rows))
-    model.add(
-        [ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)]
-    )
+def model_of(*texts):
+    """A conversation of messages of the assistant."""
+    rows = [RowInfo(n, 0, "assistant", 0.0, State.LIVE, False) for n in range(len(texts))]
+    model = conversation_of([Session("s", "cli", started_at=0.0)], rows)
+    model.add([ChatMessage(n, "s", "assistant", text, 0.0) for n, text in enumerate(texts)])
     return model
 
 
@@ -50,6 +37,12 @@ def page_of(model):
     page.open(model)
     page.settle()
     return page
+
+
+def finish(page):
+    """Lay out what is deferred."""
+    page.take(lay_out(page.deferred))
+    page.settle()
 
 
 def draw_now(page):
@@ -64,29 +57,27 @@ def texts_of(page):
 
 
 def test_a_page_is_plain_first_and_then_as_it_is():
-    model = model_of([SHORT, LONG, SHORT])
+    model = model_of(SHORT, LONG, SHORT)
     page, exact = page_of(model), page_of(model)
     draw_now(exact)
     assert page.deferred
     assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), (
         "as it is stored, not a hole"
     )
-    page.take(lay_out(page.deferred))
-    page.settle()
+    finish(page)
     assert texts_of(page) == texts_of(exact)
     assert page.heights[2] == exact.heights[2]
 
 
 def test_what_is_read_stays_near_the_top():
     """The line at the top of the page is about as far into its message as it was."""
-    page = page_of(model_of([LONG * 2, SHORT * 300]))
+    page = page_of(model_of(LONG * 2, SHORT * 300))
     index = page.model.entry_of(0) if page.model is not None else None
     assert index is not None
     page.go((index, 200))
     page.settle()
     plain = page.heights[index]
-    page.take(lay_out(page.deferred))
-    page.settle()
+    finish(page)
     assert page.place[0] == index
     assert page.heights[index] != plain
     assert page.place[1] == pytest.approx(200 * page.heights[index] / plain, abs=1)
@@ -94,17 +85,16 @@ def test_what_is_read_stays_near_the_top():
 
 def test_what_is_unfolded_stays_so_when_earlier_messages_are_gone():
     """Its entry has another place then."""
-    page = page_of(model_of([SHORT, LONG, SHORT]))
-    page.opened = {page.model.entry_of(2)}
+    page = page_of(model_of(SHORT, LONG, SHORT))
+    page.opened = {2}
     rest = page.model.outline._replace(rows=page.model.outline.rows[2:])
     page.grow(TranscriptModel(page.model.conversation, rest))
-    assert page.opened == {page.model.entry_of(2)} != {2}
+    assert page.is_open(page.model.entry_of(2))
 
 
 def test_another_width_is_drawn_anew():
-    page = page_of(model_of([LONG]))
-    page.take(lay_out(page.deferred))
-    page.settle()
+    page = page_of(model_of(LONG))
+    finish(page)
     assert not page.deferred
     page.resize(40, 20)
     page.settle()
@@ -112,13 +102,13 @@ def test_another_width_is_drawn_anew():
 
 
 def test_texts_near_the_page_are_drawn_ahead():
-    page = page_of(model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]))
+    page = page_of(model_of(*(f"{number} {LONG}" for number in range(9)), SHORT * 100))
     assert {shown.message.text[0] for shown in page.deferred} >= {"5", "6", "7", "8"}
     assert len(page.deferred) < 9
 
 
 def test_a_hit_in_a_long_text_is_lit_at_once():
-    model = model_of([SHORT, f"{LONG}\n\nThe needle.", SHORT])
+    model = model_of(SHORT, f"{LONG}\n\nThe needle.", SHORT)
     page = page_of(model)
     page.light(tuple(compile_query(parse("needle")).matchers), 1)
     index = model.entry_of(1)
@@ -129,34 +119,20 @@ def test_a_hit_in_a_long_text_is_lit_at_once():
 @pytest.mark.parametrize("tools", list(Tools))
 def test_tools_and_reasoning_too(tools):
     """A message with everything in it comes out the same."""
-    session = Session("s", "cli", started_at=0.0)
-    conversation = Conversation(
-        (session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0
-    )
-    rows = (
-        RowInfo(1, 0, "assistant", 0.0, State.LIVE, False),
-        RowInfo(2, 0, "tool", 0.0, State.LIVE, False),
-    )
-    model = TranscriptModel(conversation, Outline(("s",), rows))
-    model.add(
-        [
-            ChatMessage(1, "s", "assistant", LONG, 0.0, reasoning=LONG),
-            ChatMessage(
-                2, "s", "tool", '{"output": "' + "quay\\n" * 3000 + '"}', 0.0, tool_call_id="c"
-            ),
-        ]
-    )
+    model = model_of(LONG, "")
+    result = '{"output": "' + "quay\\n" * 3000 + '"}'
+    model.add([ChatMessage(0, "s", "assistant", LONG, 0.0, reasoning=LONG)])
+    model.add([ChatMessage(1, "s", "tool", result, 0.0, tool_call_id="c")])
     shown = []
     for at_once in (True, False):
         page = page_of(model)
         page.look = Look(tools, reasoning=True)
-        page.opened = set(range(len(page)))
+        page.opened = {0, 1}
         page.settle()
         if at_once:
             draw_now(page)
         while page.deferred:
-            page.take(lay_out(page.deferred))
-            page.settle()
+            finish(page)
         shown.append(texts_of(page))
     assert shown[0] == shown[1]
 

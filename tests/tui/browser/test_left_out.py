@@ -117,6 +117,22 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
         assert browser.app.is_running
 
 
+async def test_the_id_of_a_repeated_row_goes_to_the_one_that_is_shown(tmp_path):
+    """It is larger than any number of a message here, so it is an id."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("other", started_at=T0 - 900, ended_at=T0 - 800)
+    for _ in range(9):
+        builder.message("other", "user", "something else", timestamp=T0 - 900)
+    builder.session("s")
+    builder.message("s", "user", "keep this question", active=0, compacted=1)
+    builder.message("s", "user", "keep this question")
+    builder.message("s", "assistant", "the answer")
+    async with on_store(builder.write()) as browser:
+        await browser.press("tab", "z", "number_sign", *"10", "enter")
+        assert browser.screen.transcript.current_id == 11
+        assert "message 1 of 2" in browser.status
+
+
 async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
@@ -226,8 +242,8 @@ async def test_another_reading_keeps_the_place(browser):
     await browser.press("tab", "g", "right_curly_bracket")
     before = transcript.current_id
     await browser.press("v")
-    assert transcript.current_id not in (None, before) and not transcript.at_end
-    assert "what the model still sees · the message you were at is not part of it" in browser.status
+    assert transcript.current_id not in (None, before) and not transcript.page.at_end
+    assert "what the model still sees · this message is not part of it" in browser.status
     await browser.press("v", "v")
     assert transcript.current_id == before
     assert "what was said" in browser.status

@@ -4,6 +4,8 @@ never changed."""
 import json
 import os
 import shutil
+import threading
+import time
 
 import pytest
 from browsing import browsing, open_app
@@ -113,6 +115,30 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_
         assert type(browser.screen) is MainScreen
     assert not place.exists()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+async def test_a_read_that_still_runs_leaves_no_folder_behind(hermes_home):
+    """It would make SQLite's files anew while the folder is removed, which is after it has ended."""
+    home_of(hermes_home, 2)
+    found = []
+    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+        await browser.press("5")
+        screen = await arrive(browser)
+        place, begun, left = screen.store.path.parent, threading.Event(), threading.Event()
+
+        def read(store):
+            begun.set()
+            left.wait(10)
+            time.sleep(0.1)  # for a folder that is not kept to be removed
+            found.append(place.exists())
+
+        screen.start("slow", screen.read, read)
+        await browser.wait_until(begun.is_set)
+        screen.leave()
+        left.set()
+        await browser.settle()
+    assert found == [True]
+    assert not place.exists()
 
 
 async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home):

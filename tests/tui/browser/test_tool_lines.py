@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import block_layout, tool_text
-from hermes_browse.tui.browser.transcript.paragraphs import wrap
+from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.tool_text import (
     as_shown,
     coloured,
@@ -22,17 +22,22 @@ from hermes_browse.tui.text.styled import line_text, line_width
 
 def block(text, width):
     """A text laid out by its format."""
-    return wrap(tool_text.block(text, width), width)
+    return MessageLayout(tool_text.block(text, width), width).lines()
 
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):
     """Arguments or a result laid out by their fields."""
-    return wrap(tool_text.tool_text(text, width, language, is_result=is_result, full=full), width)
+    paragraphs, _left = tool_text.tool_text(
+        text, width, language, is_result=is_result, full=full, limit=10_000
+    )
+    return MessageLayout(paragraphs, width).lines()
 
 
 def output_lines(text, width, *, is_result=False, full):
     """The same as they stand below a call."""
-    return wrap(block_layout.output(text, width, is_result=is_result, full=full), width)
+    return MessageLayout(
+        block_layout.output(text, width, is_result=is_result, full=full), width
+    ).lines()
 
 
 def looks(lines, part):

@@ -1,61 +1,28 @@
 """Moving in a transcript by day, by segment and to a mark, on conversations made for it."""
 
 import pytest
-from transcripts import ViewApp, give, screen_text
+from transcripts import START, conversation_of, give, row_of, screen_text, viewing
 
-from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
-from hermes_browse.store.messages.transcript import Outline
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import (
-    Conversation,
-    ConversationKind,
-    Relation,
     Session,
-    Status,
 )
-from hermes_browse.tui.browser.transcript.entries import EntryKind, TranscriptModel
+from hermes_browse.tui.browser.transcript.entries import EntryKind
 
 DAY = 86_400.0
-START = 1_700_000_000.0
 
 
 def week(per_day=30, days=4):
     """A conversation of several days, each of them a segment as well."""
-    sessions = tuple(
-        Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days)
-    )
-    rows = tuple(
-        RowInfo(
-            day * per_day + n,
-            day,
-            ("user", "assistant")[n % 2],
-            START + day * DAY + n,
-            State.LIVE,
-            False,
-        )
+    sessions = [Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days)]
+    rows = [
+        row_of(day * per_day + n, day, START + day * DAY + n)
         for day in range(days)
         for n in range(per_day)
-    )
-    chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    model = TranscriptModel(chat, Outline(tuple(each.id for each in sessions), rows))
+    ]
+    model = conversation_of(sessions, rows)
     give(model, 0, len(rows))
     return model
-
-
-class TellingApp(ViewApp):
-    """A viewer, and what it said."""
-
-    def __init__(self):
-        super().__init__()
-        self.told = []
-
-    def on_transcript_view_notice(self, message):
-        """Keep it."""
-        self.told.append(message.text)
-
-
-def top(app):
-    """What stands in the first line of the page."""
-    return app.view.model.entries[app.view.page.place[0]].kind
 
 
 @pytest.mark.slow
@@ -67,11 +34,8 @@ def top(app):
     ],
 )
 async def test_days_and_segments_are_walked_one_by_one_and_back(forward, back, kind):
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = week()
-        app.view.show(model)
-        app.view.focus()
+    model = week()
+    async with viewing(model) as (view, pilot):
         await pilot.press("home")
         goals = [
             index for index, entry in enumerate(model.entries) if entry.kind is kind and index > 0
@@ -79,126 +43,104 @@ async def test_days_and_segments_are_walked_one_by_one_and_back(forward, back, k
         seen = []
         for _ in goals:
             await pilot.press(forward)
-            seen.append(app.view.page.place)
+            seen.append(view.page.place)
         assert seen == [(goal, 0) for goal in goals]
         await pilot.press(forward)
-        assert app.view.page.place == seen[-1], "there is no further one"
+        assert view.page.place == seen[-1], "there is no further one"
         await pilot.press(back)
-        assert app.view.page.place == seen[-2]
+        assert view.page.place == seen[-2]
         await pilot.press(*[back] * 5)
-        assert app.view.page.place == (0, 0)
+        assert view.page.place == (0, 0)
 
 
 async def test_back_from_the_middle_goes_to_the_beginning_of_this_day():
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = week()
-        app.view.show(model, message_id=2 * 30 + 15)
-        app.view.focus()
+    model = week()
+    async with viewing(model, message_id=2 * 30 + 15) as (view, pilot):
         await pilot.press("down", "left_square_bracket")
-        assert top(app) is EntryKind.DAY
-        first = model.step(app.view.page.place[0], 1)
+        assert model.entries[view.page.place[0]].kind is EntryKind.DAY
+        first = model.step(view.page.place[0], 1)
         assert first is not None and model.row(first) == model.outline.rows[60]
 
 
 async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever():
     """The page cannot scroll further than the end: the next step still goes on from where the last
     one went."""
-    app = TellingApp()
-    async with app.run_test(size=(80, 40)) as pilot:
-        app.view.show(week(per_day=2))
-        app.view.focus()
+    async with viewing(week(per_day=2), size=(80, 40)) as (view, pilot):
         for _ in range(6):
-            app.view.action_step_rule(1, "day")
+            view.action_step_rule(1, "day")
         await pilot.pause()
-        assert app.told.count("no further day") >= 2
+        assert view.app.told.count("no further day") >= 2
 
 
 async def test_a_mark_is_gone_back_to_and_forth():
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(week(), message_id=40)
-        app.view.focus()
+    async with viewing(week(), message_id=40) as (view, pilot):
         await pilot.press("down", "down", "m")
-        marked = screen_text(app.view)
+        marked = screen_text(view)
         await pilot.press("home")
-        start = screen_text(app.view)
+        start = screen_text(view)
         assert start != marked
         await pilot.press("apostrophe")
-        assert screen_text(app.view) == marked
+        assert screen_text(view) == marked
         await pilot.press("apostrophe")
-        assert screen_text(app.view) == start
+        assert screen_text(view) == start
 
 
 async def test_without_a_mark_the_last_jump_is_undone():
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(week(), message_id=40)
-        app.view.focus()
+    async with viewing(week(), message_id=40) as (view, pilot):
         await pilot.press("down")
-        before = screen_text(app.view)
+        before = screen_text(view)
         await pilot.press("end", "apostrophe")
-        assert screen_text(app.view) == before
+        assert screen_text(view) == before
 
 
 async def test_a_mark_of_another_conversation_goes_nowhere():
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(week(), message_id=40)
-        app.view.focus()
+    async with viewing(week(), message_id=40) as (view, pilot):
         await pilot.press("m")
         other = week(days=3)
         other.conversation = other.conversation._replace(segments=(Session("other", "cli"),))
-        app.view.show(other)
-        before = screen_text(app.view)
+        view.show(other)
+        before = screen_text(view)
         await pilot.press("apostrophe")
-        assert screen_text(app.view) == before
+        assert screen_text(view) == before
 
 
 async def test_at_the_end_keys_are_about_the_last_message():
     """Not about what happens to stand at the top of the last page: copying takes the end, K the
     last prompt."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = week()
-        app.view.show(model)
-        app.view.focus()
+    model = week()
+    async with viewing(model) as (view, pilot):
         last = len(model.outline.rows) - 1
-        assert app.view.current_id == last, "it opens at its end"
+        assert view.current_id == last, "it opens at its end"
         await pilot.press("home", "end")
-        assert app.view.current_id == last
+        assert view.current_id == last
         await pilot.press("K")
-        assert app.view.current_id == last - 1, "the last prompt is not skipped"
+        assert view.current_id == last - 1, "the last prompt is not skipped"
 
 
 async def test_at_the_end_down_never_goes_up():
     """Where nothing is left to scroll to, the arrows step through the messages from the one that is
     marked."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = week()
-        app.view.show(model)
-        app.view.focus()
+    model = week()
+    async with viewing(model) as (view, pilot):
         last = len(model.outline.rows) - 1
         await pilot.press("end", *["left_curly_bracket"] * 2)
-        seen = [app.view.current_id]
+        seen = [view.current_id]
         assert seen == [last - 2]
         for _ in range(4):
             await pilot.press("down")
-            seen.append(app.view.current_id)
+            seen.append(view.current_id)
         assert seen == [last - 2, last - 1, last, last, last]
 
 
 async def test_prompts_are_walked_past_summaries():
     """A summary that compaction wrote as a user's message is no prompt."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = week(days=1)
-        summary = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were folded.\n\nWhat was said before."
-        model.add([ChatMessage(20, "s0", "user", summary)])
-        app.view.show(model)
-        app.view.focus()
+    model = week(days=1)
+    summary = (
+        "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were folded.\n\nWhat was said before."
+    )
+    model.add([ChatMessage(20, "s0", "user", summary)])
+    async with viewing(model) as (view, pilot):
         await pilot.press("end", *"KKKKK")
-        assert app.view.current_id == 18, "28, 26, 24, 22, and not 20"
+        assert view.current_id == 18, "28, 26, 24, 22, and not 20"
         await pilot.press("J")
-        assert app.view.current_id == 22
+        assert view.current_id == 22

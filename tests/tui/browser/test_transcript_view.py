@@ -5,56 +5,53 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transcripts import START, ViewApp, give, lines_of, model_of, screen_text
+from transcripts import START, give, lines_of, model_of, screen_text, viewing
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import block_layout
-from hermes_browse.tui.browser.transcript.entries import Look, Tools
-from hermes_browse.tui.browser.transcript.heights import Heights
+from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
-from hermes_browse.tui.browser.transcript.paragraphs import wrap
+from hermes_browse.tui.browser.transcript.page import Page
+from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import line_text, line_width
 
 
-async def _resize(pilot, app, size):
+async def _resize(pilot, view, size):
     """Give the terminal another size, and wait until the view has it."""
     await pilot.resize_terminal(*size)
-    while (app.view.size.width, app.view.page.height) != size:
+    while (view.size.width, view.page.height) != size:
         await pilot.pause()
 
 
 @pytest.mark.parametrize("at_end", [True, False])
 async def test_a_resize_keeps_what_is_read(*, at_end):
     """Down to one line of another width and back: the same message at the top, or the end."""
-    app = ViewApp()
-    async with app.run_test(size=(60, 20)) as pilot:
-        app.view.show(model_of(60))
+    async with viewing(model_of(60), size=(60, 20)) as (view, pilot):
         if not at_end:
-            app.view.action_scroll_lines(-30)
+            view.action_scroll_lines(-30)
         await pilot.pause()
-        before = app.view.page.place[0]
+        before = view.page.place[0]
         for size in ((40, 1), (40, 3), (100, 1), (60, 20)):
-            await _resize(pilot, app, size)
-            place = app.view.page.place[0]
+            await _resize(pilot, view, size)
+            place = view.page.place[0]
             assert place >= 50 if at_end else abs(place - before) <= 1, size
-            assert app.view.at_end == at_end
-        assert abs(app.view.page.place[0] - before) <= 1
+            assert view.page.at_end == at_end
+        assert abs(view.page.place[0] - before) <= 1
 
 
 async def test_another_width_keeps_the_line_of_a_long_message():
     """What was in the middle of it still is."""
-    app = ViewApp()
-    async with app.run_test(size=(120, 20)) as pilot:
-        app.view.show(model_of(1, text=" ".join(f"word{n}" for n in range(4_000))))
-        await pilot.pause()
-        app.view.page.go((1, app.view.page.heights[1] // 2))
-        app.view._place()
+    async with viewing(
+        model_of(1, text=" ".join(f"word{n}" for n in range(4_000))), size=(120, 20)
+    ) as (view, pilot):
+        view.page.go((1, view.page.heights[1] // 2))
+        view._place()
         for size in ((50, 20), (120, 20)):
-            await _resize(pilot, app, size)
-            words = line_text(app.view.page.frame()[0][1]).split()
+            await _resize(pilot, view, size)
+            words = line_text(view.page.frame()[0][1]).split()
             assert 1_800 < int(words[0].removeprefix("word")) < 2_200
 
 
@@ -70,27 +67,21 @@ async def test_fifty_thousand_messages_lay_out_one_page(message_id, monkeypatch)
         return lay_out(shown)
 
     monkeypatch.setattr(block_layout, "lay_out", counted)
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(model_of(50_000), message_id=message_id)
-        await pilot.pause()
+    async with viewing(model_of(50_000), message_id=message_id) as (view, _pilot):
         wanted = f"message {49_999 if message_id is None else message_id}"
-        assert any(f"{line} ".lstrip().startswith(f"{wanted} ") for line in screen_text(app.view))
+        assert any(f"{line} ".lstrip().startswith(f"{wanted} ") for line in screen_text(view))
         assert 0 < len(laid) <= 2 * 24
 
 
 async def test_what_is_missing_is_asked_for_once():
     """A page of unread messages is asked for with one request, and stays quiet until it is
     answered."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = model_of(5000, read=False)
-        app.view.show(model, message_id=2500)
+    model = model_of(5000, read=False)
+    async with viewing(model, message_id=2500) as (view, pilot):
+        view.refresh()
         await pilot.pause()
-        app.view.refresh()
-        await pilot.pause()
-        assert len(app.wanted) == 1
-        first, last = app.wanted[0]
+        assert len(view.app.wanted) == 1
+        first, last = view.app.wanted[0]
         place = model.entry_of(2500)
         assert place is not None and first <= place < last
         assert last - first < 200
@@ -98,84 +89,71 @@ async def test_what_is_missing_is_asked_for_once():
 
 async def test_text_that_arrives_moves_nothing():
     """Heights were guessed; the entry opened at keeps its line when the real ones come in."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = model_of(400, read=False)
-        app.view.show(model, message_id=200)
-        await pilot.pause()
+    model = model_of(400, read=False)
+    async with viewing(model, message_id=200) as (view, pilot):
         give(model, 198, 215)
-        app.view.loaded()
+        view.loaded()
         await pilot.pause()
-        before = screen_text(app.view)
+        before = screen_text(view)
         assert any("message 200" in line for line in before[:6])
         give(model, 0, 400)
-        app.view.loaded()
+        view.loaded()
         await pilot.pause()
-        assert screen_text(app.view) == before
+        assert screen_text(view) == before
 
 
 async def test_the_scroll_bar_cuts_no_text():
     """What is shown first is what is shown after moving away and back."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(model_of(400), message_id=200)
-        app.view.focus()
-        await pilot.pause()
-        first = screen_text(app.view)
+    async with viewing(model_of(400), message_id=200) as (view, pilot):
+        first = screen_text(view)
         await pilot.press("up", "down")
         await pilot.pause()
-        assert screen_text(app.view) == first
+        assert screen_text(view) == first
 
 
 @pytest.mark.slow
 async def test_line_by_line_scrolling_is_exact_in_both_directions():
     """Up through entries never drawn before, then down again: each step is one line, and back is
     back."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(model_of(400), message_id=200)
-        app.view.focus()
+    async with viewing(model_of(400), message_id=200) as (view, pilot):
         await pilot.press("up", "down")
-        seen = [screen_text(app.view)]
+        seen = [screen_text(view)]
         for _ in range(60):
             await pilot.press("up")
-            now = screen_text(app.view)
+            now = screen_text(view)
             assert now[1:] == seen[-1][:-1]
             seen.append(now)
         for earlier in reversed(seen[:-1]):
             await pilot.press("down")
-            assert screen_text(app.view) == earlier
+            assert screen_text(view) == earlier
 
 
 async def test_a_growing_conversation_is_followed_only_from_its_end():
     """At the end the new message is on screen; further up nothing moves and the news are
     counted."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(model_of(100))
-        await pilot.pause()
-        assert app.view.grow(model_of(101)) == 0
-        assert any("message 100" in line for line in screen_text(app.view))
+    async with viewing(model_of(100)) as (view, pilot):
+        assert view.grow(model_of(101)) == 0
+        assert any("message 100" in line for line in screen_text(view))
         await pilot.press("home")
-        app.view.focus()
+        view.focus()
         await pilot.press("home")
         await pilot.pause()
-        before = screen_text(app.view)
-        assert app.view.grow(model_of(103)) == 2
-        assert screen_text(app.view) == before
+        before = screen_text(view)
+        assert view.grow(model_of(103)) == 2
+        assert screen_text(view) == before
 
 
 async def test_hits_are_lit_and_the_current_one_stands_out():
     """Both differ from plain text and from each other."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        matchers = compile_query(parse("needle")).matchers
-        app.view.show(model_of(6, text="a needle here"), message_id=2, matchers=matchers)
-        await pilot.pause()
+    matchers = compile_query(parse("needle")).matchers
+    async with viewing(model_of(6, text="a needle here"), message_id=2, matchers=matchers) as (
+        view,
+        _pilot,
+    ):
         styles = {
             str(part.style)
-            for y in range(app.view.size.height)
-            for part in app.view.render_line(y)
+            for y in range(view.size.height)
+            for part in view.render_line(y)
             if part.text == "needle"
         }
         assert len(styles) == 2
@@ -184,25 +162,22 @@ async def test_hits_are_lit_and_the_current_one_stands_out():
 async def test_stored_text_is_neither_markup_nor_control():
     """Markup stands there literally; controls and bidi overrides reach no strip."""
     hostile = "[bold]x[/] [@click=app.quit]q[/] \x1b]0;owned\x07 \u202eevil \x9b2J"
-    app = ViewApp()
-    async with app.run_test(size=(120, 24)) as pilot:
-        app.view.show(model_of(2, text=hostile))
-        await pilot.pause()
-        shown = screen_text(app.view)
+    async with viewing(model_of(2, text=hostile), size=(120, 24)) as (view, _pilot):
+        shown = screen_text(view)
         assert any("[bold]x[/] [@click=app.quit]q[/]" in line for line in shown)
         assert all(printable(line) == line for line in shown)
 
 
 def test_entities_do_not_smuggle_controls():
     """`&#x202e;` must not become the override that the raw character is kept from being."""
-    for line in wrap(render_markdown(printable("a &#x202e;b &#8203; c"), 40), 40):
+    for line in markdown("a &#x202e;b &#8203; c", 40):
         assert printable(line_text(line)) == line_text(line)
 
 
 @pytest.mark.parametrize("text", ["- " * 20 + "deep", "1. " * 15 + "deep"])
 def test_deep_nesting_stays_within_the_width(text):
     """What is wider than the line is cut off and cannot be read."""
-    assert max(line_width(line) for line in wrap(render_markdown(text, 12), 12)) <= 12
+    assert max(line_width(line) for line in markdown(text, 12)) <= 12
 
 
 @settings(max_examples=examples(150))
@@ -212,10 +187,15 @@ def test_deep_nesting_stays_within_the_width(text):
 )
 def test_any_markdown_fits_and_is_printable(text, width):
     """Whatever the markup, no line is too wide or holds a control."""
-    for line in wrap(render_markdown(printable(text), width), width):
+    for line in markdown(text, width):
         assert printable(line_text(line)) == line_text(line)
         assert "\n" not in line_text(line)
         assert line_width(line) <= width
+
+
+def markdown(text, width):
+    """Its lines."""
+    return MessageLayout(render_markdown(printable(text), width), width).lines()
 
 
 def _call_lines(result, tools):
@@ -246,33 +226,42 @@ def test_tool_modes_show_more_and_more():
     assert "the output" in full
 
 
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.data())
-def test_heights_agree_with_plain_sums(heights, data):
-    """Sums and places are those of a list, also after a correction."""
-    tree = Heights(heights)
-    assert tree.sums[-1] == sum(heights)
-    index = data.draw(st.integers(0, len(heights) - 1))
-    tree[index] = heights[index] = data.draw(st.integers(0, 30))
-    assert tree.sums == [sum(heights[:i]) for i in range(len(heights) + 1)]
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
+def test_a_line_of_the_whole_is_one_of_an_entry(heights):
+    """For the scroll bar; entries without lines are passed over."""
+    page = Page()
+    page.heights = heights
     lines = [(i, line) for i, height in enumerate(heights) for line in range(height)]
-    assert [tree.locate(y) for y in range(len(lines))] == lines
+    assert [page.locate(y) for y in range(len(lines))] == lines
+
+
+async def test_messages_that_hermes_takes_back_leave_a_current_one():
+    """It was one of them."""
+    model = model_of(30)
+    async with viewing(model, size=(60, 20)) as (view, pilot):
+        view.action_step(-1, "")
+        left = TranscriptModel(
+            model.conversation, model.outline._replace(rows=model.outline.rows[:5])
+        )
+        left.add(model.messages)
+        view.grow(left)
+        await pilot.pause()
+        assert view.current_id == 4
+        assert "message 4" in "\n".join(screen_text(view))
 
 
 @pytest.mark.parametrize("start", ["▾", "│ …"])
 async def test_a_click_on_a_fold_turns_it(start):
     """Also on the line that says how much more there is."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        model = model_of(2)
-        call = ToolCall("c1", "terminal", '{"command": "ls"}')
-        model.add([ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))])
-        model.add([ChatMessage(1, "s", "tool", "line\n" * 12, START + 1, tool_call_id="c1")])
-        app.view.show(model)
-        app.view.action_cycle_tools()
+    model = model_of(2)
+    call = ToolCall("c1", "terminal", '{"command": "ls"}')
+    model.add([ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))])
+    model.add([ChatMessage(1, "s", "tool", "line\n" * 12, START + 1, tool_call_id="c1")])
+    async with viewing(model) as (view, pilot):
+        view.action_cycle_tools()
         await pilot.pause()
-        row = next(
-            y for y, line in enumerate(screen_text(app.view)) if line.strip().startswith(start)
-        )
-        assert "6 more lines" in "\n".join(screen_text(app.view))
+        shown = screen_text(view)
+        row = next(y for y, line in enumerate(shown) if line.strip().startswith(start))
+        assert "6 more lines" in "\n".join(shown)
         await pilot.click(TranscriptView, offset=(8, row))
-        assert sum("│ line" in line for line in screen_text(app.view)) == 12
+        assert sum("│ line" in line for line in screen_text(view)) == 12

@@ -17,7 +17,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
-from hermes_browse.tui.browser.resume.terminal_windows import go_to, open_window
+from hermes_browse.tui.browser.resume.resuming import go_to, open_window
 from hermes_browse.tui.settings.options import WINDOW
 
 pytestmark = posix_only

@@ -14,10 +14,11 @@ from platforms import python
 
 from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
+from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard, RenameCard
-from hermes_browse.tui.browser.places.profiles_card import Profile, ProfilesCard
+from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
@@ -69,7 +70,9 @@ CASES = {
         lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"
     ),
     "profiles": _Case(
-        lambda it: ProfilesCard([Profile(it.screen.location)], it.screen.location, NOW),
+        lambda it: ProfilesCard(
+            [Place(0, it.screen.location, it.app.links)], {}, it.screen.location, NOW
+        ),
         "Enter open · a all profiles as one list · Esc back",
     ),
     "details": _Case(lambda _: DetailsCard("title", []), "c copy · F changes · B run · Esc back"),

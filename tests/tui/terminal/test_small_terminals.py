@@ -151,7 +151,7 @@ async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path):
         browser.screen.failed(BrowseError(LONG * 2))
         await browser.settle()
         assert 0 < rows.scroll_offset.y == rows.cursor - rows.size.height + 1
-        assert browser.screen.transcript.at_end
+        assert browser.screen.transcript.page.at_end
 
 
 async def test_what_a_card_answers_is_shown_whole(tmp_path):

@@ -80,7 +80,7 @@ def _reading_for_ever(module, name):
 @pytest.mark.parametrize(
     "module, name, keys",
     [
-        ("hermes_browse.tui.browser.transcript.opening", "read_model", ""),
+        ("hermes_browse.tui.browser.transcript.loader", "read_model", ""),
         ("hermes_browse.tui.browser.search.run", "run", "/walrus"),
     ],
     ids=["conversation", "search"],

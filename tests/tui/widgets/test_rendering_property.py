@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from transcripts import ViewApp, drawn
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
-from hermes_browse.tui.browser.transcript.find import needle
+from hermes_browse.tui.browser.transcript.finding import needle
 from hermes_browse.tui.browser.transcript.page import Page
 from hermes_browse.tui.text.styled import line_text, line_width
 

@@ -6,9 +6,12 @@ those of the real store and lead back to it.
 
 from __future__ import annotations
 
-import threading
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from textual import on
+from textual.events import Unmount
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -87,9 +90,12 @@ class OldScreen(MainScreen):
         if self.searched is not None:  # the search has not seen the new ones
             self.search.run()
 
-    def on_unmount(self) -> None:
-        """Delete the temporary store, on a thread because a portion may be under way."""
-        threading.Thread(target=self._transcripts.close, name="old").start()
+    @on(Unmount)
+    async def delete(self) -> None:
+        """Delete the temporary store after the last read, which would make SQLite's files anew in
+        its folder; on a thread because a portion may be under way."""
+        self.reads.stop()
+        await asyncio.to_thread(self._transcripts.close)
 
     def view_line(self) -> Content:
         """Return the views of the real store, and this one."""

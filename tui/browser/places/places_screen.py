@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore
@@ -25,19 +24,8 @@ from ..main import MainScreen
 from .profiles_card import reason_of
 
 _REFUSED = (
-    *(
-        "archive",
-        "delete",
-        "pin",
-        "rename",
-        "tag",
-        "undo",
-        "prune",
-        "trash",
-        "retention",
-        "view-old",
-    ),
-    *("insights", "doctor"),
+    *("archive", "delete", "pin", "rename", "tag", "undo", "prune", "trash", "retention"),
+    *("view-old", "insights", "doctor"),
 )
 """Commands about one store."""
 _CHANGED: Mapping[str, dict[str, Any]] = {
@@ -70,16 +58,8 @@ class AwayRow(NamedTuple):
 
 def _names(names: Sequence[str]) -> str:
     """Return names of places, as many as a line takes."""
-    shown = ", ".join(names[:3])
-    return (
-        shown
-        if len(names) <= 3
-        else _("{names} and {count:,} more", names=shown, count=len(names) - 3)
-    )
-
-
-def _remedy(error: BrowseError) -> str:
-    return one_line(error.mend if isinstance(error, HostError) else error.remedy, 300)
+    shown, more = ", ".join(names[:3]), len(names) - 3
+    return _("{names} and {count:,} more", names=shown, count=more) if more > 0 else shown
 
 
 class PlacesScreen(MainScreen):
@@ -101,22 +81,16 @@ class PlacesScreen(MainScreen):
         self._merged = store
 
     def notes(self) -> Sequence[ListRow]:
-        now, places = self.clock(), self._merged.places
-        return [
-            AwayRow(place, reason_of(place, error, now))
-            for place in places
-            if (error := place.away) is not None
-        ]
+        now, away = self.clock(), [(place, place.away) for place in self._merged.places]
+        return [AwayRow(place, reason_of(place, why, now)) for place, why in away if why]
 
     def covered(self) -> str:
-        waited = [place.name for place in self._merged.places if place.is_waited_for]
-        away = [place.name for place in self._merged.places if place.away is not None]
-        asking, without = _("asking {hosts} …"), _("without {hosts}")
-        parts = [
-            asking.format(hosts=_names(waited)) if waited else "",
-            without.format(hosts=_names(away)) if away else "",
-        ]
-        return " · ".join(filter(None, parts))
+        waited = _names([each.name for each in self._merged.places if each.is_waited_for])
+        away = _names([each.name for each in self._merged.places if each.away])
+        return formats.joined(
+            _("asking {hosts} …", hosts=waited) if waited else "",
+            _("without {hosts}", hosts=away) if away else "",
+        )
 
     def take(self, row: ListRow) -> None:
         """Ask a place again that is away; other rows as on every main screen."""
@@ -132,14 +106,13 @@ class PlacesScreen(MainScreen):
 
     def describe_row(self, row: ListRow | None) -> None:
         super().describe_row(row)
-        if isinstance(row, AwayRow) and row.place.away is not None:
-            self.about = self._about(row.place, row.place.away)
-
-    def _about(self, place: Place, error: BrowseError) -> str:
-        parts = [_("Enter asks it again"), _remedy(error)]
-        if place.host is not None:
-            parts.insert(1, _("`hermes-browse hosts check {name}` says more", name=place.host.name))
-        return " · ".join(filter(None, parts))
+        error = row.place.away if isinstance(row, AwayRow) else None
+        if isinstance(row, AwayRow) and error is not None:
+            more, host = "", row.place.host
+            if host is not None:
+                more = _("`hermes-browse hosts check {name}` says more", name=host.name)
+            remedy = error.mend if isinstance(error, HostError) else error.remedy
+            self.about = formats.joined(_("Enter asks it again"), more, one_line(remedy, 300))
 
     def open_there(self) -> None:
         """Open the current conversation, at the hit under the cursor, in its own place."""

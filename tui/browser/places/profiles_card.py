@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from textual import on
@@ -15,11 +15,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError, StoreError
-from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, short_reason
-from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.ssh import in_thread
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import View
@@ -37,38 +34,26 @@ _AGAIN_SECONDS = 15.0
 class Figures(NamedTuple):
     """What the card says of a store."""
 
-    sessions: int = 0
-    bytes: int = 0
-    last_active: float | None = None
+    sessions: int
+    bytes: int
+    last_active: float | None
     """Unix seconds."""
 
 
-class Profile(NamedTuple):
-    """The figures of a profile, or why it cannot be read."""
+def read_figures(place: Place) -> Figures | None:
+    """Read the figures of a store from a few rows; a host is waited for.
 
-    location: Location
-    figures: Figures = Figures()
-    error: str = ""
-
-
-def read_profiles(here: Location) -> list[Profile]:
-    """Read the figures of all profiles of the root of a store."""
-    return [_read_profile(location) for location in here.profiles()]
-
-
-def _read_profile(location: Location) -> Profile:
+    Returns:
+        None if it cannot be read: then `place.error` says why.
+    """
     try:
-        return Profile(location, _read_figures(OpenStore(Store(location.path), location)))
-    except StoreError as error:
-        return Profile(location, error=short_reason(error, location))
-
-
-def _read_figures(store: OpenStore) -> Figures:
-    """Read the figures of a store from a few rows, and close it."""
-    with store:
-        summary = store.summary()
-        page = store.first_page(time.time(), view=View.ALL, limit=1)
-        newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
+        with place.connect() as store:
+            summary = store.summary()
+            page = store.first_page(time.time(), view=View.ALL, limit=1)
+    except BrowseError as error:
+        place.error = error
+        return None
+    newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
     active = newest[0].last_active if newest else None
     return Figures(summary.sessions or 0, summary.size, active)
 
@@ -76,10 +61,8 @@ def _read_figures(store: OpenStore) -> Figures:
 def reason_of(place: Place, error: BrowseError, now: float) -> str:
     """Return why a place is away, and since when; `now` is in Unix seconds."""
     if place.link is None:
-        return _(
-            "it cannot be read: {reason}",
-            reason=one_line(short_reason(error, place.location()), 300),
-        )
+        reason = one_line(short_reason(error, place.location()), 300)
+        return _("it cannot be read: {reason}", reason=reason)
     own = one_line(error.sentence.removeprefix(f"{place.name[1:]}: "), 300)
     since = place.link.away_since
     if since is None:
@@ -89,13 +72,14 @@ def reason_of(place: Place, error: BrowseError, now: float) -> str:
     return _("away since {time}: {reason}", time=time, reason=own)
 
 
-class ProfilesCard(Card["Location | Host | bool | None"]):
-    """Returns the location of a profile, or the host, that was chosen, True for all, or None.
+class ProfilesCard(Card["Place | bool"]):
+    """Returns the place that was chosen, True for all of them, or None.
 
     Args:
+        places: Profiles, then hosts.
+        figures: Of the profiles that could be read.
         current: The location of the store on screen.
         now: Unix seconds.
-        places: Of hosts.
     """
 
     AUTO_FOCUS = "#profiles"
@@ -103,18 +87,16 @@ class ProfilesCard(Card["Location | Host | bool | None"]):
 
     def __init__(
         self,
-        profiles: Sequence[Profile],
+        places: Sequence[Place],
+        figures: Mapping[Place, Figures],
         current: Location,
         now: float,
-        places: Sequence[Place] = (),
     ) -> None:
         super().__init__()
-        self._profiles, self._current, self._now = profiles, current, now
-        self._hosts = {place.host: place for place in places if place.host is not None}
-        locations = [each.location for each in profiles]
-        self._choices: list[Location | Host] = [*locations, *self._hosts]
-        self._figures: dict[Host, Figures] = {}
-        self._asked: set[Host] = set()
+        self._places, self._figures = places, dict(figures)
+        self._current, self._now = current, now
+        self._hosts = [place for place in places if place.host is not None]
+        self._asked: set[Place] = set()
         every, profiles_only = _("everything as one list"), _("all profiles as one list")
         self._all = every if self._hosts else profiles_only
 
@@ -130,11 +112,10 @@ class ProfilesCard(Card["Location | Host | bool | None"]):
     def on_mount(self) -> None:
         box = self.query_one(OptionList)
         box.add_options(map(Option, self._lines()))
-        broken = {each.location for each in self._profiles if each.error}
         others = (
             index
-            for index, choice in enumerate(self._choices)
-            if not self._is_current(choice) and choice not in broken
+            for index, place in enumerate(self._places)
+            if not self._is_current(place) and (place.host or place.error is None)
         )
         box.highlighted = next(others, 0)
         self._ask()
@@ -142,68 +123,47 @@ class ProfilesCard(Card["Location | Host | bool | None"]):
 
     def _ask(self) -> None:
         """Ask the hosts of which nothing is known, except those that are being asked."""
-        for host, place in self._hosts.items():
-            if host not in {*self._figures, *self._asked}:
-                self._asked.add(host)
-                self.run_worker(self._read(place, host), group="ask")
+        for place in self._hosts:
+            if place not in {*self._figures, *self._asked}:
+                self._asked.add(place)
+                self.run_worker(self._read(place), group="ask")
 
-    async def _read(self, place: Place, host: Host) -> None:
-        try:
-            reading = in_thread(lambda: _read_figures(place.connect()), f"ask {host.name}")
-            self._figures[host] = await asyncio.wrap_future(reading)
-        except BrowseError as error:
-            place.error = error
-        self._asked.discard(host)
+    async def _read(self, place: Place) -> None:
+        reading = in_thread(lambda: read_figures(place), f"ask {place.name}")
+        figures = await asyncio.wrap_future(reading)
+        self._asked.discard(place)
+        if figures is not None:
+            self._figures[place] = figures
         if self.is_whole:
             box = self.query_one(OptionList)
             for index, line in enumerate(self._lines()):
                 box.replace_option_prompt_at_index(index, line)
 
-    # Lines
-
     def _lines(self) -> list[Content]:
-        """Return a line for each choice, and one for all of them."""
-        figures = [*(each.figures for each in self._profiles), *self._figures.values()]
-        sessions = formats.counted(sum(each.sessions for each in figures), "session")
-        return [
-            *map(self._line_of_profile, self._profiles),
-            *map(self._line_of_host, self._hosts),
-            Content(f"  {self._all} · {sessions}"),
-        ]
+        """Return a line for each place, and one for all of them."""
+        count = sum(each.sessions for each in self._figures.values())
+        every = Content(f"  {self._all} · {formats.counted(count, 'session')}")
+        return [*map(self._line, self._places), every]
 
-    def _line_of_profile(self, profile: Profile) -> Content:
-        name = profile.location.profile or DEFAULT_PROFILE
-        if not profile.error:
-            return self._line(profile.location, name, profile.figures)
-        wrong = _("cannot be read: "), "$error"
-        return self._line(profile.location, name, None, wrong, (one_line(profile.error, 200), ""))
-
-    def _line_of_host(self, host: Host) -> Content:
-        place, figures = self._hosts[host], self._figures.get(host)
-        state = _("asking …"), "dim"
-        if place.away is not None:
-            state = reason_of(place, place.away, self._now), "$error"
-        return self._line(host, place.name, figures, state)
-
-    def _line(
-        self,
-        choice: Location | Host,
-        name: str,
-        figures: Figures | None,
-        *state: tuple[str, str],
-    ) -> Content:
+    def _line(self, place: Place) -> Content:
         """Build a line: a mark of the store on screen, name, and the figures, or without them the
         state."""
-        mark = "● " if self._is_current(choice) else "  "
-        fitted = formats.fit(one_line(name, 60), 18)
-        if figures is None:
-            return Content.assemble(mark, fitted, *state)
-        return Content.assemble(mark, (fitted, "bold"), (self._columns(figures), "dim"))
+        mark = "● " if self._is_current(place) else "  "
+        name = formats.fit(one_line(place.name, 60), 18)
+        if (figures := self._figures.get(place)) is not None:
+            return Content.assemble(mark, (name, "bold"), (self._columns(figures), "dim"))
+        state = [(_("asking …"), "dim")]
+        if place.host is None and place.error is not None:
+            reason = one_line(short_reason(place.error, place.location()), 200)
+            state = [(_("cannot be read: "), "$error"), (reason, "")]
+        elif (error := place.away or place.error) is not None:
+            state = [(reason_of(place, error, self._now), "$error")]
+        return Content.assemble(mark, name, *state)
 
-    def _is_current(self, choice: Location | Host) -> bool:
-        if isinstance(choice, Host):
-            return choice == self._current.host
-        return choice.path == self._current.path
+    def _is_current(self, place: Place) -> bool:
+        if place.host is not None:
+            return place.host == self._current.host
+        return place.location().path == self._current.path
 
     def _columns(self, figures: Figures) -> str:
         count = _("{count:>9,} sessions", count=figures.sessions)
@@ -211,13 +171,11 @@ class ProfilesCard(Card["Location | Host | bool | None"]):
         age = formats.age(active, self._now) if active is not None else _("never used")
         return f"{count}  {formats.fit(formats.size(figures.bytes), 9, right=True)}  {age}"
 
-    # Keys
-
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
         """Return the choice; switching to a broken profile tries again and reports why it fails."""
         index = event.option_index
-        self.dismiss(self._choices[index] if index < len(self._choices) else True)
+        self.dismiss(self._places[index] if index < len(self._places) else True)
 
     def action_move(self, way: str) -> None:
         """Move the cursor `up` or `down` (Vim's keys)."""

@@ -21,7 +21,7 @@ from ...work.application import Arrival
 from ..by_name import load
 from ..list.list_model import read_first
 from ..panes import Panes
-from .profiles_card import ProfilesCard, read_profiles
+from .profiles_card import Figures, ProfilesCard, read_figures
 
 
 class Switching:
@@ -41,20 +41,21 @@ class Switching:
             main.start("profiles", self._choose)
 
     async def _choose(self) -> None:
-        main, now, hosts = self._main, self._main.clock(), enumerate(self._main.options.hosts)
-        profiles = await main.call(lambda: read_profiles(main.host.here))
-        if not main.is_current:
-            return
-        places = [Place(number, host, main.host.links) for number, host in hosts]
-        main.app.push_screen(ProfilesCard(profiles, main.location, now, places), self._chosen)
+        main, now = self._main, self._main.clock()
+        here, hosts, links = main.host.here, main.options.hosts, main.host.links
+        places, figures = await main.call(lambda: _read_profiles(here, hosts, links))
+        if main.is_current:
+            card = ProfilesCard(places, figures, main.location, now)
+            main.app.push_screen(card, self._chosen)
 
-    def _chosen(self, choice: Location | Host | bool | None) -> None:
-        if isinstance(choice, Host):
-            self.to_host(choice)
-        elif isinstance(choice, Location):
-            self.to(choice, Arrival())
-        elif choice:
-            self.show_all()
+    def _chosen(self, choice: Place | bool | None) -> None:
+        if not isinstance(choice, Place):
+            if choice:
+                self.show_all()
+        elif choice.host is not None:
+            self.to_host(choice.host)
+        else:
+            self.to(choice.location(), Arrival())
 
     def show_all(self) -> None:
         main = self._main
@@ -137,6 +138,15 @@ class Switching:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
         main.host.switch_to(location, store, first, shown, arrival)
+
+
+def _read_profiles(
+    here: Location, hosts: Sequence[Host], links: Links
+) -> tuple[list[Place], dict[Place, Figures]]:
+    """Return the profiles and the hosts, and the figures of those profiles that can be read."""
+    places = places_of(here, hosts, links)
+    read = ((place, read_figures(place)) for place in places if place.host is None)
+    return places, {place: figures for place, figures in read if figures is not None}
 
 
 def _read_places(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.cells import set_cell_size
@@ -21,7 +21,6 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _, ngettext
 
 from ...settings.keys.screen_commands import PREFLIGHT
-from ...terminal import clipboard
 from ...text import formats
 from ...widgets.card import Card, keys_line
 
@@ -48,37 +47,34 @@ def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None
 
 def place_and_cost(
     conversation: Conversation, details: Details | None, *, is_here: bool = True
-) -> Iterator[str]:
-    """Yield printable lines on directory and branch, then on model, context size and cost.
+) -> list[str]:
+    """Return printable lines on directory and branch, and on model, context size and cost.
 
     Args:
         details: None if they were not read.
         is_here: Its directory is on this machine; that of the sample store is made up, and that of
             a host is elsewhere.
     """
-    place = []
-    if conversation.cwd:
-        is_there = not is_here or Path(conversation.cwd).is_dir()
-        sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
-        place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
-    if conversation.git_branch:
-        place.append(_("branch {name}", name=one_line(conversation.git_branch, 80)))
-    if place:
-        yield " · ".join(place)
-    if details is None:
-        return
-    names = conversation.model, details.facts.get("billing_provider")
-    facts = [one_line(name, 80) for name in names if name]
-    tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
-    if tokens:
-        sentence = _(
-            "context about {count} tokens, all sent again unless the provider still has them cached"
-        )
-        facts.append(sentence.format(count=formats.number(tokens)))
-        if (most := max_uncached_cost(conversation, tokens)) is not None:
-            facts.append(_("that is {cost} at most", cost=formats.money(most)))
-    if facts:
-        yield " · ".join(facts)
+    cwd, branch = conversation.cwd, conversation.git_branch
+    is_there = not cwd or not is_here or Path(cwd).is_dir()
+    sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
+    place = formats.joined(
+        sentence.format(directory=one_line(cwd, 200)) if cwd else "",
+        _("branch {name}", name=one_line(branch, 80)) if branch else "",
+    )
+    facts = []
+    if details is not None:
+        names = conversation.model or "", details.facts.get("billing_provider", "")
+        facts = [one_line(name, 80) for name in names]
+        tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
+        if tokens:
+            sentence = _(
+                "context about {count} tokens, all sent again unless the provider still has them cached"
+            )
+            facts.append(sentence.format(count=formats.number(tokens)))
+            if (most := max_uncached_cost(conversation, tokens)) is not None:
+                facts.append(_("that is {cost} at most", cost=formats.money(most)))
+    return list(filter(None, [place, formats.joined(*facts)]))
 
 
 def not_remembered(memory: Memory) -> str:
@@ -119,24 +115,20 @@ class PreflightCard(Card[bool]):
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
-            yield Static(
-                Content.styled(
-                    f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}{place}",
-                    "dim",
-                )
-            )
+            reason = one_line(plan.target.reason)
+            place = _("on {name}", name=plan.host) if plan.host else ""
+            target = formats.joined(one_line(plan.target.id), reason, place)
+            yield Static(Content.styled(target, "dim"))
             mark = ("! ", "$warning bold")
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning")
                 for each in plan.warnings
             ]
             # The last warning of the sample store introduces the command.
-            introduction = warnings[-1:] if plan.is_sample else []
-            yield from warnings[: len(warnings) - len(introduction)]
-            for fact in place_and_cost(
-                conversation, self._details, is_here=not plan.is_sample and not plan.host
-            ):
+            introduction = [warnings.pop()] if plan.is_sample and warnings else []
+            yield from warnings
+            is_here = not plan.is_sample and not plan.host
+            for fact in place_and_cost(conversation, self._details, is_here=is_here):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
             if self._memory is not None and (words := not_remembered(self._memory)):
                 yield Static(Content.styled(words, "dim"), classes="fact", id="memory")
@@ -144,13 +136,9 @@ class PreflightCard(Card[bool]):
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
-            without = (
-                ("resume", "copy-the-command")
-                if plan.is_sample
-                else ("resume",)
-                if plan.executable is None
-                else ()
-            )
+            without = ["resume"] if plan.executable is None else []
+            if plan.is_sample:
+                without = ["resume", "copy-the-command"]
             yield keys_line(self.keys_text(without=without))
 
     def on_resize(self, event: Resize) -> None:
@@ -164,25 +152,21 @@ class PreflightCard(Card[bool]):
         others = self.query_one("#answer").virtual_region.bottom - recap.virtual_region.height
         room = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
         memory = self.query("#memory")
-        if room - card.gutter.height - others < 2 and any(fact.display for fact in memory):
+        left = room - card.gutter.height - others
+        if left < 2 and any(fact.display for fact in memory):
             memory.set(display=False)  # what is asked and the keys come first
-            self.call_after_refresh(
-                self._fit
-            )  # once: it is hidden at once, where a removal takes its time
-        recap.styles.max_height = max(2, room - card.gutter.height - others)
+            # Once: it is hidden at once, where a removal takes its time.
+            self.call_after_refresh(self._fit)
+        recap.styles.max_height = max(2, left)
         recap.scroll_end(animate=False)  # the last messages matter most
 
     def _recap_content(self) -> Content:
-        looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
         names = {
-            "user": set_cell_size(_("you"), 5),
-            "assistant": set_cell_size(_("asst"), 5),
-            "earlier": "",
+            "user": (set_cell_size(_("you"), 5), "$warning"),
+            "assistant": (set_cell_size(_("asst"), 5), "$success"),
+            "earlier": ("", "dim"),
         }
-        parts = [
-            Content.assemble((names[line.role], looks[line.role]), line.text)
-            for line in self._recap
-        ]
+        parts = [Content.assemble(names[line.role], line.text) for line in self._recap]
         return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
 
     def action_go(self) -> None:
@@ -194,13 +178,8 @@ class PreflightCard(Card[bool]):
 
     def action_copy(self) -> None:
         """Copy the command; not that of the sample store, which would open an empty chat."""
-        if self._plan.is_sample:
-            return
-
-        async def work() -> None:
-            self.answer(await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard))
-
-        self.run_worker(work(), exclusive=True)
+        if not self._plan.is_sample:
+            self.copy(self._plan.shell())
 
     def action_scroll(self, lines: int) -> None:
         self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

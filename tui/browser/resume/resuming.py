@@ -1,9 +1,14 @@
-"""Resumes conversations in Hermes: plan, confirmation if it is risky, hand-over."""
+"""Resumes conversations in Hermes: plan, confirmation if it is risky, and hand-over, in this terminal
+or in a new window."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 
 from textual.app import SuspendNotSupported
@@ -11,12 +16,107 @@ from textual.app import SuspendNotSupported
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from ...text import formats
 from ..panes import Panes
 from .preflight import PreflightCard
-from .terminal_windows import go_to, open_window
+
+_PATIENCE = 5.0
+"""Maximum seconds for a terminal to answer."""
+_KEY = "HERMES_BROWSE_WINDOW"
+"""The variable with the key of a window's conversation; tmux shows it in the command that a pane
+was started with."""
+
+
+def _ask(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program of the terminal; a missing or hanging one counts as failed."""
+    nothing = subprocess.DEVNULL
+    try:
+        return subprocess.run(
+            argv, stdin=nothing, capture_output=True, timeout=_PATIENCE, errors="replace"
+        )
+    except subprocess.TimeoutExpired:
+        reason = _("it does not answer")
+    except OSError as error:
+        reason = error.strerror or _("it cannot be started")
+    return subprocess.CompletedProcess(argv, -1, "", reason)
+
+
+def _key(plan: ResumePlan) -> str:
+    """Return a key that is the same for all segments of a conversation, in hexadecimal, which is
+    safe everywhere."""
+    words = "\0".join([*plan.env.values(), *plan.argv[1:3], plan.conversation.root_id])
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _command(plan: ResumePlan) -> list[str]:
+    """Return the command's arguments, with `env`, as a window has the terminal's environment, not
+    ours."""
+    settings = [f"{name}={value}" for name, value in plan.env.items()]
+    program = plan.executable or plan.argv[0]
+    return ["env", f"{_KEY}={_key(plan)}", *settings, program, *plan.argv[1:]]
+
+
+def _title(plan: ResumePlan) -> str:
+    """Return a name for the window, without `#`, after which tmux would run commands."""
+    name = one_line(formats.name(plan.conversation), 60).replace("#", " ").lstrip("-")
+    return formats.clip(name, 24) or "hermes"
+
+
+def _filled(template: str, plan: ResumePlan) -> list[str]:
+    """Return the words of the command that opens a window."""
+    words, folder = shlex.split(template), os.getcwd()
+    is_tmux = words[0] == "tmux"
+    if is_tmux:
+        folder = folder.replace("#", "##")  # it expands formats in a directory
+    filled: list[str] = []
+    for word in words:
+        if word == "{command}":
+            filled += _command(plan)
+        else:
+            filled.append(word.replace("{title}", _title(plan)).replace("{folder}", folder))
+    # An argument that ends in a semicolon ends a command of tmux.
+    return [re.sub(r";\Z", r"\;", word) for word in filled] if is_tmux else filled
+
+
+def _tmux_window(plan: ResumePlan) -> str | None:
+    """Return the id of the window of this tmux session that has the conversation."""
+    pane = os.environ.get("TMUX_PANE", "")
+    target = ["-t", pane] if pane else []
+    listed = _ask(["tmux", "list-panes", "-s", *target, "-F", "#{window_id} #{pane_start_command}"])
+    lines = (line for line in listed.stdout.splitlines() if f"{_KEY}={_key(plan)}" in line)
+    return next((line.partition(" ")[0] for line in lines), None)
+
+
+def go_to(plan: ResumePlan) -> bool:
+    """Activate the window of tmux that has the conversation; return False if there is none."""
+    window = _tmux_window(plan) if os.environ.get("TMUX") else None
+    return window is not None and _ask(["tmux", "select-window", "-t", window]).returncode == 0
+
+
+def open_window(plan: ResumePlan, template: str) -> None:
+    """Open Hermes on a conversation, by a plan with an executable, in a new window; the browser
+    keeps running.
+
+    Args:
+        template: The option `window`.
+
+    Raises:
+        BrowseError: No window was opened, or Hermes has ended at once in it.
+    """
+    words = _filled(template, plan)
+    program = words[0]
+    if program == "tmux" and not os.environ.get("TMUX"):
+        raise BrowseError(_("no window here: it takes tmux, or the option “window” · Y copies"))
+    answer = _ask(words)
+    if code := answer.returncode:
+        failed = _("{program} opened no window: {reason}")
+        reason = one_line(answer.stderr.strip(), 200) or _("it ended with {code}", code=code)
+        raise BrowseError(failed.format(program=one_line(program, 60), reason=reason))
+    if program == "tmux" and _tmux_window(plan) is None:
+        raise BrowseError(_("Hermes ended at once in its new window of tmux"))
 
 
 class Resuming:
@@ -29,15 +129,16 @@ class Resuming:
         main = self._main
         if main.options.resume == "window" and not main.host.is_choice_printed:
             self.resume_in_window()
-        elif main.current is not None:
-            main.start("resume", self._resume, main.current)
         else:
-            main.say(_("no conversation here"))
+            self._start(self._resume)
 
     def resume_in_window(self) -> None:
         """Go to the window that has the conversation, or open one."""
+        self._start(self._resume_in_window)
+
+    def _start(self, resume: Callable[[str], Coroutine[object, object, None]]) -> None:
         if self._main.current is not None:
-            self._main.start("resume", self._resume_in_window, self._main.current)
+            self._main.start("resume", resume, self._main.current.id)
         else:
             self._main.say(_("no conversation here"))
 
@@ -45,9 +146,9 @@ class Resuming:
         if self._main.current is not None:
             self._main.start("command", self._copy_command, self._main.current.id)
 
-    async def _resume(self, conversation: Conversation) -> None:
+    async def _resume(self, session_id: str) -> None:
         main = self._main
-        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
+        plan, card = await main.read(lambda store: self._prepare(store, session_id))
         ends = main.host.is_choice_printed or main.options.resume == "exit"
         self._ask(plan, card, main.host.finish if ends else self._run_and_return)
 
@@ -76,15 +177,14 @@ class Resuming:
     def _ask(
         self, plan: ResumePlan, card: PreflightCard | None, go: Callable[[ResumePlan], object]
     ) -> None:
-        if card is None:
-            go(plan)
-            return
-
         def decided(is_confirmed: bool | None) -> None:
             if is_confirmed:
                 go(plan)
 
-        self._main.app.push_screen(card, decided)
+        if card is None:
+            go(plan)
+        else:
+            self._main.app.push_screen(card, decided)
 
     async def _copy_command(self, session_id: str) -> None:
         main, location = self._main, self._main.location
@@ -96,9 +196,9 @@ class Resuming:
 
     # In a window
 
-    async def _resume_in_window(self, conversation: Conversation) -> None:
+    async def _resume_in_window(self, session_id: str) -> None:
         main = self._main
-        plan, card = await main.read(lambda store: self._prepare(store, conversation.id))
+        plan, card = await main.read(lambda store: self._prepare(store, session_id))
         if await main.call(lambda: go_to(plan)):
             main.say(_("this conversation was open in a window of tmux: it is in front now"))
         else:
@@ -121,25 +221,18 @@ class Resuming:
             return
         try:
             with main.reads.released(), main.host.lend_terminal():
-                ended = subprocess.run(
-                    [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
-                ).returncode
+                ended = subprocess.call([plan.executable, *plan.argv[1:]], env=plan.environment())
         except SuspendNotSupported:  # there is no terminal to take back
             main.host.finish(plan)
             return
         except OSError as error:
-            words = _(
-                "{program} could not be started: {reason}.",
-                program=plan.executable,
-                reason=error.strerror,
-            )
-            main.failed(BrowseError(words))
+            failed = _("{program} could not be started: {reason}.")
+            reason = failed.format(program=plan.executable, reason=error.strerror)
+            main.failed(BrowseError(reason))
         else:
             failure = _("back from Hermes, which ended with {code}", code=ended)
             main.say(_("back from Hermes") if ended == 0 else failure)
-            main.start("mark-read", self._mark_read, plan.conversation)
+            # The user has just seen it in Hermes.
+            ids = [segment.id for segment in plan.conversation.segments]
+            main.start("mark-read", main.mark_read, ids, None)
         main.touched = ()
-
-    async def _mark_read(self, conversation: Conversation) -> None:
-        """Mark as read what the user has just seen in Hermes."""
-        await self._main.mark_read([segment.id for segment in conversation.segments], None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 
 from rich.cells import cell_len
 
@@ -54,14 +54,14 @@ _MAIN_ARGUMENTS = (
 
 def lay_out(shown: Shown) -> MessageLayout:
     """Lay out a message; on any thread."""
-    return MessageLayout.of([*_message(shown), Paragraph([])], shown.width)
+    return MessageLayout([*_message(shown), Paragraph([])], shown.width)
 
 
 def lay_out_plain(shown: Shown) -> MessageLayout:
     """Lay out the beginning without formatting, to be shown until the layout is ready."""
     text = safe_text(shown.message.text[:MARKDOWN_LIMIT]).strip("\n")
     body = indent(plain(text, "text"), ("  ", "text"))
-    return MessageLayout.of([_head(shown), *body, Paragraph([])], shown.width)
+    return MessageLayout([_head(shown), *body, Paragraph([])], shown.width)
 
 
 def _message(shown: Shown) -> list[Paragraph]:
@@ -73,8 +73,8 @@ def _message(shown: Shown) -> list[Paragraph]:
     paragraphs = [paragraph for block in message.blocks for paragraph in _block(shown, block)]
     if message.role != "tool":
         paragraphs += _images(message)
-    is_divider = message.is_summary and message.blocks[:1] and message.blocks[0].kind is SUMMARY
-    if is_divider and message.blocks[0].body.strip() and not message.tool_calls:
+    first = message.blocks[0] if message.is_summary and message.blocks else None
+    if first and first.kind is SUMMARY and first.body.strip() and not message.tool_calls:
         divider = _divider(message, paragraphs[0].spans, shown.width)
         return [divider, *indent(paragraphs[1:], margin)]
     if message.tool_calls:
@@ -94,12 +94,9 @@ def _head(shown: Shown) -> Paragraph:
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"
     line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
-    kind = message.display_kind or ""
-    notes = (
-        _state(message),
-        one_line(kind.replace("_", " "), 30) if kind != "hidden" else "",
-        _("hidden") if message.is_hidden else "",
-    )
+    kind = (message.display_kind or "").replace("_", " ")
+    kind = one_line(kind, 30) if kind != "hidden" else ""
+    notes = _state(message), kind, _("hidden") if message.is_hidden else ""
     line += [(f"  {note}", "note") for note in notes if note]
     if message.finish_reason in ("length", "error", "content_filter"):
         line.append((f"  {message.finish_reason}", "error"))
@@ -126,20 +123,20 @@ def _block(shown: Shown, block: Block) -> list[Paragraph]:
         return _text(shown, block.body)
     if block.kind is RESULT:
         return output(block.body, shown.inner, is_result=True, full=shown.is_open)
-    if block.kind is REASONING and (shown.is_open or shown.look.reasoning):
-        return indent(_markdown(block.body, shown.inner - 2, "reasoning"), ("┊ ", "rule"))
+    is_reasoning = block.kind is REASONING
+    look = "reasoning" if is_reasoning else "dim"
     label = _(block.kind.label, size=formats.size(len(block.body)))
-    if block.kind is REASONING:
-        return [fixed((f"▸ {label}", "reasoning"))]
-    folded = fixed(("▾ " if shown.is_open else "▸ ", "dim"), (label, "note"))
-    if not shown.is_open:
-        return [folded]
+    head = [
+        fixed(("▾ " if shown.is_open else "▸ ", look), (label, look if is_reasoning else "note"))
+    ]
+    if not shown.is_open and not (is_reasoning and shown.look.reasoning):
+        return head
     body = (
-        _markdown(block.body, shown.inner - 2, "dim")
+        _markdown(block.body, shown.inner - 2, look)
         if block.kind.is_markdown
-        else plain(safe_text(block.body), "dim")
+        else plain(safe_text(block.body), look)
     )
-    return [folded, *indent(body, ("┊ ", "rule"))]
+    return [*([] if is_reasoning else head), *indent(body, ("┊ ", "rule"))]
 
 
 def _markdown(text: str, width: int, look: str) -> list[Paragraph]:
@@ -156,11 +153,7 @@ def _text(shown: Shown, text: str) -> list[Paragraph]:
     cut = text[: OPEN_LIMIT if shown.is_open else TEXT_LIMIT]
     look = "struck" if message.state is State.REWOUND else "text"
     paragraphs = _markdown(cut, shown.inner, look) if cut.strip() else []
-    if len(cut) < len(text):
-        more = _("… {size} more · O opens all") if shown.is_open else _("… {size} more · Enter")
-        size = formats.size(len(text) - len(cut))
-        paragraphs.append(fixed((more.format(size=size), "note")))
-    return paragraphs
+    return [*paragraphs, *_more(len(text) - len(cut), shown.is_open)]
 
 
 def image_name(part: ContentPart) -> str:
@@ -171,7 +164,7 @@ def image_name(part: ContentPart) -> str:
 
 def _images(message: ChatMessage) -> list[Paragraph]:
     parts = (part for part in message.parts if part.kind == "image")
-    names = (one_line(part.url, 200) if part.url else image_name(part) for part in parts)
+    names = (one_line(part.url, 200) or image_name(part) for part in parts)
     return [fixed((_("[image {what}]", what=name), "note")) for name in names]
 
 
@@ -235,42 +228,34 @@ def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph
 
 
 def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
-    width, full, language = shown.inner, shown.is_open, language_of(call.arguments)
-    paragraphs = output(call.arguments, width, language, is_result=False, full=full)
+    lay_out_text = partial(
+        output, width=shown.inner, language=language_of(call.arguments), full=shown.is_open
+    )
+    paragraphs = lay_out_text(call.arguments, is_result=False)
     if result is not None:
-        paragraphs.append(fixed(("│ ", "rule"), ("→", "dim")))
-        paragraphs += output(result.text, width, language, is_result=True, full=full)
+        arrow = fixed(("│ ", "rule"), ("→", "dim"))
+        paragraphs += [arrow, *lay_out_text(result.text, is_result=True)]
     return paragraphs
 
 
 def output(
     text: str, width: int, language: str = "", *, is_result: bool, full: bool
 ) -> list[Paragraph]:
-    """Lay out stored arguments or a result, as shown below the call: `full`, or the first
-    lines."""
-    beginning, cut = _beginning(text, OPEN_LIMIT if full else _SHORT_LIMIT)
-    whole = tool_text(beginning, width - 2, language, is_result=is_result, full=full)
-    paragraphs, left = (whole, 0) if full else first_lines(whole, width - 2, _SHORT_LINES)
-    note = ""
-    if cut:
-        words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")
-        note = words.format(size=formats.size(cut))
-    elif left:
-        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
-    return indent([*paragraphs, *([fixed((note, "note"))] if note else [])], ("│ ", "rule"))
-
-
-def _beginning(text: str, limit: int) -> tuple[str, int]:
-    """Return the beginning of a long text, or of each long field of an object, and the code points
-    left out."""
-    if len(text) <= limit:
-        return text, 0
-    loaded = load_json(text)
-    if not isinstance(loaded, dict):
-        return text[:limit], len(text) - limit
+    """Lay out arguments or a result, as shown below the call: `full`, or the first lines."""
+    limit = OPEN_LIMIT if full else _SHORT_LIMIT
+    paragraphs, cut = tool_text(
+        text, width - 2, language, is_result=is_result, full=full, limit=limit
+    )
     left = 0
-    for key, value in loaded.items():
-        if isinstance(value, str) and len(value) > limit:
-            loaded[key] = value[:limit]
-            left += len(value) - limit
-    return json.dumps(loaded, ensure_ascii=False), left
+    if not full:
+        paragraphs, left = first_lines(paragraphs, width - 2, _SHORT_LINES)
+    if left and not cut:
+        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
+        paragraphs = [*paragraphs, fixed((note, "note"))]
+    return indent([*paragraphs, *_more(cut, full)], ("│ ", "rule"))
+
+
+def _more(left: int, full: bool) -> list[Paragraph]:
+    """Return a line that says how many code points are left out, if any are."""
+    words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")
+    return [fixed((words.format(size=formats.size(left)), "note"))] if left else []

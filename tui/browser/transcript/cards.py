@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -12,19 +14,259 @@ from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import added
+from hermes_browse.store.connection.stored_values import as_time
 from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.messages.chat_message import State
+from hermes_browse.store.messages.details import Details
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DETAILS, RAW
-from ...terminal import clipboard
-from ...text import formats
+from ...text import formats, sentences
 from ...text.styled import Line, line_text
 from ...widgets.card import Card, keys_line
 from ...widgets.lines import LinesView
 from ..panes import Panes
-from .details_lines import details_lines
+
+_TITLE_SOURCES = {
+    "user": N_("given by you"),
+    "llm": N_("written by a model"),
+    "derived": N_("from the first message"),
+}
+_COST_STATUS = {
+    "actual": N_("as billed"),
+    "estimated": N_("an estimate"),
+    "included": N_("included in a subscription"),
+    "unknown": N_("not known"),
+}
+_COST_SOURCES = {
+    "provider_cost_api": N_("from the provider's cost API"),
+    "provider_generation_api": N_("told by the provider with each answer"),
+    "provider_models_api": N_("by the provider's list of prices"),
+    "official_docs_snapshot": N_("by published prices Hermes knows"),
+    "user_override": N_("by your own prices"),
+    "custom_contract": N_("by your contract"),
+    "none": N_("no price known"),
+}
+_KINDS = {
+    ConversationKind.CHAT: N_("chat"),
+    ConversationKind.AUTOMATION: N_("automation"),
+    ConversationKind.SUBAGENT: N_("subagent"),
+}
+_LABEL = 14
+"""Cells of the labels."""
+_MOST = 300
+"""Code points of a value."""
+
+
+Row = tuple[str, ...]
+"""A label, a value as stored, and perhaps a printable note behind it; without a value it is left
+out."""
+
+
+def _when(moment: float | None, now: float) -> str:
+    if moment is None:
+        return ""
+    time = _("{day}, {time}", day=formats.day(moment), time=formats.clock(moment))
+    return formats.joined(time, formats.ago(moment, now))
+
+
+def _words(texts: Mapping[str, str], code: str) -> str:
+    """Return the words for a code; an unknown code as stored."""
+    return _(texts[code]) if code in texts else code
+
+
+def _ended(conversation: Conversation, now: float) -> Row:
+    tip, status = conversation.tip, conversation.status
+    reason = why = formats.end_reason(tip.end_reason)
+    if tip.end_reason and reason != tip.end_reason:
+        why += f" ({tip.end_reason})"
+    if tip.ended_at is None:
+        state = _("no messages") if status is Status.EMPTY else formats.status(status)
+        return pgettext("session", "state"), formats.joined(state, why if reason else "")
+    ended = _when(tip.ended_at, now)
+    return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
+
+
+def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
+    tokens = conversation.tokens
+    if tokens.total:
+        yield (_("tokens"), _("{count:,} in all", count=tokens.total))
+        seen = tokens.input + tokens.cache_read + tokens.cache_write
+        share = tokens.cache_read / seen if seen else 0.0
+        sent = formats.joined(
+            _("{count:,} uncached", count=tokens.input),
+            _("{count:,} from cache", count=tokens.cache_read),
+            _("{share:.0%} of what was sent", share=share) if share else "",
+        )
+        yield (f"  {_('sent')}", sent)
+        if tokens.cache_write:
+            yield ("", _("{count:,} written to cache", count=tokens.cache_write))
+        reasoning = tokens.reasoning
+        of_it = _("{count:,} of them reasoning", count=reasoning) if reasoning else ""
+        written = formats.joined(f"{tokens.output:,}", of_it)
+        yield (f"  {pgettext('tokens', 'written')}", written)
+    if details.api_calls:
+        yield (_("requests"), f"{details.api_calls:,}")
+    size = details.live_bytes + details.prompt_bytes
+    if details.live_images:
+        sentence = ngettext(
+            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
+            "{messages}, {size} and {count:,} messages with images: "
+            "about {tokens} tokens (guessed, {bytes} bytes each)",
+            details.live_images,
+        )
+    else:
+        sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+    context = sentence.format(
+        messages=formats.counted(details.live_rows, "message"),
+        size=formats.size(size),
+        count=details.live_images,
+        tokens=formats.number(size / formats.BYTES_PER_TOKEN),
+        bytes=formats.BYTES_PER_TOKEN,
+    )
+    yield (_("live context"), context)
+
+
+def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
+    free = conversation.cost_usd == 0
+    nothing = pgettext("cost", "nothing") if free else pgettext("cost", "unknown")
+    cost = formats.joined(
+        formats.costs(conversation) or nothing,
+        _words(_COST_STATUS, details.facts.get("cost_status", "")),
+        _words(_COST_SOURCES, details.facts.get("cost_source", "")),
+    )
+    yield (_("cost"), cost)
+    if details.actual_usd is not None and details.estimated_usd is not None:
+        billed = formats.money(details.actual_usd) or "$0"
+        estimated = formats.money(details.estimated_usd) or "$0"
+        yield ("", _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated))
+
+
+def _origin(facts: Mapping[str, str]) -> Iterator[Row]:
+    def named(*names: str) -> str:
+        return formats.joined(*(facts.get(name, "") for name in names))
+
+    chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
+    if "chat_type" in facts and chat:
+        chat += f" ({facts['chat_type']})"
+    yield (_("chat"), chat)
+    yield (_("person"), named("user_name", "user_id"))
+    yield (_("topic"), named("chat_topic", "thread_id"))
+    yield (_("platform"), named("platform"))
+
+
+def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
+    yield (_("model"), conversation.model or "")
+    route = ("billing_provider", "billing_mode", "billing_base_url")
+    yield (_("provider"), formats.joined(*(details.facts.get(each, "") for each in route)))
+    label = _("used")
+    for use in details.models:
+        facts = formats.joined(
+            use.model or _("unnamed"),
+            use.provider,
+            _("for {task}", task=use.task) if use.task else "",
+            formats.counted(use.calls, "request") if use.calls else "",
+            _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
+            formats.money(use.cost_usd),
+        )
+        yield (label, facts)
+        label = ""
+
+
+def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
+    shown = sum(details.roles.values())
+    parts = _(", ").join(
+        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
+    )
+    sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    yield (_("messages"), sentence.format(count=shown, parts=parts))
+    not_shown = {
+        _("{count:,} summarised away for the model"): details.states.get(State.COMPACTED, 0),
+        _("{count:,} rewound"): details.states.get(State.REWOUND, 0),
+        _("{count:,} hidden: bookkeeping, or for the model alone"): details.hidden,
+        _("{count:,} repeated by a compaction, shown once"): details.repeated,
+    }
+    for words, count in not_shown.items():
+        yield ("", words.format(count=count) if count else "")
+    if conversation.size is not None:
+        size = formats.size(conversation.size)
+        with_them = _("{size}: what deleting it frees, with its subagents", size=size)
+        yield (_("size"), with_them if conversation.subagents else size)
+
+
+def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
+    facts = details.facts
+    kind = formats.joined(
+        _(_KINDS[conversation.kind]),
+        sentences.relation(conversation.relation),
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("hidden by Hermes") if conversation.hidden else "",
+        conversation.note,
+    )
+    yield (_("kind"), kind)
+    if conversation.title:
+        yield (_("title"), _words(_TITLE_SOURCES, facts.get("title_source", "")))
+    yield (_("source"), conversation.source)
+    yield (_("profile"), facts.get("profile_name", ""))
+    yield (_("started"), _when(conversation.root.started_at, now))
+    yield (_("last active"), _when(conversation.last_active, now))
+    yield (_("read in Hermes"), _when(as_time(facts.get("last_read_at")), now))
+    yield _ended(conversation, now)
+    yield (_("doing"), facts.get("last_activity_description", ""))
+    yield (_("directory"), conversation.cwd or "")
+    yield (_("repository"), facts.get("git_repo_root", ""))
+    yield (_("branch"), conversation.git_branch or "")
+    family = {"branch": conversation.branches, "subagent": conversation.subagents}
+    counts = (formats.counted(count, noun) for noun, count in family.items() if count)
+    yield (_("family"), _(", ").join(counts))
+
+
+def _identity(conversation: Conversation) -> Iterator[Row]:
+    segments, tip = conversation.segments, conversation.tip
+    is_one = len(segments) == 1
+    for number, segment in enumerate(segments, 1):
+        label = "id" if is_one else _("part {number}", number=number)
+        yield (label, segment.id, f"  {_('resumes here')}" if segment is tip else "")
+    yield (pgettext("session", "parent"), (tip.parent_id or "") if is_one else "")
+    yield (_("session key"), tip.session_key or "")
+
+
+def details_lines(
+    conversation: Conversation, details: Details, now: float, forecast: str = ""
+) -> list[Line]:
+    """Return the lines of the card, not wrapped; `forecast` says when Hermes deletes the conversation,
+    or why not."""
+    tools = (
+        (
+            one_line(tool.name, 40) or _("unnamed"),
+            f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
+        )
+        for tool in details.tools
+    )
+    about = _about(conversation, details, now)
+    sections: dict[str, Iterable[Row]] = {
+        "": chain(about, [(_("retention"), forecast)]),
+        _("Where it comes from"): _origin(details.facts),
+        _("Model, tokens, cost"): chain(
+            *(rows(conversation, details) for rows in (_models, _tokens, _cost))
+        ),
+        _("Messages"): _messages(conversation, details),
+        _("Tools"): tools,
+        _("Ids"): _identity(conversation),
+    }
+    lines: list[Line] = []
+    for title, rows in sections.items():
+        known = [row for row in rows if row[1]]
+        if known and title:
+            lines += [[], [(title, "heading")]]
+        for label, value, *note in known:
+            name = formats.fit(label, max(_LABEL, cell_len(label) + 1))
+            lines.append([(name, "dim"), ("".join([one_line(value, _MOST), *note]), "text")])
+    return lines
 
 
 class LinesCard(Card[str]):
@@ -48,11 +290,7 @@ class LinesCard(Card[str]):
             yield keys_line(self.keys_text())
 
     def action_copy(self) -> None:
-
-        async def work() -> None:
-            self.answer(await clipboard.copy(self._copied, self.app.copy_to_clipboard))
-
-        self.run_worker(work(), exclusive=True)
+        self.copy(self._copied)
 
 
 class RawCard(LinesCard):
@@ -63,8 +301,8 @@ class RawCard(LinesCard):
 
 
 class DetailsCard(LinesCard):
-    """The details of a conversation: the lines of `details_lines`; its result is the name of a
-    screen about it, or None."""
+    """The lines of `details_lines`; its result is the name of a screen about the conversation, or
+    None."""
 
     KEYS = DETAILS
     VIEW = "details"
@@ -74,6 +312,26 @@ class DetailsCard(LinesCard):
         super().__init__(title, "\n".join([title, "", *map(line_text, lines)]), lines)
 
 
+def read_card(
+    store: OpenStore, catalog: Catalog, conversation: Conversation, now: float
+) -> DetailsCard:
+    """Read what is missing of a conversation, and make its card; on a reading thread."""
+    if conversation.rows is None:
+        (conversation,) = store.with_details([conversation])
+    if conversation.size is None and catalog.of_session(conversation.id) is not None:
+        ids = affected_by_delete(catalog, conversation.id).sessions
+        sizes = store.measure([catalog.sessions[each] for each in ids])
+        conversation = conversation._replace(size=added(sizes.values()).total)
+    words = ""
+    if not store.store.is_several:  # each has rules of its own
+        forecast = store.retention(now).forecast(conversation)
+        days, words = forecast.prune_in_days, forecast.reason
+        if days is not None:
+            words = _("in {days:,.0f} days: {reason}", days=days, reason=words)
+    lines = details_lines(conversation, store.details(conversation), now, words)
+    return DetailsCard(one_line(formats.name(conversation), 200), lines)
+
+
 def show_details(main: Panes, conversation: Conversation) -> None:
     main.start("details-card", _show_details, main, conversation)
 
@@ -81,27 +339,9 @@ def show_details(main: Panes, conversation: Conversation) -> None:
 async def _show_details(main: Panes, conversation: Conversation) -> None:
     now, catalog = main.clock(), main.catalog
 
-    def read(store: OpenStore) -> tuple[Conversation, list[Line]]:
-        detailed = conversation
-        if detailed.rows is None:
-            (detailed,) = store.with_details([detailed])
-        if detailed.size is None and catalog.of_session(detailed.id) is not None:
-            ids = affected_by_delete(catalog, detailed.id).sessions
-            sizes = store.measure([catalog.sessions[each] for each in ids])
-            detailed = detailed._replace(size=added(sizes.values()).total)
-        words = ""
-        if not store.store.is_several:  # each has rules of its own
-            forecast = store.retention(now).forecast(detailed)
-            words = forecast.reason
-            if forecast.prune_in_days is not None:
-                words = _(
-                    "in {days:,.0f} days: {reason}", days=forecast.prune_in_days, reason=words
-                )
-        return detailed, details_lines(detailed, store.details(detailed), now, words)
-
     def go_on(screen: str | None) -> None:
         if screen is not None:
             main.open_screen(screen)
 
-    detailed, lines = await main.read(read)
-    main.app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines), go_on)
+    card = await main.read(lambda store: read_card(store, catalog, conversation, now))
+    main.app.push_screen(card, go_on)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, without_injections
@@ -18,7 +17,6 @@ from hermes_browse.store.wording import N_, _
 
 from ...terminal.programs import editor, pager, show
 from ...text import formats
-from ...text.styled import Line
 from ..panes import Panes
 from .cards import RawCard
 from .entries import TranscriptModel
@@ -109,7 +107,7 @@ class Copying:
         message, message_id, model = transcript.current, transcript.current_id, transcript.model
         if what == "raw" and message_id is not None:
             # Needs the id only, also while the message is being read.
-            self._show_raw(message_id)
+            self._main.start("raw", self._show_raw, message_id)
         elif message is not None and model is not None:
             self._main.start("copying", self._take, what, message, model)
         else:
@@ -174,21 +172,14 @@ class Copying:
         else:
             self._main.say(_("no link, image or path in this message"))
 
-    def _show_raw(self, message_id: int) -> None:
+    async def _show_raw(self, message_id: int) -> None:
         if message_id < 0:  # the system prompt and the recap are no rows of `messages`
             self._main.say(_("this is not a row of messages"))
             return
-
-        self._main.start("raw", self._read_raw, message_id)
-
-    async def _read_raw(self, message_id: int) -> None:
-        def read(store: OpenStore) -> tuple[str, list[Line]] | None:
-            text = store.raw_message(message_id)
-            return (text, highlight(printable(text), "json")) if text is not None else None
-
-        raw = await self._main.read(read)
-        if raw is None:
+        text = await self._main.read(lambda store: store.raw_message(message_id))
+        if text is None:
             self._main.say(_("message {id} is no longer in the store", id=message_id))
             return
+        lines = await self._main.call(lambda: highlight(printable(text), "json"))
         title = _("message {id} as it is stored", id=message_id)
-        self._main.app.push_screen(RawCard(title, *raw))
+        self._main.app.push_screen(RawCard(title, text, lines))

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from hermes_browse.store.messages.chat_message import SAID, SEAM, ChatMessage, RowInfo
 from hermes_browse.store.messages.transcript import END, Outline
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+)
 from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
@@ -270,12 +276,12 @@ class TranscriptModel:
         if session_id not in self.outline.session_ids or not self.entries:
             return None
         segment = self.outline.session_ids.index(session_id)
-        seams = (
+        found = (
             index
             for index, entry in enumerate(self.entries)
             if entry.kind is EntryKind.SEAM and entry.number >= segment
         )
-        return next(seams, None) if segment else 0
+        return next(found, None) if segment else 0
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
         """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
@@ -299,3 +305,12 @@ class TranscriptModel:
             if row.role == role or (not role and row.role != "tool"):
                 return position
         return None
+
+
+NOTHING = TranscriptModel(
+    Conversation(
+        (Session("", ""),), Relation.ROOT, ConversationKind.CHAT, Status.EMPTY, None, None
+    ),
+    Outline(("",), ()),
+)
+"""What an empty page shows."""

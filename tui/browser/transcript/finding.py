@@ -1,25 +1,129 @@
-"""Find in the transcript, and going to a message by its id."""
+"""Find in the transcript, and going to a message by its number or id."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.messages.chat_message import (
+    CALL,
+    RESULT,
+    ChatMessage,
+    RowInfo,
+    blocks_of,
+    without_injections,
+)
+from hermes_browse.store.search.terms import Matcher, Term, TermKind, fold
+from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _, ngettext
 
 from ...text.formats import counted
+from ...text.styled import line_text
 from ..panes import Panes
 from .ask_line import AskInput
+from .block_layout import MARKDOWN_LIMIT
 from .entries import TranscriptModel
-from .find import FindResults, needle, scan
 from .loader import read_missing
+from .markdown_layout import render_markdown
+from .tool_text import as_shown
 
 if TYPE_CHECKING:
-    from .moves import Bookmark
+    from .page import Bookmark
 
+BATCH = 200
+"""Messages scanned at a time, which takes a twentieth of a second."""
 _WINDOW = 30
 """Messages read before and after a find."""
+_MARKUP = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
+_WIDE = 20_000
+"""Cells; wide enough for any table."""
+_OVERLAP = 24
+"""Messages before a batch that are read again, to find the calls of results in it."""
+
+
+def needle(text: str) -> Matcher | None:
+    """Return a matcher of a literal text, anywhere in a word, ignoring case and accents; None for
+    an empty text."""
+    term = Term(text, TermKind.INSIDE, 0, len(text))
+    return Matcher(term, fold(text), is_anywhere=True) if text.strip() else None
+
+
+def contains(message: ChatMessage, matcher: Matcher) -> bool:
+    """Whether a message has a match, as the transcript can show it, folded parts included."""
+    for block in blocks_of(message):
+        shown = as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
+        if any(matcher.first(fold(text)) for text in (block.tool, shown)):
+            return True
+    return _matches_rendered(without_injections(message.text), matcher)
+
+
+def _matches_rendered(text: str, matcher: Matcher) -> bool:
+    """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
+    if len(text) > MARKDOWN_LIMIT:
+        return False
+    plain = fold(_MARKUP.sub("", text))
+    if len(plain) == len(text) or not matcher.first(plain):
+        return False
+    paragraphs = render_markdown(printable(text), _WIDE)
+    shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
+    return matcher.first(shown) is not None
+
+
+def scan(
+    store: OpenStore, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher
+) -> set[int]:
+    """Return the ids of the matching messages of the rows from `start` up to `stop`; on a reading
+    thread.
+
+    A result that is shown with its call counts as the message with the call.
+    """
+    before = max(start - _OVERLAP, 0) if rows[start].role == "tool" else start
+    messages = store.messages([row.id for row in rows[before:stop]])
+    callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
+    wanted = {row.id for row in rows[start:stop]}
+    return {
+        callers.get(each.tool_call_id or "", each.id)
+        for each in messages
+        if each.id in wanted and contains(each, matcher)
+    }
+
+
+@dataclass
+class FindResults:
+    """The matching messages of a conversation, as far as it has been scanned from the row `origin`
+    on."""
+
+    matcher: Matcher
+    root_id: str
+    """Of the conversation."""
+    origin: int
+    found: set[int] = field(default_factory=set)
+    """Ids of messages."""
+    _scanned: set[int] = field(default_factory=set)
+    is_complete: bool = False
+    """Whether everything has been scanned."""
+
+    def left(self, rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of rows that have not been scanned, from the origin around the end; each
+        counts as scanned when the next one is asked for."""
+        self.is_complete = False
+        for first, last in (self.origin, len(rows)), (0, self.origin):
+            for start in range(first, last, BATCH):
+                stop = min(start + BATCH, last)
+                ids = {row.id for row in rows[start:stop]}
+                if not ids <= self._scanned:
+                    yield start, stop
+                    self._scanned |= ids
+        self.is_complete = True
+
+    def ordered(self, model: TranscriptModel) -> list[int]:
+        """Return the messages found, from top to bottom."""
+        return sorted(self.found & model.ids, key=model.number_of)
 
 
 class Finding:
@@ -29,29 +133,30 @@ class Finding:
     """
 
     def __init__(self, main: Panes) -> None:
-        self._main = main
+        self._main, self._transcript = main, main.transcript
         self._findings: FindResults | None = None
         self._asks_for_id = False
         self._origin: Bookmark | None = None
+        """Where the input was opened."""
         self._awaits_first = False
         """The transcript has not gone to the first find yet."""
         self._text = ""
         self._is_quiet = False
+        """What is found now was not asked for by a key, and is not told."""
 
     # The input
 
     def open(self, what: str = "text") -> None:
         """Ask for a text, or for the `id` of a message: within the key, so that what is typed behind
         it goes into the input."""
-        transcript, line = self._main.transcript, self._main.ask_line
-        if transcript.model is None:
+        model, line = self._transcript.model, self._main.ask_line
+        if model is None:
             self._main.say(_("no conversation here"))
             return
         self._asks_for_id = what == "id"
-        self._origin = transcript.here()
-        transcript.remember()
+        self._origin = self._transcript.remember()
         if self._asks_for_id:
-            hint = _("{first} to {last}", first=1, last=len(transcript.model.outline.rows))
+            hint = _("{first} to {last}", first=1, last=len(model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
@@ -60,15 +165,15 @@ class Finding:
     def hide(self) -> None:
         self._main.ask_line.display = False
         if isinstance(self._main.focused, AskInput):
-            self._main.set_focus(self._main.transcript)
+            self._main.set_focus(self._transcript)
 
     def submitted(self, text: str) -> None:
         """Enter: stay at the find, or go to the id."""
         if self._asks_for_id:
             self._go_to_id(text)
-            return
-        self.hide()
-        self._tell()
+        else:
+            self.hide()
+            self._tell()
 
     def left(self) -> None:
         """Escape: go back to where the input was opened."""
@@ -76,13 +181,13 @@ class Finding:
         if not self._asks_for_id:
             self.close()
         if self._origin is not None:
-            self._main.transcript.go_back_to(self._origin)
+            self._transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
         """Go to a message by its number here, else by its id; what cannot be gone to stays in the
         input."""
         typed = text.strip().lstrip("#")
-        model = self._main.transcript.model
+        model = self._transcript.model
         if not typed or model is None:
             self.hide()
             return
@@ -93,14 +198,13 @@ class Finding:
         message_id = rows[number - 1].id if 1 <= number <= len(rows) else number
         index = model.entry_of(message_id)
         if index is None:
-            self._main.say(
-                _("message {id} is not part of this conversation as it is read here", id=message_id)
-            )
+            words = _("message {id} is not part of this conversation as it is read here")
+            self._main.say(words.format(id=message_id))
             return
         self.hide()
-        place = model.number_of(message_id)
+        place = model.entries[index].number
         told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
-        self._main.start("goal", self._show, index, message_id, told=told)
+        self._go(model, message_id, told=told)
 
     # Finding
 
@@ -109,8 +213,7 @@ class Finding:
         if self._asks_for_id:
             return
         self._text = text
-        transcript = self._main.transcript
-        matcher, model, origin = needle(text), transcript.model, self._origin
+        matcher, model, origin = needle(text), self._transcript.model, self._origin
         if matcher is None or model is None:
             self.close()
             return
@@ -119,8 +222,8 @@ class Finding:
         self._findings = FindResults(matcher, model.conversation.root_id, first)
         self._awaits_first, self._is_quiet = True, False
         self._main.cancel("goal")  # found with fewer letters
-        transcript.is_finding = True
-        transcript.highlight([matcher])
+        self._transcript.is_finding = True
+        self._transcript.highlight([matcher])
         self._main.start("find", self._scan, self._findings, model)
 
     async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
@@ -136,39 +239,34 @@ class Finding:
         """Show the number of finds, and go to the first one unless that is done."""
         if not self._is_quiet:
             self._tell()
-        if not self._awaits_first:
-            return
-        ordered = _ordered(findings, model)
+        ordered = findings.ordered(model)
         after = [each for each in ordered if model.number_of(each) > findings.origin]
-        if after or (ordered and findings.is_complete):
+        if self._awaits_first and (after or (ordered and findings.is_complete)):
             self._awaits_first = False
             self._go(model, (after or ordered)[0])
 
-    def _go(self, model: TranscriptModel, message_id: int, *, last: bool = False) -> None:
-        index = model.entry_of(message_id)
-        assert index is not None
-        self._main.start("goal", self._show, index, message_id, last=last)
+    def _go(self, model: TranscriptModel, message_id: int, **how: Any) -> None:
+        self._main.start("goal", self._show, model, message_id, **how)
 
     async def _show(
-        self, index: int, message_id: int, *, last: bool = False, told: str = ""
+        self, model: TranscriptModel, message_id: int, *, last: bool = False, told: str = ""
     ) -> None:
         """Show a message after the missing ones around it have been read, and tell where it is."""
-        main, transcript = self._main, self._main.transcript
-        if await read_missing(main, transcript, index - _WINDOW, index + _WINDOW):
-            transcript.show_find(message_id, last=last)
+        index = model.entry_of(message_id) or 0
+        if await read_missing(self._main, self._transcript, index - _WINDOW, index + _WINDOW):
+            self._transcript.show_find(message_id, last=last)
             if told:
-                main.say(told)
+                self._main.say(told)
             else:
                 self._tell()
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
-        transcript, findings = self._main.transcript, self._findings
-        model = transcript.model
+        transcript, findings, model = self._transcript, self._findings, self._transcript.model
         if findings is None or model is None:
             return
         self._awaits_first = self._is_quiet = False
-        ordered = _ordered(findings, model)
+        ordered = findings.ordered(model)
         # After scrolling, the step starts from the page instead of the last find.
         hit = transcript.page.hit if transcript.is_find_in_sight else None
         if not ordered or (hit in ordered and transcript.step_match(by)):
@@ -186,31 +284,28 @@ class Finding:
         self._go(model, ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:
-        findings, transcript = self._findings, self._main.transcript
-        if findings is None or transcript.model is None:
+        findings, model = self._findings, self._transcript.model
+        if findings is None or model is None:
             return
-        ordered, hit = _ordered(findings, transcript.model), transcript.page.hit
+        ordered, hit = findings.ordered(model), self._transcript.page.hit
         many = len(ordered)
+        count = counted(many, "message")
         if hit in ordered:
-            count = ngettext(
-                "{position:,} of 1 message",
-                "{position:,} of {count:,} messages",
-                many,
-                position=ordered.index(hit) + 1,
-                count=many,
+            words = ngettext(
+                "{position:,} of 1 message", "{position:,} of {count:,} messages", many
             )
-            if not transcript.is_match_laid_out:
+            count = words.format(position=ordered.index(hit) + 1, count=many)
+            if not self._transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
-        else:
-            count = counted(many, "message")
         if not findings.is_complete:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
         if self._main.ask_line.display:
             self._main.ask_line.answer(count)
-            return
-        self._main.say(_("“{text}”: {found} · n N step · Esc ends", text=self._text, found=count))
+        else:
+            words = _("“{text}”: {found} · n N step · Esc ends")
+            self._main.say(words.format(text=self._text, found=count))
 
     def end(self) -> None:
         self.close()
@@ -218,34 +313,26 @@ class Finding:
 
     def close(self) -> None:
         """Stop finding; the terms of the search are highlighted again."""
-        transcript = self._main.transcript
-        if not transcript.is_finding:
-            return
-        self._forget()
-        if transcript.model is not None:
-            transcript.highlight(self._main.matchers)
+        if self._transcript.is_finding:
+            self._forget()
+            self._transcript.highlight(self._main.matchers)
 
     def _forget(self) -> None:
-        self._findings, self._main.transcript.is_finding = None, False
+        self._findings, self._transcript.is_finding = None, False
         for group in ("find", "goal"):
             self._main.cancel(group)
 
     def shown(self, model: TranscriptModel | None) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
         conversation."""
-        findings, transcript = self._findings, self._main.transcript
+        findings = self._findings
         if findings is None:
             return
         if model is None or model.conversation.root_id != findings.root_id:
             self._forget()
             self.hide()
             return
-        self._is_quiet = True  # not caused by a key
-        if list(transcript.page.matchers) != [findings.matcher]:
-            transcript.highlight([findings.matcher])
+        self._is_quiet = True
+        if list(self._transcript.page.matchers) != [findings.matcher]:
+            self._transcript.highlight([findings.matcher])
         self._main.start("find", self._scan, findings, model)
-
-
-def _ordered(findings: FindResults, model: TranscriptModel) -> list[int]:
-    """Return the messages found, from top to bottom."""
-    return sorted(findings.found & model.ids, key=model.number_of)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
@@ -17,13 +19,11 @@ from ...widgets.bindings import following
 from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
-from .entries import Shown, TranscriptModel
-from .opening import WINDOW, Opening, read_model, recap_model
+from .entries import TranscriptModel
 from .page import lay_out
 
 if TYPE_CHECKING:
     from ...work.store_screen import StoreScreen
-    from .paragraphs import MessageLayout
     from .view import TranscriptView
 
 _NAMES = {
@@ -37,6 +37,61 @@ short to notice."""
 PATIENCE = 0.15
 """Seconds for which the previous conversation stays on screen while the next is read; then the page
 is cleared."""
+WINDOW = 60
+"""Messages read before and after the first place."""
+
+
+def _model(
+    conversation: Conversation, outline: Outline, first: Sequence[ChatMessage]
+) -> TranscriptModel:
+    """Return a model that begins with messages that are no rows of `messages`."""
+    rows = [RowInfo(each.id, 0, each.role, None, State.LIVE, False) for each in first]
+    model = TranscriptModel(conversation, outline._replace(rows=(*rows, *outline.rows)))
+    model.add(first)
+    return model
+
+
+def read_model(store: OpenStore, conversation: Conversation, reading: Reading) -> TranscriptModel:
+    """Read the outline of a conversation; in the reading of everything, with the system prompt
+    first."""
+    outline, root_id = store.outline(conversation.segments, reading), conversation.root_id
+    prompt = store.system_prompt(root_id) if reading is Reading.EVERYTHING else None
+    if prompt is None:
+        return TranscriptModel(conversation, outline)
+    message = ChatMessage(-1, root_id, "system", prompt, display_kind=_("system prompt"))
+    return _model(conversation, outline, [message])
+
+
+def _recap_model(store: OpenStore, conversation: Conversation) -> TranscriptModel:
+    """Read the recap as a transcript of its own."""
+    root_id = conversation.root_id
+    messages = [
+        ChatMessage(-index, root_id, "recap" if line.role == "earlier" else line.role, line.text)
+        for index, line in enumerate(store.recap(conversation.segments), 1)
+    ]
+    return _model(conversation, Outline((root_id,), ()), messages)
+
+
+class Opening(NamedTuple):
+    """What is to be shown of a conversation."""
+
+    conversation: Conversation
+    message_id: int | None = None
+    segment: str | None = None
+
+    def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
+        """Read the conversation and the messages that will be on screen first; return also the
+        message at which it begins: the next one, if this reading leaves that out."""
+        conversation, begin = self.conversation, self.message_id
+        if conversation.rows is None:
+            conversation = store.with_details([conversation])[0]
+        model = read_model(store, conversation, reading)
+        if begin is not None and model.entry_of(begin) is None:
+            begin = model.next_shown(begin)
+        places = (model.entry_of(begin), model.entry_of_segment(self.segment), len(model))
+        middle = next(each for each in places if each is not None)
+        model.add(store.messages(model.missing(middle - WINDOW, middle + WINDOW)))
+        return model, begin
 
 
 async def read_missing(
@@ -132,19 +187,13 @@ class TranscriptLoader:
         """Read and show a conversation if the cursor stays on it: its row is painted first."""
         await asyncio.sleep(REST)
         main, conversation, page = self._main, opening.conversation, self._main.transcript.page
-        reading, width, look = main.mode, page.width, page.look
-
-        def read(
-            store: OpenStore,
-        ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
-            model, begin = opening.read(store, reading)
-            shown = model.shown(model.entry_of(begin), width, look)
-            # The hit is located among the lines of its message, so it is laid out here.
-            return model, begin, lay_out([shown] if shown is not None else [])
-
+        reading = main.mode
         late = asyncio.get_running_loop().call_later(PATIENCE, self._clear, conversation)
         try:
-            model, begin, layouts = await main.read(read)
+            model, begin = await main.read(lambda store: opening.read(store, reading))
+            hit = model.shown(model.entry_of(begin), page.width, page.look)
+            if hit is not None:  # it is located among the lines of its message
+                page.add(await main.call(lambda: lay_out([hit])))
         except BrowseError as error:
             self._is_unread = isinstance(error, StoreBusyError)
             self._opening = opening if self._is_unread else None
@@ -153,28 +202,18 @@ class TranscriptLoader:
         finally:
             late.cancel()
         self._opening = None
-        page.add(layouts)
-        self._say_what_is_left_out(model, begin, opening.message_id)
+        self._say_what_is_left_out(begin, opening.message_id)
         self._show(model, message_id=begin, matchers=main.matchers, segment=opening.segment)
         main.details.add([model.conversation])
         self._show_titles(model.conversation)
 
-    def _say_what_is_left_out(
-        self, model: TranscriptModel, begin: int | None, message_id: int | None
-    ) -> None:
-        """Tell the user if the reading leaves out the message that was asked for; it begins at
-        another one then."""
-        main, self._left_out = self._main, None
-        if message_id is None:
-            return
-        if begin != message_id:
+    def _say_what_is_left_out(self, begin: int | None, message_id: int | None) -> None:
+        """Tell the user if the reading leaves out the message that was asked for."""
+        self._left_out = None
+        if message_id is not None and begin != message_id:
             self._left_out = begin, message_id
-            words = _("{reading} · the message you were at is not part of it")
-            main.say_of_page(words.format(reading=_(_NAMES[main.mode])))
-        elif model.entry_of(message_id) is None:
-            unseen = _("the model no longer sees the hit: v shows everything")
-            rewound = _("the hit is in a rewound message: v shows everything")
-            main.say_of_page(unseen if main.mode is Reading.LIVE else rewound)
+            words = _("{reading} · this message is not part of it: v shows everything")
+            self._main.say_of_page(words.format(reading=_(_NAMES[self._main.mode])))
 
     def _show_titles(self, conversation: Conversation | None) -> None:
         self._titled = conversation
@@ -183,7 +222,7 @@ class TranscriptLoader:
     def fit_titles(self) -> None:
         """Show title and facts, fitted to the width of the pane."""
         main, width = self._main, self._main.transcript.size.width
-        title, facts = Content(), Content()
+        title = facts = Content()
         if self._titled is not None:
             detailed = main.details.complete(self._titled)[0]
             here = main.seen.words if main.seen is not None else ""
@@ -247,8 +286,7 @@ class TranscriptLoader:
         main, transcript, conversation = self._main, self._main.transcript, self._main.current
         main.mode = following(Reading, main.mode)
         if conversation is not None:
-            message = transcript.current if not transcript.at_end else None
-            message_id = message.id if message is not None else None
+            message_id = transcript.current_id if not transcript.page.at_end else None
             if self._left_out is not None and message_id == self._left_out[0]:
                 message_id = self._left_out[1]
             self._again(conversation, message_id)
@@ -257,20 +295,22 @@ class TranscriptLoader:
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
         self._leave()
         self.is_recap = False
-        self._open(Opening(conversation, message_id, keeps_place=True))
+        self._open(Opening(conversation, message_id))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
         conversation = self._main.current
-        if conversation is not None and self.is_recap:
+        if conversation is None:
+            return
+        if self.is_recap:
             self._again(conversation)
-        elif conversation is not None:
+        else:
             self._leave()
             self._main.start("transcript", self._show_recap, conversation)
 
     async def _show_recap(self, conversation: Conversation) -> None:
         try:
-            model = await self._main.read(lambda store: recap_model(store, conversation))
+            model = await self._main.read(lambda store: _recap_model(store, conversation))
         except BrowseError:
             self._clear(conversation)
             raise

@@ -8,7 +8,6 @@ from itertools import zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
@@ -18,6 +17,7 @@ from ...text.styled import Line, Span, line_text, line_width, split_lines, wrap_
 from .paragraphs import Paragraph, fixed, indent, paragraphs_of
 
 _MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike", "link_open": "link"}
+_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
 """Characters; longer code is not coloured, which would take longer than a frame."""
@@ -140,15 +140,12 @@ class _Layout:
                 break
             mark = f"{number}. " if ordered else "• "
             number += 1
-            inner = self.blocks(width - cell_len(mark), "list_item_close", tight=True)
-            inner = inner or [Paragraph([])]
-            spans = inner[0].spans
-            box = line_text(spans[:1])[:4].lower()
-            if not ordered and box in ("[ ] ", "[x] "):
-                mark = "☐ " if box == "[ ] " else "☑ "
-                text, look = spans[0]
-                inner[0] = inner[0]._replace(spans=[(text[4:], look), *spans[1:]])
-            paragraphs += indent(inner, (" " * cell_len(mark), "text"), (mark, "dim"))
+            inner = self.blocks(width - len(mark), "list_item_close", tight=True) or [Paragraph([])]
+            box = line_text(inner[0].spans[:1])[:4].lower()
+            if not ordered and box in _BOXES:
+                mark, (text, look) = _BOXES[box], inner[0].spans[0]
+                inner[0].spans[0] = text[4:], look
+            paragraphs += indent(inner, (" " * len(mark), "text"), (mark, "dim"))
         return paragraphs
 
     def _table(self, width: int) -> list[Paragraph]:
@@ -185,19 +182,20 @@ def table_lines(
         widest = widths.index(max(widths))
         widths[widest] = max(4, widths[widest] - max(1, (sum(widths) - spare) // 2))
     rights = ["right" in style for style in aligned] or [False] * len(widths)
-    lines: list[Line] = []
+    paragraphs: list[Paragraph] = []
     for row in rows:
         cells = map(wrap_spans, row, widths)
         for parts in zip_longest(*cells, fillvalue=list[Span]()):
             line: Line = []
             for part, room, is_right in zip(parts, widths, rights, strict=False):
-                space = " " * max(room - line_width(part), 0), "text"
-                line += [(" │ ", "rule")] if line else []
-                line += [space, *part] if is_right else [*part, space]
-            lines.append(line)
+                space = " " * (room - line_width(part)), "text"
+                line += (
+                    [(" │ ", "rule"), space, *part] if is_right else [(" │ ", "rule"), *part, space]
+                )
+            paragraphs.append(fixed(*line[1:]))
         if row is rows[0]:
-            lines.append([("─┼─".join("─" * each for each in widths), "rule")])
-    return [Paragraph(line, is_fixed=True) for line in lines]
+            paragraphs.append(fixed(("─┼─".join("─" * each for each in widths), "rule")))
+    return paragraphs
 
 
 def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph]:

@@ -1,21 +1,21 @@
 """The page of a conversation that is on the screen: where it is, and its lines; without a widget.
 
 The position is an entry and a line in it, not a distance from the start, so correcting a height
-elsewhere does not move the page. Heights of entries are estimates until these are drawn.
-"""
+elsewhere does not move the page. Heights of entries are estimates until these are drawn."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
 
 from ...text.formats import clip
 from ...text.styled import Line
-from .entries import EntryKind, Look, Shown, TranscriptModel
-from .heights import Heights, Place, estimates
-from .paragraphs import NO_LINE, DrawnLines, MessageLayout
+from .entries import NOTHING, EntryKind, Look, Shown, TranscriptModel
+from .paragraphs import NO_LINE, MessageLayout, Paragraph, fixed
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -26,6 +26,26 @@ _AHEAD = 4
 """Entries before and after the page whose long texts are laid out with it."""
 _MAX_CACHED = 400
 """Messages whose layouts and lines are cached."""
+_ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
+_RULE, _OTHER = 2, 4
+
+Place = tuple[int, int]
+"""An entry, and a line in it."""
+
+
+def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
+    """Return the lines that entries of a model from `first` on take, about."""
+    rows = map(model.row, range(first, len(model)))
+    return [_RULE if row is None else _ESTIMATES.get(row.role, _OTHER) for row in rows]
+
+
+class Bookmark(NamedTuple):
+    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
+
+    root_id: str
+    message_id: int
+    line: int
+    """The line at the top of the page; negative if the page begins with rules above the message."""
 
 
 class SeenByModel(NamedTuple):
@@ -37,88 +57,82 @@ class SeenByModel(NamedTuple):
     """How much that was, in one line."""
 
 
-def _rule(text: str, width: int) -> list[Line]:
-    """Draw a rule across the screen with a text in it, and a blank line."""
+def _rule(text: str, width: int) -> MessageLayout:
+    """Lay out a rule across the screen with a text in it, and a blank line."""
     label = clip(text, width - 8) + " "
     right = "─" * max(width - 4 - cell_len(label), 0)
-    return [[("── ", "rule"), (label, "note"), (right, "rule")], []]
+    rule = fixed(("── ", "rule"), (label, "note"), (right, "rule"))
+    return MessageLayout([rule, Paragraph([])], width)
 
 
 class Page:
     """The part of a conversation that is on screen."""
 
     def __init__(self) -> None:
-        self.model: TranscriptModel | None = None
+        self.model = NOTHING
         self.width, self.height = 80, 24
         """Cells of a line, and lines of the page."""
         self.look = Look()
         self.opened: set[int] = set()
-        """Entries that are unfolded."""
+        """Ids of the messages that are unfolded."""
         self.matchers: Sequence[Matcher] = ()
         """Terms that are highlighted."""
         self.hit: int | None = None
         """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
         """The index of the current match line of the hit, the same at any width; None for all."""
-        self.heights = Heights([])
+        self.heights: list[int] = []
+        """The number of lines of each entry."""
         self.place: Place = (0, 0)
         """The line at the top of the page."""
+        self.stepped: int | None = None
+        """The entry to which the last step went."""
         self.at_end = True
         """Whether the newest line is on the page; new lines are followed then."""
         self.seen: SeenByModel | None = None
         """Everything else is dimmed; None for no dimming."""
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
-        self.deferred: dict[Shown, DrawnLines] = {}
+        self.deferred: dict[Shown, MessageLayout] = {}
         """Long messages to be laid out on another thread, and what is shown of each until then."""
         self._layouts: dict[Shown, MessageLayout] = {}
-        self._drawn: dict[tuple[Shown, int | None], DrawnLines] = {}
-        """By message and current match line."""
+        self._lit: dict[tuple[Shown, int | None], MessageLayout] = {}
+        """With matches highlighted, by message and current match line."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
         return len(self.heights)
 
-    def open(self, model: TranscriptModel | None) -> None:
+    def open(self, model: TranscriptModel) -> None:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
-        self.seen = self._frame = None
+        self.seen = self.stepped = self._frame = None
         self.at_end, self.place = True, (0, 0)
-        self.heights = Heights(estimates(model) if model is not None else [])
+        self.heights = estimates(model)
 
     def grow(self, model: TranscriptModel) -> int:
         """Show a newer version of the same conversation at the same place; return the number of new
-        messages."""
-        old = self.model
-        assert old is not None
-        self.model, self._frame = model, None
-        if model.entries[: len(old)] == old.entries:
-            self.heights.extend(estimates(model, len(old)))
-        else:
-            self._move(old, model)
-        return len(model.ids - old.ids)
+        messages.
 
-    def _move(self, old: TranscriptModel, model: TranscriptModel) -> None:
-        """Go to the same message in a version whose earlier entries have changed, as after a
-        deletion; if that is gone, to the next one."""
-        index, line = self.place
-        top = old.row(index)
-        rows = filter(None, map(old.row, range(index, len(old))))
-        goals = (model.entry_of(row.id) for row in rows)
-        goal = next((each for each in goals if each is not None), len(model) - 1)
-        is_same = top is not None and model.entry_of(top.id) == goal
-        self.place = max(goal, 0), line if is_same else 0
-        self.heights = Heights(estimates(model))
-        unfolded = filter(None, map(old.row, self.opened))
-        entries = (model.entry_of(row.id) for row in unfolded)
-        self.opened = {entry for entry in entries if entry is not None}
-        self.seen = None
+        Earlier entries may have changed, as after a deletion: if the message at the top is gone,
+        the page begins at the next one.
+        """
+        old, here = self.model, self.here()
+        self.model, self._frame = model, None
+        same = len(old) if model.entries[: len(old)] == old.entries else 0
+        self.heights[same:] = estimates(model, same)
+        if not same:
+            self.seen = self.stepped = None
+            next_id = model.next_shown(here.message_id) if here is not None else None
+            after = model.entry_of(next_id) or 0, 0
+            self.place = (self.place_of(here) if here is not None else None) or after
+        return len(model.ids - old.ids)
 
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
         """Highlight other terms, more strongly in one message."""
         self.matchers, self.hit, self.hit_number = matchers, hit, None
-        self._drawn.clear()
+        self._lit.clear()
 
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
@@ -142,12 +156,16 @@ class Page:
     @property
     def hit_entry(self) -> int | None:
         """The entry of the hit; None if there is none here."""
-        return self.model.entry_of(self.hit) if self.model is not None else None
+        return self.model.entry_of(self.hit)
 
     def shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
-        assert self.model is not None
-        return self.model.shown(index, self.width, self.look, is_open=index in self.opened)
+        return self.model.shown(index, self.width, self.look, is_open=self.is_open(index))
+
+    def is_open(self, index: int) -> bool:
+        """Whether a message is unfolded."""
+        row = self.model.row(index)
+        return row is not None and row.id in self.opened
 
     def height_of(self, index: int) -> int:
         """Return the lines of an entry: exact, if its message has been read."""
@@ -156,42 +174,41 @@ class Page:
 
     def match_lines(self, index: int) -> Sequence[int]:
         """Return the indexes of the lines of an entry on which a match begins."""
-        drawn = self.draw(index, now=True)
-        return drawn.match_lines if drawn is not None else ()
+        layout = self.draw(index, now=True)
+        return layout.match_lines if layout is not None else ()
 
-    def draw(self, index: int, *, now: bool = False) -> DrawnLines | None:
+    def draw(self, index: int, *, now: bool = False) -> MessageLayout | None:
         """Return an entry as it is shown; None if its message has not been read.
 
         A long message has no formatting until it has been laid out on another thread, unless it is
         needed `now`.
         """
-        drawn = self._draw(index, now=now)
-        if drawn is not None:
-            self.heights[index] = len(drawn.lines)
-        return drawn
+        layout = self._draw(index, now=now)
+        if layout is not None:
+            self.heights[index] = len(layout)
+        return layout
 
-    def _draw(self, index: int, *, now: bool) -> DrawnLines | None:
-        assert self.model is not None
+    def _draw(self, index: int, *, now: bool) -> MessageLayout | None:
         entry = self.model.entries[index]
         if entry.kind is not EntryKind.MESSAGE:
-            return DrawnLines(_rule(entry.text, self.width))
+            return _rule(entry.text, self.width)
         shown = self.shown(index)
         if shown is None:
             return None
         if self.model.is_paired(shown.message):
-            return DrawnLines([])
+            return MessageLayout([], self.width)
         current = self.hit_number if shown.message.id == self.hit else NO_LINE
-        if (shown, current) in self._drawn:
-            return self._drawn[shown, current]
+        if (shown, current) in self._lit:
+            return self._lit[shown, current]
         if shown not in self._layouts and shown.is_heavy and not now:
             if shown not in self.deferred:
-                self.deferred[shown] = lay_out([shown], is_plain=True)[shown].drawn()
+                self.deferred.update(lay_out([shown], is_plain=True))
             return self.deferred[shown]
         if shown not in self._layouts:
             self.add(lay_out([shown]))
-        drawn = self._drawn[shown, current] = self._layouts[shown].drawn(self.matchers, current)
-        _limit(self._drawn)
-        return drawn
+        layout = self._lit[shown, current] = self._layouts[shown].lit(self.matchers, current)
+        _limit(self._lit)
+        return layout
 
     def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
         """Cache layouts made elsewhere."""
@@ -221,10 +238,33 @@ class Page:
             left -= self.height_of(index)
         return index, max(-left, 0)
 
-    def go(self, place: Place) -> None:
-        self.at_end = False
-        self.place = place
+    def go(self, place: Place, stepped: int | None = None) -> None:
+        """Go to a place, by a step to an entry or without one."""
+        self.at_end, self.place, self.stepped = False, place, stepped
         self._frame = None
+
+    def locate(self, line: int) -> Place:
+        """Return the place of a line of the whole conversation; past the end, the last line."""
+        sums = [0, *accumulate(self.heights)]
+        line = max(min(line, sums[-1] - 1), 0)
+        index = bisect_right(sums, line, hi=len(self)) - 1
+        return index, line - sums[index]
+
+    def here(self) -> Bookmark | None:
+        """Return the place at the top of the page; None without a message."""
+        index, line = self.place
+        while index < len(self):
+            row = self.model.row(index)
+            if row is not None:
+                return Bookmark(self.model.conversation.root_id, row.id, line)
+            line -= self.height_of(index)  # a rule, so it is the message after it
+            index += 1
+        return None
+
+    def place_of(self, mark: Bookmark) -> Place | None:
+        """Return the place of a bookmark; None if this reading leaves its message out."""
+        index = self.model.entry_of(mark.message_id)
+        return self.moved((index, 0), mark.line) if index is not None else None
 
     def settle(self) -> int:
         """Move the place into the conversation and lay out the page; return the lines above it, for
@@ -240,7 +280,7 @@ class Page:
         if frame:
             self._lay_out_ahead(frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD)
         index, line = self.place
-        return self.heights.sums[index] + line
+        return sum(self.heights[:index]) + line
 
     def _lay_out_ahead(self, first: int, last: int) -> None:
         """Have long texts near the page laid out before they come into sight."""
@@ -259,35 +299,37 @@ class Page:
         first, skip = self.place
         index, is_missing = first, False
         while index < len(self) and len(frame) < self.height:
-            drawn = self.draw(index)
-            if drawn is None:
+            layout, room = self.draw(index), self.height - len(frame)
+            if layout is not None:
+                lines = layout.lines(skip, room)
+            else:
                 is_missing = True
-            lines = drawn.lines if drawn is not None else [[("…", "dim")]] * self.heights[index]
-            frame += [(index, self._dimmed(index, line)) for line in lines[skip:]]
+                lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)
+            frame += [(index, self._dimmed(index, line)) for line in lines]
             skip = 0
             index += 1
         around = max(first - _AROUND, 0), min(index + _AROUND, len(self))
         self.missing = around if is_missing else None
-        self._frame = frame[: self.height]
-        return self._frame
+        self._frame = frame
+        return frame
 
     def _dimmed(self, index: int, line: Line) -> Line:
         """Dim a line if the model did not see its message."""
-        if self.seen is None or index in self.seen.entries or self.model is None:
-            return line
-        if self.model.row(index) is None:
+        if self.seen is None or index in self.seen.entries or self.model.row(index) is None:
             return line
         return [(text, f"{looks} dim" if text else looks) for text, looks in line]
 
-    def entry_in_sight(self) -> int | None:
-        """Return the entry that keys act on by default: a third down the page, at the end the last
-        message."""
-        frame, model = self.frame(), self.model
-        if model is None or not frame:
+    @property
+    def current(self) -> int | None:
+        """The entry that keys act on: the one last stepped to, or below it if that is a rule; else
+        one in sight: a third down the page, at the end the last message."""
+        frame, model, index = self.frame(), self.model, self.stepped
+        if not frame:
             return None
-        if self.at_end and (last := model.step(len(model), -1)) is not None:
+        if index is None and self.at_end and (last := model.step(len(model), -1)) is not None:
             return last
-        index = frame[min(self.height // 3, len(frame) - 1)][0]
+        if index is None:
+            index = frame[min(self.height // 3, len(frame) - 1)][0]
         if model.row(index) is not None:
             return index
         return model.step(index, 1) or model.step(index, -1)

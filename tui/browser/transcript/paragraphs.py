@@ -7,8 +7,11 @@ line breaks, as it is looked for before that.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +32,11 @@ if TYPE_CHECKING:
 
 Range = tuple[int, int]
 """Half-open, in code points."""
+Margin = tuple[Span, ...]
+"""What stands before a line."""
 
+NO_LINE = -1
+"""In place of the index of a match line: none stands out."""
 _LEAST_ROOM = 8
 """Cells for the text of a paragraph that is nested more deeply than the page is wide."""
 
@@ -38,36 +45,36 @@ class Paragraph(NamedTuple):
     """A line of text, which may be longer than a line of the page."""
 
     spans: Line
-    lead: tuple[Span, ...] = ()
-    """What stands before its first line."""
-    hang: tuple[Span, ...] = ()
-    """What stands before the lines it is continued on; as wide as `lead`."""
+    lead: Margin = ()
+    """Before its first line."""
+    hang: Margin = ()
+    """Before the lines it is continued on; as wide as `lead`."""
     is_fixed: bool = False
     """It is cut off at the width instead of being continued."""
 
-    def wrap(self, width: int) -> list[Line]:
-        """Return its lines, of at most `width` cells."""
-        return self.lines(self.spans, self.breaks(width), width)
-
     def breaks(self, width: int) -> list[Range]:
-        """Return the ranges of its text that its lines show."""
+        """Return the ranges of its text that its lines show, each of at most `width` cells with its
+        margin."""
         text = line_text(self.spans)
         if self.is_fixed:
             return [(0, len(text))]
-        return breaks(text, width - line_width(list(self._margins(width)[0])))
+        return breaks(text, _room(self.lead, width))
 
-    def lines(self, spans: Line, ranges: Sequence[Range], width: int) -> list[Line]:
-        """Return the lines of its spans, possibly highlighted, for ranges from `breaks`."""
+    def lines(self, ranges: Sequence[Range], width: int) -> list[Line]:
+        """Return its lines, given the ranges from `breaks`."""
         if self.is_fixed:
-            return [clip_line([*self.lead, *spans], width)]
-        lead, hang = self._margins(width)
-        parts = slice_spans(spans, ranges)
-        return [[*(hang if number else lead), *part] for number, part in enumerate(parts)]
+            return [clip_line([*self.lead, *self.spans], width)]
+        parts = slice_spans(self.spans, ranges)
+        if _room(self.lead, width) == width:
+            return parts
+        return [[*(self.hang if number else self.lead), *part] for number, part in enumerate(parts)]
 
-    def _margins(self, width: int) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-        """Return what stands before its lines; nothing where the text would have no room."""
-        is_deep = line_width(list(self.lead)) > width - _LEAST_ROOM
-        return ((), ()) if is_deep else (self.lead, self.hang)
+
+@lru_cache(maxsize=256)
+def _room(margin: Margin, width: int) -> int:
+    """Return the cells beside a margin; all of them where the text would have no room beside it."""
+    room = width - line_width(margin)
+    return room if room >= _LEAST_ROOM else width
 
 
 def fixed(*spans: Span) -> Paragraph:
@@ -76,7 +83,7 @@ def fixed(*spans: Span) -> Paragraph:
 
 def paragraphs_of(spans: Iterable[Span]) -> list[Paragraph]:
     """Return the paragraphs of spans that may contain newlines."""
-    return [Paragraph(line) for line in split_lines(spans)]
+    return list(map(Paragraph, split_lines(spans)))
 
 
 def plain(text: str, look: str) -> list[Paragraph]:
@@ -88,94 +95,83 @@ def indent(
     paragraphs: Iterable[Paragraph], prefix: Span, first: Span | None = None
 ) -> list[Paragraph]:
     """Put a prefix before every line, or `first` before the first one."""
-    return [
-        each._replace(
-            lead=(first if first is not None and not number else prefix, *each.lead),
-            hang=(prefix, *each.hang),
-        )
-        for number, each in enumerate(paragraphs)
+    margin = (prefix,)
+    indented = [
+        Paragraph(spans, margin + lead, margin + hang, is_fixed)
+        for spans, lead, hang, is_fixed in paragraphs
     ]
+    if first is not None and indented:
+        indented[0] = indented[0]._replace(lead=(first, *indented[0].lead[1:]))
+    return indented
 
 
-def wrap(paragraphs: Iterable[Paragraph], width: int) -> list[Line]:
-    """Wrap paragraphs to lines of at most `width` cells."""
-    return [line for paragraph in paragraphs for line in paragraph.wrap(width)]
+class MessageLayout:
+    """A message laid out for a width: paragraphs, and the ranges of text on the lines of each.
+
+    Lines are drawn when they are asked for: a long message has thousands, of which a page shows a
+    few.
+    """
+
+    def __init__(self, paragraphs: Sequence[Paragraph], width: int) -> None:
+        self._paragraphs, self._width = paragraphs, width
+        self._breaks = [each.breaks(width) for each in paragraphs]
+        self._ends = list(accumulate(map(len, self._breaks)))
+        """The number of lines up to the end of each paragraph."""
+        self.match_lines: Sequence[int] = ()
+        """The indexes of the lines on which a match begins."""
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def lines(self, first: int = 0, count: int = sys.maxsize) -> list[Line]:
+        """Return so many lines from the first one on, or those that there are."""
+        start = bisect_right(self._ends, first)
+        skipped = first - (self._ends[start - 1] if start else 0)
+        lines: list[Line] = []
+        for index in range(start, len(self._paragraphs)):
+            if len(lines) >= skipped + count:
+                break
+            lines += self._paragraphs[index].lines(self._breaks[index], self._width)
+        return lines[skipped : skipped + count]
+
+    def lit(self, matchers: Sequence[Matcher], current: int | None = NO_LINE) -> MessageLayout:
+        """Return the same with matches highlighted.
+
+        The matches on one of the match lines stand out, given by its index among these, or all
+        matches if that is None. A match may go on in the next paragraph, so all are searched as one
+        text.
+        """
+        if not matchers:
+            return self
+        from hermes_browse.store.search.rows import find_ranges
+
+        texts = [line_text(each.spans) for each in self._paragraphs]
+        spans = [span for each in self._paragraphs for span in (*each.spans, ("\n", ""))]
+        starts = [0, *accumulate(len(text) + 1 for text in texts)]
+        matches = find_ranges("\n".join(texts), matchers)
+        breaks = zip(starts, self._breaks, strict=False)
+        line_starts = [offset + start for offset, ranges in breaks for start, _end in ranges]
+        lines = [bisect_right(line_starts, start) - 1 for start, _end in matches]
+        lit = copy(self)
+        lit.match_lines = sorted(set(lines))
+        strong = set(lines)
+        if current is not None:
+            strong = set(lit.match_lines[current : current + 1]) if current >= 0 else set()
+        looks = ["hit-current" if line in strong else "hit" for line in lines]
+        for look in ("hit", "hit-current"):
+            own = [each for each, its in zip(matches, looks, strict=True) if its == look]
+            spans = light(spans, own, look)
+        ranges = ((start, start + len(text)) for start, text in zip(starts, texts, strict=False))
+        pairs = zip(self._paragraphs, slice_spans(spans, ranges), strict=True)
+        lit._paragraphs = [each._replace(spans=part) for each, part in pairs]
+        return lit
 
 
 def first_lines(
     paragraphs: Sequence[Paragraph], width: int, count: int
 ) -> tuple[Sequence[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
-    lines = wrap(paragraphs, width)
-    if len(lines) <= count:
+    layout = MessageLayout(paragraphs, width)
+    if len(layout) <= count:
         return paragraphs, 0
-    return [Paragraph(line, is_fixed=True) for line in lines[:count]], len(lines) - count
-
-
-class DrawnLines(NamedTuple):
-    """Lines as they are shown."""
-
-    lines: list[Line]
-    match_lines: Sequence[int] = ()
-    """The indexes of those on which a match begins."""
-
-
-NO_LINE = -1
-"""In place of the index of a match line: none stands out."""
-
-
-class MessageLayout(NamedTuple):
-    """A message laid out for a width: paragraphs, and the ranges of text on the lines of each."""
-
-    paragraphs: Sequence[Paragraph]
-    width: int
-    breaks: Sequence[Sequence[Range]]
-
-    @classmethod
-    def of(cls, paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
-        return cls(paragraphs, width, [each.breaks(width) for each in paragraphs])
-
-    def drawn(self, matchers: Sequence[Matcher] = (), current: int | None = NO_LINE) -> DrawnLines:
-        """Return the lines with matches highlighted.
-
-        The matches on one of the match lines stand out, given by its index among these, or all
-        matches if that is None.
-        """
-        texts, match_lines = [each.spans for each in self.paragraphs], list[int]()
-        if matchers:
-            texts, match_lines = self._highlighted(matchers, current)
-        lines: list[Line] = []
-        for paragraph, spans, ranges in zip(self.paragraphs, texts, self.breaks, strict=True):
-            lines += paragraph.lines(spans, ranges, self.width)
-        return DrawnLines(lines, match_lines)
-
-    def _highlighted(
-        self, matchers: Sequence[Matcher], current: int | None
-    ) -> tuple[list[Line], list[int]]:
-        """Return the spans of each paragraph with matches highlighted, and the match lines.
-
-        A match may go on in the next paragraph, so all are searched as one text.
-        """
-        from hermes_browse.store.search.rows import find_ranges  # matchers have loaded it
-
-        spans = [span for each in self.paragraphs for span in (*each.spans, ("\n", ""))]
-        ends = list(accumulate(len(line_text(each.spans)) + 1 for each in self.paragraphs))
-        offsets = [0, *ends]
-        matches = find_ranges(line_text(spans), matchers)
-        line_starts = [
-            offset + start
-            for offset, ranges in zip(offsets, self.breaks, strict=False)
-            for start, _end in ranges
-        ]
-        lines = [bisect_right(line_starts, start) - 1 for start, _end in matches]
-        match_lines = sorted(set(lines))
-        strong = dict(enumerate(match_lines)).get(current, NO_LINE) if current is not None else None
-        for look, is_strong in (("hit", False), ("hit-current", True)):
-            of_look = [
-                match
-                for match, line in zip(matches, lines, strict=True)
-                if (strong is None or line == strong) is is_strong
-            ]
-            spans = light(spans, of_look, look)
-        parts = [(start, end - 1) for start, end in zip(offsets, ends, strict=False)]
-        return slice_spans(spans, parts), match_lines
+    return [fixed(*line) for line in layout.lines(0, count)], len(layout) - count

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-from collections.abc import Coroutine, Iterator, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -25,7 +28,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import REFERENCES
-from ...terminal import clipboard, programs
+from ...terminal import programs
 from ...text import formats
 from ...widgets.card import Card, keys_line
 from ..context import Context
@@ -52,9 +55,8 @@ _PATH = re.compile(
     rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|(?:{_NAME}+/)+{_NAME}+\.\w+)"
 )
 _CLOSING = {")": "(", "]": "["}
-_IMAGE_SUFFIXES = tuple(
-    [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic"]
-)
+_IMAGE = re.compile(r".*\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)", re.IGNORECASE)
+"""The path of an image."""
 
 
 class ReferenceKind(StrEnum):
@@ -147,41 +149,36 @@ def references(
 
     Accesses the disk if the store is of this machine, which can take longer than a frame.
     """
-    found = []
+    found: dict[ReferenceKind, list[Reference]] = {kind: [] for kind in ReferenceKind}
     for each in dict.fromkeys(_every(message, model)):
         if is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target):
             each = each._replace(kind=ReferenceKind.IMAGE)
-        found.append(each)
-    kinds = list(ReferenceKind)
-    known = (each for each in found if len(each.target) > 1)
-    return sorted(known, key=lambda each: kinds.index(each.kind))[:MOST]
+        if len(each.target) > 1:
+            found[each.kind].append(each)
+    return list(chain(*found.values()))[:MOST]
 
 
 class Pictures:
     """Files of images that were opened, in a private folder (0700) that is removed when the browser
     ends."""
 
-    def __init__(self) -> None:
-        self._folder: TemporaryFolder | None = None
-        self._count = 0
+    @cached_property
+    def _folder(self) -> TemporaryFolder:
+        return TemporaryFolder("images")
 
     def write(self, data: bytes) -> Path | None:
         """Write an image to a private file (0600); None for an unknown format."""
         suffix = suffix_of(data[:IMAGE_HEAD])
         if not suffix:
             return None
-        if self._folder is None:
-            self._folder = TemporaryFolder("images")
-        self._count += 1
-        path = self._folder.path / f"image-{self._count}{suffix}"
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        number, path = tempfile.mkstemp(suffix, "image-", self._folder.path)
+        with open(number, "wb") as file:
             file.write(data)
-        return path
+        return Path(path)
 
     def close(self) -> None:
-        folder, self._folder = self._folder, None
-        if folder is not None:
-            folder.remove()
+        if "_folder" in self.__dict__:
+            self._folder.remove()
 
 
 def is_image_file(path: str) -> bool:
@@ -190,11 +187,7 @@ def is_image_file(path: str) -> bool:
 
     A path on another machine (`//server/…`) is never accessed.
     """
-    if (
-        not path.lower().endswith(_IMAGE_SUFFIXES)
-        or path.startswith(("//", "\\\\"))
-        or "\x00" in path
-    ):
+    if not _IMAGE.fullmatch(path) or path.startswith(("//", "\\\\")) or "\x00" in path:
         return False
     try:
         absolute = Path(path).expanduser()
@@ -220,14 +213,10 @@ class ReferencesCard(Card[None]):
         self._title, self._references = title, targets
 
     def compose(self) -> ComposeResult:
-        kinds = [each.kind for each in self._references]
-        counts = [
-            formats.counted(kinds.count(each), each) for each in ReferenceKind if each in kinds
-        ]
+        kinds = Counter(each.kind for each in self._references)
+        counts = formats.joined(*(formats.counted(count, kind) for kind, count in kinds.items()))
         with Vertical(id="card"):
-            yield Static(
-                Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim"))
-            )
+            yield Static(Content.assemble((self._title, "bold"), (f"  {counts}", "dim")))
             yield OptionList(*map(self._row, self._references), id="references", markup=False)
             yield keys_line(self.keys_text(_("Enter open")))
 
@@ -236,11 +225,6 @@ class ReferencesCard(Card[None]):
         note = "  " + _("is only copied") if is_copied else ""
         target = one_line(reference.target, 2000)
         return Option(Content.assemble((_(reference.kind) + "  ", "dim"), target, (note, "dim")))
-
-    @property
-    def _current(self) -> Reference | None:
-        index = self.query_one(OptionList).highlighted
-        return self._references[index] if index is not None else None
 
     def _tell(self, text: str) -> None:
         if self.is_whole:
@@ -251,18 +235,14 @@ class ReferencesCard(Card[None]):
         (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
     def action_copy(self) -> None:
-        reference = self._current
-        if reference is not None and reference.embedded is None:
-            self._start(self._copy(reference))
-        elif reference is not None:
+        index = self.query_one(OptionList).highlighted
+        if index is None:
+            return
+        reference = self._references[index]
+        if reference.embedded is None:
+            self.copy(reference.target, _(reference.kind))
+        else:
             self._tell(_("an embedded image has no path to copy · Enter opens it"))
-
-    def _start(self, work: Coroutine[object, object, None]) -> None:
-        self.run_worker(work, group="reference", exclusive=True)
-
-    async def _copy(self, reference: Reference, before: str = "") -> None:
-        route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
-        self._tell(f"{before}{_(reference.kind)} {route}")
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
@@ -270,12 +250,12 @@ class ReferencesCard(Card[None]):
         if reference.embedded is not None:
             self._main.start("image", self._open_embedded, *reference.embedded)
         elif reference.kind is ReferenceKind.IMAGE:
-            self._start(self._outside(str(Path(reference.target).expanduser())))
+            self.run_worker(self._outside(str(Path(reference.target).expanduser())))
         elif reference.can_be_opened:
-            self._start(self._outside(reference.target))
+            self.run_worker(self._outside(reference.target))
         else:
             why = "" if reference.kind is ReferenceKind.PATH else _("not of the web: ")
-            self._start(self._copy(reference, why))
+            self.copy(reference.target, f"{why}{_(reference.kind)}")
 
     async def _open_embedded(self, message_id: int, number: int) -> None:
         """Write an embedded image to a private file, and open that."""

@@ -1,5 +1,4 @@
-"""The transcript widget without its keys: paints a page, follows the scroll bar, knows the current
-message."""
+"""Paints a page of a transcript and moves in it: scrolls, jumps, steps; knows the current message."""
 
 from __future__ import annotations
 
@@ -10,17 +9,19 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import Session
+from hermes_browse.store.wording import _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import Shown, TranscriptModel
-from .page import Page, lay_out
+from .entries import NOTHING, Shown, TranscriptModel
+from .page import Bookmark, Page, lay_out
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""
@@ -66,34 +67,26 @@ class TranscriptScroll(LongView, can_focus=True):
         super().__init__(id=id)
         self.page = Page()
         self._being_drawn: set[Shown] = set()
-        self._current: int | None = None
-        """The entry last stepped to."""
+        self._before: Bookmark | None = None
+        """Where the last jump began."""
         self._needed: tuple[int, int] | None = None
         self._placing = False
 
     @property
     def model(self) -> TranscriptModel | None:
-        return self.page.model
-
-    @property
-    def at_end(self) -> bool:
-        """Whether the newest line is on screen; new lines are followed then."""
-        return self.page.at_end
+        """The conversation; None for an empty page."""
+        return self.page.model if self.page.model is not NOTHING else None
 
     @property
     def current(self) -> ChatMessage | None:
         """The message that keys act on; None if it has not been read."""
-        return self.model.message(self._current_index()) if self.model is not None else None
+        return self.page.model.message(self.page.current)
 
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
-        row = self.model.row(self._current_index()) if self.model is not None else None
+        row = self.page.model.row(self.page.current)
         return row.id if row is not None else None
-
-    def _current_index(self) -> int | None:
-        """Return the entry that keys act on: the one last stepped to, else one in sight."""
-        return self._current if self._current is not None else self.page.entry_in_sight()
 
     def tell(self, text: str) -> None:
         """Show a text in the status line; an empty one removes what was said of the page."""
@@ -113,7 +106,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self.post_message(self.Needed(*self._needed))
         self._placing = True
         try:
-            self.virtual_size = Size(self.page.width, self.page.heights.sums[-1])
+            self.virtual_size = Size(self.page.width, sum(self.page.heights))
             self.scroll_to(y=above, animate=False, force=True, immediate=True)
         finally:
             self._placing = False
@@ -127,15 +120,16 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def _tell_seen(self) -> None:
         """Report the last message in sight, if there are new ones in the conversation."""
-        model, frame = self.model, self.page.frame()
-        if not self.has_focus or model is None or model.conversation.first_new is None or not frame:
+        model, frame = self.page.model, self.page.frame()
+        new = model.conversation.first_new
+        if not self.has_focus or new is None or not frame:
             return
         index = frame[-1][0]
         while index + 1 < len(model) and not self.page.heights[index + 1]:  # shown with its call
             index += 1
         rows = map(model.row, range(index, -1, -1))
         last = next((row.id for row in rows if row is not None), 0)
-        if last >= model.conversation.first_new:
+        if last >= new:
             self.post_message(self.Seen(model.conversation.segments, last))
 
     def _draw(self) -> None:
@@ -161,8 +155,7 @@ class TranscriptScroll(LongView, can_focus=True):
         super().watch_scroll_y(old, new)
         is_at_end = self.page.at_end and round(new) >= self.max_scroll_y  # the pane has grown
         if not self._placing and len(self.page) and round(old) != round(new) and not is_at_end:
-            self._current = None
-            self.page.go(self.page.heights.locate(round(new)))
+            self.page.go(self.page.locate(round(new)))
             self._place()
 
     def on_resize(self) -> None:
@@ -180,5 +173,62 @@ class TranscriptScroll(LongView, can_focus=True):
         if y >= len(frame):
             return Strip.blank(width, base)
         index, line = frame[y]
-        gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
+        gutter = "▎" if self.has_focus and index == self.page.current and line else " "
         return self._strip(line, width, [Segment(f"{gutter} ", base + self._look_style("gutter"))])
+
+    # Moves
+
+    def _go_to(self, index: int, *, lead: int = 0) -> None:
+        self.page.go(self.page.moved((index, 0), -lead), index)
+        self._place()
+
+    def action_scroll_lines(self, lines: int) -> None:
+        page = self.page
+        if not len(page):
+            return
+        before, at_end, stepped = page.place, page.at_end, page.stepped
+        page.go(page.moved(before, lines))
+        self._place()
+        # At an end of the conversation: step through the messages on the page.
+        if page.place == before and abs(lines) == 1:
+            page.at_end, page.stepped = at_end, stepped
+            self.action_step(lines, "")
+
+    def action_scroll_pages(self, pages: float) -> None:
+        self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
+
+    def action_to_start(self) -> None:
+        if len(self.page):
+            self.remember()
+            self._go_to(0)
+
+    def action_to_end(self) -> None:
+        """Go to the last line, and follow new ones."""
+        self.remember()
+        self.page.at_end, self.page.stepped = True, None
+        self._place()
+        self.tell("")  # clears the count of new messages
+
+    def action_step(self, by: int, role: str) -> None:
+        """Go to the next or previous message, or prompt."""
+        start = self.page.current
+        if start is None:
+            return
+        target = self.page.model.step(start, by, role)
+        if target is None:
+            self.tell(_("no further prompt") if role else _("no further message"))
+        else:
+            self._go_to(target)
+
+    def remember(self) -> Bookmark | None:
+        """Remember where a jump begins, for `'` to go back to, and return that."""
+        self._before = self.page.here()
+        return self._before
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.action_scroll_lines(3)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.action_scroll_lines(-3)
+        event.stop()

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
 from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
@@ -41,13 +40,13 @@ _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
-_STAMP = re.compile(
-    r"^\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+_LOG = re.compile(
+    r"(\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?)?"
+    r"(?:(.{0,50}?)\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b)?"
+    r"(.*)"
 )
-_LEVEL = re.compile(
-    r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b"
-)
-_LEVEL_LOOKS = ("error", "keyword", "number", "comment")
+"""A line of a log: the time; what stands before its level; the level; the rest."""
+_LOG_LOOKS = ("comment", "output", "error", "keyword", "number", "comment", "output")
 _TABLE = re.compile(r"\s*\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
@@ -93,10 +92,8 @@ def _look(decoder: AnsiDecoder, base: str) -> str:
     colour = paper or _name(style.color)
     # Output is dim, but colours are not: dim red is hard to see.
     names = ["code-text" if colour or style.bold else base, *marks]
-    if colour:
-        names.append(f"sgr-{colour}")
-    if paper and not style.reverse:
-        names.append("reverse")
+    names += [f"sgr-{colour}"] if colour else []
+    names += ["reverse"] if paper and not style.reverse else []
     return " ".join(names)
 
 
@@ -132,37 +129,31 @@ def diff_lines(text: str) -> list[Line]:
 
 def _is_log(text: str) -> bool:
     lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
-    stamped = list(filter(_STAMP.match, lines))
+    stamped = [line for line in lines if _LOG.findall(line)[0][0]]
     return len(lines) > 1 and len(stamped) * 2 >= len(lines)
 
 
 def _log(text: str) -> list[Line]:
-    lines = []
-    for line in safe_text(text).split("\n"):
-        stamp = _STAMP.match(line)
-        end = stamp.end() if stamp else 0
-        level = _LEVEL.search(line, end, end + 60)
-        cuts = (0, end, *(level.span() if level else (end, end)), len(line))
-        look = _LEVEL_LOOKS[level.lastindex - 1] if level and level.lastindex else "output"
-        looks = ("comment", "output", look, "output")
-        pieces = zip(pairwise(cuts), looks, strict=True)
-        lines.append([(line[begin:stop], look) for (begin, stop), look in pieces if begin < stop])
-    return lines
+    lines = (_LOG.findall(line)[0] for line in safe_text(text).split("\n"))
+    return [
+        [(part, look) for part, look in zip(parts, _LOG_LOOKS, strict=True) if part]
+        for parts in lines
+    ]
 
 
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    rows = text.split("\n")
-    matches = list(filter(None, map(_NUMBERED.match, rows)))
-    if len(matches) < len(rows):
+    matches = list(map(_NUMBERED.match, text.split("\n")))
+    rows = [(match[1], match[2]) for match in matches if match]
+    if len(rows) < len(matches):
         return None
-    room = len(matches[-1][1])
-    code = highlight(safe_text("\n".join(match[2] for match in matches)), language)
+    room = len(rows[-1][0])
+    code = highlight(safe_text("\n".join(code for _number, code in rows)), language)
     hang = ((" " * (room + 1), "dim"),)
     return [
-        Paragraph(line, ((f"{match[1]:>{room}} ", "dim"),), hang)
-        for match, line in zip(matches, code, strict=True)
+        Paragraph(line, ((f"{number:>{room}} ", "dim"),), hang)
+        for (number, _code), line in zip(rows, code, strict=True)
     ]
 
 
@@ -207,11 +198,10 @@ def _table_of(value: object) -> list[list[Line]]:
         return []
     rows = [[[(one_line(name), "output bold")] for name in names]]
     for item in value:
-        if not isinstance(item, dict) or list(item) != names:
+        cells = list(item.values()) if isinstance(item, dict) and list(item) == names else [[]]
+        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in cells):
             return []
-        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
-            return []
-        texts = ("" if each is None else one_line(str(each)) for each in item.values())
+        texts = ("" if each is None else one_line(str(each)) for each in cells)
         rows.append([[(text, "output")] for text in texts])
     return rows
 
@@ -234,52 +224,55 @@ def _language_in(key: str, language: str) -> str:
 
 def _field(key: str, value: object, width: int, language: str) -> list[Paragraph]:
     label = (one_line(key, 60) + ":", "dim")
-    is_short = True
     if isinstance(value, str):
         paragraphs = block(value, width - 2, _language_in(key, language))
-        is_short = "\n" not in value.strip()
     elif isinstance(value, dict | list) and value:
         paragraphs = pretty(value, width - 2)
     else:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        look = "number" if is_number else "comment"
-        paragraphs = plain(safe_text(json.dumps(value, ensure_ascii=False)), look)
-    if is_short and len(paragraphs) == 1:
-        line = [*paragraphs[0].lead, *paragraphs[0].spans]
-        if line_width(line) <= width - 2:
-            return [Paragraph([label, (" ", "dim"), *line])]
-    return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
+        look = "number" if type(value) in (int, float) else "comment"
+        paragraphs = plain(json.dumps(value), look)
+    first, *others = paragraphs
+    line = [*first.lead, *first.spans]
+    is_cut = isinstance(value, str) and "\n" in value.strip()
+    if others or is_cut or line_width(line) > width - 2:
+        return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
+    return [Paragraph([label, (" ", "dim"), *line])]
 
 
 def tool_text(
-    text: str, width: int, language: str = "", *, is_result: bool = False, full: bool
-) -> list[Paragraph]:
-    """Lay out stored arguments or a stored result; `full` shows fields that are null, too.
+    text: str, width: int, language: str = "", *, is_result: bool, full: bool, limit: int
+) -> tuple[Sequence[Paragraph], int]:
+    """Lay out stored arguments or a stored result.
 
     Args:
         width: Cells; tables are at most as wide.
         language: Of the file that the call is about; empty if unknown.
         is_result: The field with the output of the tool is shown without its name.
+        full: Show fields that are null, too.
+        limit: The most code points of a text, or of each field of an object.
+
+    Returns:
+        The paragraphs, and the code points left out.
     """
     loaded = load_json(text)
     if not isinstance(loaded, dict):
-        return block(text, width, language if is_result else "")
-    main, output = _main_text(loaded) if is_result else ("", "")
-    paragraphs = []
+        return block(text[:limit], width, language if is_result else ""), max(len(text) - limit, 0)
+    main = _main_text(loaded) if is_result else None
+    paragraphs, left = list[Paragraph](), 0
     for key, value in loaded.items():
-        if key == main and not output.strip():
-            continue
-        if key == main:
-            paragraphs += block(output, width, _language_in(key, language))
-        elif full or value is not None:
+        if isinstance(value, str):
+            left += max(len(value) - limit, 0)
+            value = value[:limit]
+        if key != main and (full or value is not None):
             paragraphs += _field(key, value, width, language)
-    return paragraphs
+        elif key == main and value.strip():
+            paragraphs += block(value, width, _language_in(key, language))
+    return paragraphs, left
 
 
-def _main_text(result: Mapping[str, object]) -> tuple[str, str]:
-    """Return the name and the text of the field that holds the output; empty if there is none."""
-    texts = ((key, result.get(key)) for key in _MAIN_TEXTS)
-    return next(((key, text) for key, text in texts if isinstance(text, str)), ("", ""))
+def _main_text(result: Mapping[str, object]) -> str | None:
+    """Return the name of the field that holds the output; None if there is none."""
+    return next((key for key in _MAIN_TEXTS if isinstance(result.get(key), str)), None)
 
 
 def as_shown(text: str) -> str:
@@ -293,5 +286,6 @@ def output_text(text: str) -> str:
     """Return the output in a stored result, without the JSON object around it and without
     colours."""
     loaded = load_json(text)
-    output = _main_text(loaded)[1] if isinstance(loaded, dict) else ""
-    return without_colours(output or text)
+    fields = loaded if isinstance(loaded, dict) else {}
+    main = _main_text(fields)
+    return without_colours((fields[main] if main else "") or text)

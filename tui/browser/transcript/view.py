@@ -1,4 +1,4 @@
-"""The transcript widget: shows conversations, folds, and steps through matches."""
+"""The transcript widget: shows conversations, folds, and goes to days, parts, marks and matches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hermes_browse.store.wording import N_, _
 from ...settings.keys.main_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
-from .entries import Look, Tools, TranscriptModel
-from .moves import TranscriptMoves
-from .page import SeenByModel
+from .entries import NOTHING, EntryKind, Look, Tools, TranscriptModel
+from .page import Bookmark, SeenByModel
+from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -25,11 +25,13 @@ _TOOLS = {
     Tools.SHORT: N_("tools: short"),
     Tools.FULL: N_("tools: full"),
 }
+_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
+_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
 _LEAD = 2
 """Lines shown above a match."""
 
 
-class TranscriptView(TranscriptMoves):
+class TranscriptView(TranscriptScroll):
     """Shows a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
@@ -38,7 +40,9 @@ class TranscriptView(TranscriptMoves):
     """Whether a text is being found here: `n`, `N` and Escape act on it then, not on the search."""
 
     _unfolded: int | None = None
-    """The entry that was unfolded to show a match; it is folded again when another is shown."""
+    """The message that was unfolded to show a match; it is folded again when another is shown."""
+
+    _mark: Bookmark | None = None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys that step through matches to the search while nothing is being found
@@ -62,15 +66,11 @@ class TranscriptView(TranscriptMoves):
             segment: Begin at this session instead.
         """
         self.page.light(matchers, message_id)
-        self.page.open(model)
+        self.page.open(model if model is not None else NOTHING)
         self._unfolded = self._needed = None
-        self._follow_page()
         if message_id is not None and self.show_find(message_id):
             return
-        start = model.entry_of_segment(segment) if model is not None else None
-        if start is not None:
-            self._go_to(start)
-        else:
+        if segment is None or not self.go_to_segment(segment):
             self._place()
 
     def grow(self, model: TranscriptModel) -> int:
@@ -97,7 +97,7 @@ class TranscriptView(TranscriptMoves):
     def on_click(self, event: events.Click) -> None:
         frame = self.page.frame()
         if event.y < len(frame):
-            self._current, line = frame[event.y]
+            self.page.stepped, line = frame[event.y]
             if line_text(line).lstrip(" │┊─").startswith(("▸", "▾", "…")):
                 self.action_toggle_fold()
             self.refresh()
@@ -108,14 +108,13 @@ class TranscriptView(TranscriptMoves):
     # Folding
 
     def action_toggle_fold(self) -> None:
-        index = self._current_index()
-        if index is None or self.model is None or not self.model.is_foldable(index):
+        index, row_id = self.page.current, self.current_id
+        if index is None or row_id is None or not self.page.model.is_foldable(index):
             self.tell(_("nothing is folded here"))
             return
-        self.page.opened ^= {index}
+        self.page.opened ^= {row_id}
         self._unfolded = None  # stays as the user folds it
-        self.page.go(self.page.place)
-        self._current = index
+        self.page.go(self.page.place, index)
         self._place()
 
     def _set_look(self, look: Look) -> None:
@@ -130,6 +129,58 @@ class TranscriptView(TranscriptMoves):
     def action_toggle_reasoning(self) -> None:
         self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
         self.tell(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
+
+    # Days, parts, marks
+
+    def go_to_segment(self, session_id: str) -> bool:
+        """Show the beginning of a segment; False if it has no messages."""
+        index = self.page.model.entry_of_segment(session_id)
+        if index is not None:
+            self._go_to(index)
+        return index is not None
+
+    def action_step_rule(self, by: int, name: str) -> None:
+        """Go to the next or previous day or segment; backwards, first to the beginning of the
+        current one."""
+        kind, (index, line) = EntryKind(name), self.page.place
+        if self.page.stepped is not None:
+            index, line = self.page.stepped, 0
+        # Inside an entry, its own first line is the nearest rule backwards.
+        target = self.page.model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
+        if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
+            target = 0  # the first segment has no seam above it
+        if target is None:
+            self.tell(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind]))
+        else:
+            self._go_to(target)
+
+    def go_back_to(self, bookmark: Bookmark) -> bool:
+        """Show a place again; False if this reading leaves its message out."""
+        place = self.page.place_of(bookmark)
+        if place is not None:
+            self.page.go(place)
+            self._place()
+        return place is not None
+
+    def action_mark(self) -> None:
+        self._mark = self.page.here()
+        if self._mark is not None:
+            self.tell(_("marked · ' comes back here"))
+
+    def action_to_mark(self) -> None:
+        """Go to the mark, else to where the last jump began; the key goes back to here the next
+        time."""
+        goal = self._mark if self._mark is not None else self._before
+        if goal is None or goal.root_id != self.page.model.conversation.root_id:
+            self.tell(_("no mark in this conversation: m makes one"))
+            return
+        here = self.page.here()
+        if not self.go_back_to(goal):
+            self.tell(_("the marked message is not part of this reading: v shows everything"))
+        elif self._mark is not None:
+            self._mark = here
+        else:
+            self._before = here
 
     # Matches
 
@@ -172,24 +223,24 @@ class TranscriptView(TranscriptMoves):
         Returns:
             False if this reading leaves the message out.
         """
-        page, model = self.page, self.model
+        page, model = self.page, self.page.model
         if matchers is not None and matchers != page.matchers:
             page.light(matchers)
-        index = model.shown_at(message_id) if model is not None else None
-        if index is None or model is None:
+        index = model.shown_at(message_id)
+        if index is None:
             return False
         shown = model.row(index)
         page.hit, page.hit_number = shown.id if shown is not None else message_id, None
-        if self._unfolded is not None and self._unfolded != index:
-            page.opened.discard(self._unfolded)
+        if self._unfolded not in (None, page.hit):
+            page.opened -= {self._unfolded}
             self._unfolded = None
-        is_folded = index not in page.opened and model.is_foldable(index)
+        is_folded = page.hit not in page.opened and model.is_foldable(index)
         if is_folded and not page.match_lines(index):
-            page.opened.add(index)
+            page.opened.add(page.hit)
             if page.match_lines(index):
-                self._unfolded = index
+                self._unfolded = page.hit
             else:
-                page.opened.discard(index)
+                page.opened.discard(page.hit)
         match_lines = page.match_lines(index)
         if match_lines:
             self._show_match(index, len(match_lines) - 1 if last else 0)
@@ -202,6 +253,5 @@ class TranscriptView(TranscriptMoves):
         line = self.page.match_lines(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # below the page
-            self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
+            self.page.go(self.page.moved((index, line), -(self.page.height // 3)), index)
             self._place()
-            self._current = index

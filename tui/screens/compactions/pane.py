@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from hermes_browse.store.wording import _
 
-from ...browser.transcript.find import needle
+from ...browser.transcript.finding import needle
 from ...browser.transcript.loader import read_missing
 from ...browser.transcript.view import TranscriptView
 from ...settings.keys.main_commands import TRANSCRIPT
@@ -57,8 +57,8 @@ class PartPane(TranscriptView, inherit_bindings=False):
         self.show(model)
         index = model.entry_of(at) if at is not None else 0
         if index is not None and len(model):
-            if at is not None:
-                self.page.opened.add(index)
+            if at is not None and (row := model.row(index)) is not None:
+                self.page.opened.add(row.id)
             self._go_to(index)
             self._goal = index
 
