@@ -19,14 +19,16 @@ from ..settings.options import FOREVER
 from ..settings.store_paths import sessions_folder
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
+from ..work.application import Arrival
 from .context import ShownPlace
-from .first_hint import FirstHint
 from .keyed import KeyScreen
 from .list.about import about
 from .list.conversation_list import ConversationList
-from .list.conversation_rows import JobRow
-from .list.hit_rows import MoreRow, SuggestionRow
+from .list.rows import JobRow, MoreRow, SuggestionRow
+from .panes import FirstHint
 from .search.box import SearchBox
+from .transcript.ask_line import AskInput
+from .transcript.view import TranscriptView
 
 _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
@@ -171,6 +173,14 @@ class MainScreen(KeyScreen):
         self.transcript.see(self.seen)
         self.loader.fit_titles()
 
+    def watch_arrival(self, arrival: Arrival) -> None:
+        """Continue here after a switch of stores: show a conversation, or search."""
+        if arrival.conversation is not None:
+            self.read_there(arrival.conversation, arrival.message_id)
+        elif arrival.query:
+            # No space after it: it was counted with the last word as a prefix.
+            self.search_for(arrival.query)
+
     # The list and the tree
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
@@ -287,3 +297,52 @@ class MainScreen(KeyScreen):
             self.set_focus(self.rows)
         else:
             self.take(row)
+
+    # The transcript
+
+    @on(TranscriptView.Needed)
+    def messages_needed(self, event: TranscriptView.Needed) -> None:
+        self.loader.read_window(event.first, event.last)
+
+    @on(TranscriptView.Seen)
+    def messages_seen(self, event: TranscriptView.Seen) -> None:
+        """Mark new messages in sight as read."""
+        new = self.details.attention.unread.get(event.segments[0].id)
+        if new is not None and event.message_id >= new.first_message_id:
+            ids = [segment.id for segment in event.segments]
+            self.start("mark-read", self.mark_read, ids, event.message_id)
+
+    @on(TranscriptView.Notice)
+    def transcript_notice(self, event: TranscriptView.Notice) -> None:
+        if event.text:
+            self.say_of_page(event.text)
+        else:
+            self.page_left()
+
+    @on(TranscriptView.FindKeyPressed)
+    def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:
+        """Go to the next or previous match in the transcript, or end the find."""
+        if event.step:
+            self.finding.step(event.step)
+        else:
+            self.finding.end()
+
+    @on(TranscriptView.Resized)
+    def transcript_resized(self) -> None:
+        self.loader.fit_titles()
+
+    @on(Input.Changed, "#ask-box")
+    def find_edited(self, event: Input.Changed) -> None:
+        self.finding.edited(event.value)
+
+    @on(Input.Submitted, "#ask-box")
+    def find_submitted(self, event: Input.Submitted) -> None:
+        self.finding.submitted(event.value)
+
+    @on(AskInput.Stepped)
+    def find_stepped(self, event: AskInput.Stepped) -> None:
+        self.finding.step(event.by)
+
+    @on(AskInput.Left)
+    def find_left(self) -> None:
+        self.finding.left()

@@ -1,4 +1,5 @@
-"""Widgets of styled lines: one line, switches, a base class of long views, a read-only text."""
+"""Widgets of lines: one line, switches, a text input, a base class of long views, a read-only
+text."""
 
 from __future__ import annotations
 
@@ -8,21 +9,22 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.binding import BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style as ContentStyle
 from textual.visual import VisualType
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from hermes_browse.store.text import printable
 
 from ..settings.keys.pane_commands import LINES
-from ..terminal.textual_private import measure_anew, tell_scroll_bar
+from ..terminal.textual_private import bindings_of, measure_anew, tell_scroll_bar
 from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
 from .bindings import bindings
 
@@ -208,3 +210,34 @@ class LinesView(LongView, can_focus=True):
 
     def action_scroll_end(self, animate: bool = False) -> None:
         self.scroll_end(animate=animate)
+
+
+class TextBox(Input):
+    """Textual's input with bound keys handled in order.
+
+    In Textual 8 a letter is inserted at once, but a bound key (backspace, Ctrl+u, Enter) passes the
+    queues up to the app first. If several keys arrive together, as over a slow line, letters typed
+    after Ctrl+u are inserted before it runs, and it deletes them.
+    """
+
+    cursor_blink: Reactive[bool] = Reactive(False, init=False)
+    """Off, as blinking redraws the screen twice a second."""
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Position of the next letter, for the terminal's own cursor and input methods; Textual 8
+        returns one cell too many at the end of the text."""
+        return super().cursor_screen_offset - (int(self.cursor_at_end), 0)
+
+    def on_resize(self) -> None:
+        """Move the terminal's cursor: before the first layout there was no position."""
+        if self.has_focus:
+            self.app.cursor_position = self.cursor_screen_offset
+
+    async def _on_key(self, event: events.Key) -> None:
+        for binding in () if event.is_printable else bindings_of(self, event.key):
+            if not binding.priority and await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
+        await super()._on_key(event)

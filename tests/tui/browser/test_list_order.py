@@ -23,8 +23,13 @@ from hermes_browse.tui.browser.header import conversation_title
 from hermes_browse.tui.browser.list import measuring
 from hermes_browse.tui.browser.list.about import about
 from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
+from hermes_browse.tui.browser.list.rows import (
+    ConversationRow,
+    HitRow,
+    JobRow,
+    MoreRow,
+    SuggestionRow,
+)
 from hermes_browse.tui.text import formats
 
 RESUME = "Enter resumes …{id}"

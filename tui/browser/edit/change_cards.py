@@ -25,7 +25,7 @@ from ...settings.store_paths import trash_folder
 from ...text import formats
 from ...text.plan_lines import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, CountWords, keys_line
-from ...widgets.text_box import TextBox
+from ...widgets.lines import TextBox
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan

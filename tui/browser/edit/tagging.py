@@ -20,7 +20,7 @@ from hermes_browse.store.wording import _
 from ...settings.keys.screen_commands import TAGGING
 from ...text import formats
 from ...widgets.card import Card, keys_line
-from ...widgets.text_box import TextBox
+from ...widgets.lines import TextBox
 from .marking import Marking, Undoable, Undone
 
 NAME_CELLS = 60

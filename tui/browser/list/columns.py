@@ -13,7 +13,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...text import formats
-from ...widgets.columns import Column
+from ...widgets.list_rows import Column
 
 _NEVER = 1 << 30
 _DEFAULT = ("age", "source", "messages", "own", "cost", "model")

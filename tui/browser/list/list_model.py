@@ -20,7 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...widgets.list_rows import ListRow, NoteRow
-from .conversation_rows import ConversationRow, JobRow
+from .rows import ConversationRow, JobRow
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),

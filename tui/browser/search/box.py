@@ -19,7 +19,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.pane_commands import QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
-from ...widgets.text_box import TextBox
+from ...widgets.lines import TextBox
 
 _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'

@@ -35,7 +35,7 @@ from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats
 from ...text.styled import Line, row_line
 from ...widgets.card import CountCard, CountWords
-from ...widgets.columns import Column, Columns
+from ...widgets.list_rows import Column, Columns
 
 _LISTED = 200
 """Maximum number of conversations listed."""
