@@ -20,7 +20,7 @@ from effort import slow_but
 
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.text import one_line
-from hermes_browse.tui.browser.edit.change_cards import RenameCard
+from hermes_browse.tui.browser.edit.naming import RenameCard
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript import cards

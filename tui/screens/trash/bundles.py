@@ -26,7 +26,7 @@ from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.change_cards import and_more
+from ...browser.edit.deleting import and_more
 from ...browser.edit.marking import Undoable
 from ...browser.main import MainScreen
 from ...settings.keys.main_commands import changed
