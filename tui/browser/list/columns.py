@@ -3,6 +3,7 @@ header."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -105,6 +106,7 @@ class ListLayout(NamedTuple):
     has_places: bool = False
     """Whether the conversations are of several stores."""
 
+    @lru_cache  # noqa: B019 -- layouts are values, of which there are few
     def _cells(self, width: int) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells; the sort key
         is last, unless it has a place already, and always there."""

@@ -12,12 +12,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
-from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
-from textual.style import Style as VisualStyle
 from textual.widget import Widget
 
 from hermes_browse.store.text import printable
@@ -314,45 +312,41 @@ class ListHead(Widget):
     def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._rows = rows
-        self.extra = ""
-        """Heading of the badges before the columns; empty for the default."""
-        self.is_sorted = True
-        """Whether the rows are in the list's order, so that one column has an arrow."""
-        self._is_whole = False
+        self._extra = ""
+        self._is_sorted, self._is_whole = True, False
         self.auto_links = False  # no link style over the names
 
     def on_mount(self) -> None:
-        self.watch(self._rows, "at", self._rows_changed, init=False)
+        self.watch(self._rows, "at", self._cursor_moved, init=False)
 
-    def _rows_changed(self) -> None:
+    def _cursor_moved(self) -> None:
         self.refresh()
 
     def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
         """Update and redraw; the order of the list may have changed as well.
 
         Args:
+            extra: Heading of the badges before the columns; empty for the default.
+            is_sorted: The rows are in the list's order, so that one column has an arrow.
             is_whole: All rows of the list have been read, so that the cursor's place in it is
                 shown.
         """
-        self.extra, self.is_sorted, self._is_whole = extra, is_sorted, is_whole
+        self._extra, self._is_sorted, self._is_whole = extra, is_sorted, is_whole
         self.refresh()
 
-    def _extra(self) -> str:
-        """Return the heading of what stands before the columns, if a row on screen has it."""
-        first = self._rows.scroll_offset.y
-        in_sight = range(first, min(first + self._rows.size.height, len(self._rows)))
-        return self.extra or family_heading(self._rows.source.row(index) for index in in_sight)
-
-    def render(self) -> Content:
-        rows, parts = self._rows, []
-        width = max(self.size.width - rows.scrollbar_size_vertical, 0)
+    def render_line(self, y: int) -> Strip:
+        """Build the line from segments, which takes a tenth of the time of a `Content`."""
+        rows, first = self._rows, self._rows.scroll_offset.y
+        in_sight = range(first, min(first + rows.size.height, len(rows)))
+        extra = self._extra or family_heading(map(rows.source.row, in_sight))
         position = f"{rows.cursor + 1:,}/{len(rows):,}" if self._is_whole and len(rows) else ""
-        head = rows.columns.head(width, self._extra(), position=position, is_sorted=self.is_sorted)
+        width = max(self.size.width - rows.scrollbar_size_vertical, 0)
+        head = rows.columns.head(width, extra, position=position, is_sorted=self._is_sorted)
+        base = self.visual_style.rich_style
+        segments = []
         for text, look, sort in head:
-            part = Content.styled(text, "dim" if look == "dim" else "")
+            style = base + Style(dim=look == "dim")
             if sort is not None:
-                part = part.stylize(
-                    VisualStyle.from_meta({"@click": f"screen.sort_by('{sort.value}')"})
-                )
-            parts.append(part)
-        return Content("").join(parts)
+                style += Style(meta={"@click": f"screen.sort_by({sort.value!r})"})
+            segments.append(Segment(text, style))
+        return Strip(segments)
