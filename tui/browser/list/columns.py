@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from hermes_browse.store.places.names import place_of
 from hermes_browse.store.sessions.models import Conversation, Sort, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, language
 
 from ...text import formats
 from ...widgets.list_rows import Column
@@ -107,7 +107,7 @@ class ListLayout(NamedTuple):
     """Whether the conversations are of several stores."""
 
     @lru_cache  # noqa: B019 -- layouts are values, of which there are few
-    def _cells(self, width: int) -> list[tuple[str, int]]:
+    def _fitting(self, width: int, language: str) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells; the sort key
         is last, unless it has a place already, and always there."""
         by, names = _OF_SORT.get(self.sort, ""), list(self.chosen)
@@ -153,7 +153,7 @@ class ListLayout(NamedTuple):
         """
         columns = []
         room = width - 5
-        for name, cells in self._cells(width):
+        for name, cells in self._fitting(width, language()):
             column = _EVERY[name]
             order = column.order if isinstance(column.order, Sort) else None
             text, look = self._named(column.head, order, is_sorted=is_sorted)
@@ -186,7 +186,7 @@ class ListLayout(NamedTuple):
         """
         text = ""
         is_counted = complete or conversation.message_count or conversation.status is Status.EMPTY
-        for name, cells in self._cells(width):
+        for name, cells in self._fitting(width, language()):
             column = _EVERY[name]
             is_known = is_counted or name != "messages"
             text += column.fitted(column.text(conversation, now) if is_known else "…", cells)

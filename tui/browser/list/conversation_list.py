@@ -345,7 +345,7 @@ class ListHead(Widget):
         base = self.visual_style.rich_style
         segments = []
         for text, look, sort in head:
-            style = base + Style(dim=look == "dim")
+            style = base + Style(dim=True) if look == "dim" else base
             if sort is not None:
                 style += Style(meta={"@click": f"screen.sort_by({sort.value!r})"})
             segments.append(Segment(text, style))
