@@ -7,7 +7,7 @@ move.
 - Colours of drawn widgets: `_styles_cache.StylesCache.get_inner_outer`.
 - Sizes of texts: `Widget._layout_updates`.
 - Scrolling: `ScrollView._scroll_update`.
-- Keys of a widget: `DOMNode._bindings`.
+- Keys of a widget: `DOMNode._bindings`, `App._keymap`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`,
   `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
@@ -67,8 +67,12 @@ def measure_anew(widget: Widget) -> None:
 
 
 def bindings_of(widget: Widget, key: str) -> Iterator[Binding]:
-    """What a key does on a widget by its own bindings."""
-    yield from widget._bindings.key_to_bindings.get(key, ())
+    """What a key does on a widget by its own bindings, with the keys that the user has chosen."""
+    bindings = widget._bindings
+    if keymap := widget.app._keymap:
+        bindings = bindings.copy()
+        bindings.apply_keymap(keymap)
+    yield from bindings.key_to_bindings.get(key, ())
 
 
 def driver_of(app: App[Any]) -> Driver | None:
