@@ -26,7 +26,6 @@ from .list.about import about
 from .list.conversation_list import ConversationList
 from .list.rows import JobRow, MoreRow, SuggestionRow
 from .panes import FirstHint
-from .search.box import SearchBox
 from .transcript.ask_line import AskInput
 from .transcript.view import TranscriptView
 
@@ -259,18 +258,13 @@ class MainScreen(KeyScreen):
         self._opens_first = False
         self.search.take(self.query_line.edited(text))
 
-    @on(SearchBox.Moved)
-    def box_moved(self, event: SearchBox.Moved) -> None:
-        if self.query_line.recall(event.key):
-            return
-        steps = {"down": 1, "up": -1}
-        if event.key in steps:
-            self.rows.action_move(steps[event.key])
-        else:
-            self.rows.action_page(1 if event.key == "pagedown" else -1)
+    def move_from_box(self, key: str) -> None:
+        if not self.query_line.recall(key):
+            by = -1 if key.endswith("up") else 1
+            move = self.rows.action_page if key.startswith("page") else self.rows.action_move
+            move(by)
 
-    @on(SearchBox.Left)
-    def box_left(self) -> None:
+    def leave_box(self) -> None:
         """Stop a scan, else clear the box, else go back to the list."""
         if self.searched is not None and self.search.stop():
             return
@@ -279,8 +273,7 @@ class MainScreen(KeyScreen):
         else:
             self.set_focus(self.rows)
 
-    @on(SearchBox.Entered)
-    def box_entered(self) -> None:
+    def open_result(self) -> None:
         """Open the first result, or the one under the cursor, as soon as there is one."""
         if self.searched is None:
             self.set_focus(self.rows)

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -138,24 +139,22 @@ class ConversationList(LongView, can_focus=True):
         """
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
-        index = source.index_of(target) if target is not None else None
-        is_found = index is not None
-        if index is None:
-            index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
-        self.source, self._now = source, None
+        found = source.index_of(target) if target is not None else None
+        missing = at if top else 0 if key else self.cursor
+        index = min(missing, max(len(source) - 1, 0)) if found is None else found
+        self.source, self._now, self._drawn = source, None, (-1, -1)
         if self._is_head(index):
             index += 1
-        size = Size(self.scrollable_content_region.width, len(source))
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.virtual_size = Size(self.scrollable_content_region.width, len(source))
         self.set_reactive(ConversationList.cursor, index)
-        offset = index - line if is_found and not top else 0 if top else self.scroll_offset.y
-        if self.scroll_offset.y == 0 and index < self.size.height:
+        offset = self.scroll_offset.y
+        if top or (offset == 0 and index < self.size.height):
             offset = 0  # a list at its top shows new rows; the cursor stays on its row
+        elif found is not None:
+            offset = index - line
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._scroll_to_cursor()
         self.refresh()
-        self._drawn = (-1, -1)
         self._tell(CursorRow(self.current, is_moved=self._key != before or top, by_hand=top))
 
     def refresh_rows(self) -> None:
@@ -207,14 +206,9 @@ class ConversationList(LongView, can_focus=True):
             base, row = self._look_style(""), self._look_style(under) if under else Style()
             look = self._look_style(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
-            if (
-                style.color is not None
-                and style.color == style.bgcolor
-                and not style.color.is_default
-            ):
-                style += Style(
-                    color="default"
-                )  # in 16 colours the accent can equal the row's background
+            if style.color == style.bgcolor != Color.default():
+                # In 16 colours the accent can equal the row's background.
+                style += Style(color="default")
             self._looks[key] = style
         return style
 
@@ -228,32 +222,25 @@ class ConversationList(LongView, can_focus=True):
         self._post_shown()
         if self._now is None:
             self._now = self.clock()
-        spans = (
-            row.spans(width, self._now, self.columns)
-            if isinstance(row, ConversationRow | JobRow)
-            else row.spans(width, self._now)
-        )
+        if isinstance(row, ConversationRow | JobRow):
+            spans = row.spans(width, self._now, self.columns)
+        else:
+            spans = row.spans(width, self._now)
+        (lead, look), under = spans[0], ""
         if is_marked(row, self.marks):
-            spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
-        under = ""
+            lead, look = f"{lead[0]}✓{lead[2:]}", "mark"
         if index == self.cursor and not isinstance(row, NoteRow) and self.is_cursor_current:
             under = "cursor" if self.has_focus else "cursor-quiet"
             # A mark besides the background, which not every theme has and not everyone sees.
-            spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
-        # Rows should be printable already; this is the last check before the terminal.
-        safe = ((shaded(printable(text), look, self.app), look) for text, look in spans if text)
-        is_reversed = bool(
-            under and self._look_style(under).reverse
-        )  # which would turn a bar into its empty part
-        segments = [
-            Segment(
-                text,
-                self._look_over(
-                    look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under
-                ),
-            )
-            for text, look in safe
-        ]
+            lead = ("▌" if self.has_focus else "▏") + lead[1:]
+        is_reversed = bool(under) and bool(self._look_style(under).reverse)
+        segments = []
+        for text, name in [(lead, look), *spans[1:]]:
+            # Rows should be printable already; this is the last check before the terminal.
+            safe = shaded(printable(text), name, self.app)
+            is_bar = is_reversed and safe.strip() and not safe.strip(BLOCKS)
+            # Reversed, a bar would turn into its empty part.
+            segments.append(Segment(safe, self._look_over(name, "" if is_bar else under)))
         return Strip(segments).adjust_cell_length(width, self._look_over("", under))
 
     def _post_shown(self) -> None:
