@@ -71,7 +71,7 @@ class RenameCard(NamingCard[str]):
     KEYS = RENAMING
 
     def __init__(self, conversation: Conversation, refused: tuple[str, str] | None = None) -> None:
-        self._refused = refused
+        self.conversation, self._refused = conversation, refused
         title = one_line(conversation.title or "", LONGEST_TITLE)
         name = one_line(formats.name(conversation), 200)
         super().__init__(_("Rename"), name, refused[0] if refused else title, _("Enter rename"))
