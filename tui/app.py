@@ -20,9 +20,9 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 
 from .browser.by_name import load
-from .browser.first_hint import FirstHint
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.main import MainScreen
+from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover

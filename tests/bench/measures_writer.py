@@ -23,7 +23,7 @@ from hermes_browse.store.search.query import Query, parse
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session_rows import StoreState
 from hermes_browse.store.text import as_text
-from hermes_browse.tui.work.reads import IDLE_SECONDS, Reads
+from hermes_browse.tui.work.jobs import IDLE_SECONDS, Reads
 
 _MESSAGES = 400
 _TYPED = "the harbour ferry and the lantern"

@@ -33,8 +33,7 @@ from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.lineage.tree import TreeRow
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.text.family import Entry, SessionEntry

@@ -24,7 +24,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.options import Options
 from ..work.application import Application, Arrival
-from ..work.reads import Reads
+from ..work.jobs import Reads
 from ..work.store_screen import StoreScreen
 from .list.list_model import Order, RowDetails
 

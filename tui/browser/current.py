@@ -14,9 +14,8 @@ from . import header
 from .context import ShownPlace
 from .lineage.tree import TreeRow
 from .list.conversation_list import CursorRow
-from .list.conversation_rows import ConversationRow, JobRow
-from .list.hit_rows import HitRow, conversation_of, conversations_of
 from .list.list_model import job_key_of
+from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of
 from .panes import Panes
 
 

@@ -1,26 +1,44 @@
-"""What the keys of the main screen do, except what one of its parts does."""
+"""What the keys of the main screen do, and the parts that do most of it: each reads the screen's
+state, sets it, and knows no other part."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.actions import parse
 from textual.events import Key
 from textual.widgets import Input
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.store.wording import _
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location, trash_folder
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.wording import _, ngettext
 
-from ..settings.keys.main_commands import APP, LIST, TRANSCRIPT
+from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
 from ..text.family import CompactionEntry
-from ..widgets.bindings import key_names, meaningless
+from ..widgets.bindings import BoundKeys, key_names, meaningless
+from ..work.application import Application
 from .by_name import load
-from .parts import Parts
+from .current import CurrentPanes
+from .lineage.loader import FamilyLoader
+from .list.listing import Listing
+from .transcript.loader import TranscriptLoader
 
 if TYPE_CHECKING:
+    from .edit.edits import Edits
+    from .places.switching import Switching
+    from .resume.resuming import Resuming
+    from .search.query_line import QueryLine
+    from .search.search import LiveSearch
     from .search.searches import TagChoice
+    from .transcript.copying import Copying
+    from .transcript.finding import Finding
+
 
 _THERE = {
     "trash": "hermes-browse trash list --host {name}",
@@ -31,8 +49,117 @@ _THERE = {
 """What shows the files beside a store of another machine, by the screen that shows them here."""
 
 
-class KeyScreen(Parts):
-    """The panes, their parts, and keys."""
+def _on_first_use(name: str) -> Any:
+    """Return a part as an attribute, which is imported and made when it is first asked for."""
+    return cached_property(lambda main: load(name)(main))
+
+
+class WayBack(NamedTuple):
+    """The way back to the screen from which a conversation was opened."""
+
+    root_id: str
+    """Of the conversation."""
+    go: Callable[[], None]
+    forget: Callable[[], None]
+
+
+class KeyScreen(BoundKeys, CurrentPanes):
+    """The panes with their parts and keys.
+
+    Args:
+        first: Catalog of the first page.
+        shown: Its conversations that have been read.
+    """
+
+    KEYS = MAIN
+    RESUMES: ClassVar[bool] = True
+    """Whether Enter may resume its conversations, if it is configured to."""
+
+    def __init__(
+        self,
+        host: Application,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: Sequence[Conversation],
+    ) -> None:
+        super().__init__(host, location, store, first)
+        self.details.add(shown)
+        self.rows.resumes = self.RESUMES and self.options.enter == "resume"
+        self.listing = Listing(self)
+        self.loader = TranscriptLoader(self)
+        self.family_loader = FamilyLoader(self)
+        self.way_back: WayBack | None = None
+
+    query_line: QueryLine = _on_first_use("query-line")
+    """What is typed in the search box."""
+    search: LiveSearch = _on_first_use("search")
+    """Search as you type."""
+    finding: Finding = _on_first_use("finding")
+    """Find in the transcript."""
+    edits: Edits = _on_first_use("edits")
+    """Marks, changes, and their undo."""
+    copying: Copying = _on_first_use("copying")
+    """Clipboard, pager and editor."""
+    resuming: Resuming = _on_first_use("resuming")
+    """Resume in Hermes."""
+    switching: Switching = _on_first_use("switching")
+    """Switch to other profiles, machines, old transcripts."""
+
+    def load_search(self) -> None:
+        """Import what the first letter in the search box needs, on a thread, as it takes about
+        three frames."""
+        self.search.stop()
+        self.query_line.history.load()
+
+    def close(self) -> None:
+        """Close the store, and remove temporary files."""
+        self.forget_way_back()
+        if "copying" in self.__dict__:
+            self.copying.close()
+        self.reads.stop()
+
+    # Screens over this one
+
+    def open_screen(self, name: str, *given: object) -> None:
+        self.forget_way_back()
+        super().open_screen(name, *given)
+
+    def go_back(self) -> bool:
+        """Open the screen again from which the current conversation was opened; return False if
+        there is none."""
+        way, current = self.way_back, self.current
+        if way is None or current is None or current.root_id != way.root_id:
+            return False
+        self.way_back = None
+        way.go()
+        return True
+
+    def forget_way_back(self) -> None:
+        if self.way_back is not None:
+            self.way_back.forget()
+            self.way_back = None
+
+    def search_for(self, query: str, remark: str = "") -> None:
+        """Search for a text that was not typed; `remark` is shown with the results."""
+        self.query_line.put(query, remark)
+        self.set_focus(self.rows)
+
+    async def expire_trash(self, age: str) -> None:
+        """Drop bundles of this age, as written in the configuration; report how many."""
+        trash, now = trash_folder(self.location), self.clock()
+        count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
+        if count:
+            self.say(
+                ngettext(
+                    "1 deletion as old as the configuration says was deleted for good",
+                    "{count:,} deletions as old as the configuration says were deleted for good",
+                    count,
+                    count=count,
+                )
+            )
+
+    # Keys
 
     def action_do(self, call: str) -> None:
         part, name, given = parse(call)

@@ -19,14 +19,15 @@ from hermes_browse.store.wording import _
 from ..settings.options import FOREVER
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
+from ..work.application import Arrival
 from .context import ShownPlace
-from .first_hint import FirstHint
 from .keyed import KeyScreen
 from .list.about import about
 from .list.conversation_list import ConversationList
-from .list.conversation_rows import JobRow
-from .list.hit_rows import MoreRow, SuggestionRow
-from .search.box import SearchBox
+from .list.rows import JobRow, MoreRow, SuggestionRow
+from .panes import FirstHint
+from .transcript.ask_line import AskInput
+from .transcript.view import TranscriptView
 
 _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
@@ -171,6 +172,14 @@ class MainScreen(KeyScreen):
         self.transcript.see(self.seen)
         self.loader.fit_titles()
 
+    def watch_arrival(self, arrival: Arrival) -> None:
+        """Continue here after a switch of stores: show a conversation, or search."""
+        if arrival.conversation is not None:
+            self.read_there(arrival.conversation, arrival.message_id)
+        elif arrival.query:
+            # No space after it: it was counted with the last word as a prefix.
+            self.search_for(arrival.query)
+
     # The list and the tree
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
@@ -249,18 +258,13 @@ class MainScreen(KeyScreen):
         self._opens_first = False
         self.search.take(self.query_line.edited(text))
 
-    @on(SearchBox.Moved)
-    def box_moved(self, event: SearchBox.Moved) -> None:
-        if self.query_line.recall(event.key):
-            return
-        steps = {"down": 1, "up": -1}
-        if event.key in steps:
-            self.rows.action_move(steps[event.key])
-        else:
-            self.rows.action_page(1 if event.key == "pagedown" else -1)
+    def move_from_box(self, key: str) -> None:
+        if not self.query_line.recall(key):
+            by = -1 if key.endswith("up") else 1
+            move = self.rows.action_page if key.startswith("page") else self.rows.action_move
+            move(by)
 
-    @on(SearchBox.Left)
-    def box_left(self) -> None:
+    def leave_box(self) -> None:
         """Stop a scan, else clear the box, else go back to the list."""
         if self.searched is not None and self.search.stop():
             return
@@ -269,8 +273,7 @@ class MainScreen(KeyScreen):
         else:
             self.set_focus(self.rows)
 
-    @on(SearchBox.Entered)
-    def box_entered(self) -> None:
+    def open_result(self) -> None:
         """Open the first result, or the one under the cursor, as soon as there is one."""
         if self.searched is None:
             self.set_focus(self.rows)
@@ -287,3 +290,52 @@ class MainScreen(KeyScreen):
             self.set_focus(self.rows)
         else:
             self.take(row)
+
+    # The transcript
+
+    @on(TranscriptView.Needed)
+    def messages_needed(self, event: TranscriptView.Needed) -> None:
+        self.loader.read_window(event.first, event.last)
+
+    @on(TranscriptView.Seen)
+    def messages_seen(self, event: TranscriptView.Seen) -> None:
+        """Mark new messages in sight as read."""
+        new = self.details.attention.unread.get(event.segments[0].id)
+        if new is not None and event.message_id >= new.first_message_id:
+            ids = [segment.id for segment in event.segments]
+            self.start("mark-read", self.mark_read, ids, event.message_id)
+
+    @on(TranscriptView.Notice)
+    def transcript_notice(self, event: TranscriptView.Notice) -> None:
+        if event.text:
+            self.say_of_page(event.text)
+        else:
+            self.page_left()
+
+    @on(TranscriptView.FindKeyPressed)
+    def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:
+        """Go to the next or previous match in the transcript, or end the find."""
+        if event.step:
+            self.finding.step(event.step)
+        else:
+            self.finding.end()
+
+    @on(TranscriptView.Resized)
+    def transcript_resized(self) -> None:
+        self.loader.fit_titles()
+
+    @on(Input.Changed, "#ask-box")
+    def find_edited(self, event: Input.Changed) -> None:
+        self.finding.edited(event.value)
+
+    @on(Input.Submitted, "#ask-box")
+    def find_submitted(self, event: Input.Submitted) -> None:
+        self.finding.submitted(event.value)
+
+    @on(AskInput.Stepped)
+    def find_stepped(self, event: AskInput.Stepped) -> None:
+        self.finding.step(event.by)
+
+    @on(AskInput.Left)
+    def find_left(self) -> None:
+        self.finding.left()

@@ -1,4 +1,4 @@
-"""The panes of the main screen: layout, focus and zoom, the status line."""
+"""The panes of the main screen: layout, focus and zoom, the lines around them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
+from textual.widgets import Static
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -16,9 +17,10 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
-from ..settings.keys.main_commands import OF_COMPRESSED
+from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
 from ..settings.start import HEIGHT, NARROW, WIDTH, has_head
 from ..terminal import clipboard
+from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import ListRow
@@ -26,16 +28,39 @@ from ..work.application import Application
 from . import header
 from .by_name import load
 from .context import Context
-from .first_hint import FirstHint
 from .lineage.tree import LineageTree
 from .list.columns import order_arrow
-from .list.conversation_list import ConversationList
-from .list.conversation_rows import is_live
-from .list.list_head import ListHead
+from .list.conversation_list import ConversationList, ListHead
+from .list.rows import is_live
 from .list.views import order_name, shown_line
 from .search.box import SearchBox
 from .transcript.ask_line import AskLine
 from .transcript.view import TranscriptView
+
+_SHOWN = (*NEEDED, "help")
+_SAFE = N_("Looking changes nothing. What you delete goes to the trash; {undo} takes it back.")
+_MORE = N_("{help} shows every key. The first key takes this hint away.")
+
+
+class FirstHint(Static):
+    """The keys in force, and two sentences."""
+
+    def appear(self) -> None:
+        commands = [each for each in (*MAIN, *LIST) if each.id in _SHOWN]
+        commands.sort(key=lambda command: _SHOWN.index(command.id))
+        in_force = working(commands, self.screen.active_bindings)
+        keys = {command.id: names.split()[0] for names, command in in_force}
+        parts: list[tuple[str, str]] = []
+        for command in commands:
+            if command.id in keys and command.id in NEEDED:
+                key, title = keys[command.id], _(command.title)
+                parts += [(f"{key} ", "bold $accent"), (f"{title}  ", "")]
+        for id, sentence in (("undo", _SAFE), ("help", _MORE)):
+            if id in keys:
+                parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))
+        self.display = True
+        self.update(Content.assemble(*parts))
+
 
 _HIT_ORDERS = {
     "newest": N_("hits newest"),

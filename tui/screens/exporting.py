@@ -41,7 +41,7 @@ from ..text.export_files import (
 )
 from ..widgets.bindings import following
 from ..widgets.card import Card, keys_line
-from ..widgets.text_box import TextBox
+from ..widgets.lines import TextBox
 
 _WORDS = {
     Format.MARKDOWN: N_("Markdown · to read and to share, tools folded"),

@@ -27,7 +27,7 @@ from ..text.glyphs import LEGENDS
 from ..text.styled import Line, Span, line_width, wrap_spans
 from ..widgets.bindings import working
 from ..widgets.card import Card, keys_line
-from ..widgets.text_box import TextBox
+from ..widgets.lines import TextBox
 
 QUERY_HELP = (
     (

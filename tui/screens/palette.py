@@ -29,7 +29,7 @@ from ..settings.keys.screen_commands import CHOICES
 from ..text.formats import counted, fit
 from ..widgets.bindings import key_names, working
 from ..widgets.card import Card, keys_line
-from ..widgets.text_box import TextBox
+from ..widgets.lines import TextBox
 
 
 class Choice(NamedTuple):

@@ -27,10 +27,9 @@ from ..settings.keys.screen_commands import SINCE
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
 from ..text.styled import Line
-from ..widgets.columns import Column, Columns
-from ..widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
+from ..widgets.list_rows import Column, Columns, FixedRows, HeadRow, ListRow, NoteRow
 from ..work.application import Arrival
-from ..work.reads import Reads
+from ..work.jobs import Reads
 from .sub_screen import ListScreen
 
 Result = TypeVar("Result")

@@ -17,9 +17,9 @@ from hermes_browse.store.wording import N_, _
 
 from ..browser import header
 from ..browser.by_name import load
+from ..browser.keyed import WayBack
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
-from ..browser.parts import WayBack
 from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW

@@ -26,8 +26,8 @@ from hermes_browse.store.text import one_line, printable
 
 from ..browser.by_name import load
 from ..browser.list.columns import ListLayout
-from ..browser.list.conversation_rows import ConversationRow, JobRow, family_heading
 from ..browser.list.list_model import Order, RowDetails, make_rows
+from ..browser.list.rows import ConversationRow, JobRow, family_heading
 from ..browser.list.views import order_name, shown_line, view_labels
 from ..settings.start import has_head
 from ..terminal.handover import ENDING, Handover

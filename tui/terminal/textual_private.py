@@ -7,13 +7,13 @@ move.
 - Colours of drawn widgets: `_styles_cache.StylesCache.get_inner_outer`.
 - Sizes of texts: `Widget._layout_updates`.
 - Scrolling: `ScrollView._scroll_update`.
-- Keys of a widget: `DOMNode._bindings`.
+- Keys of a widget: `DOMNode._bindings`, `App._keymap`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`,
   `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
 
-Some are overridden, which is done where the class is: `App._fatal_error` (app.py), `Input._on_key`
-(text_box.py), `Widget._on_mouse_scroll_down` and `_on_mouse_scroll_up` (list, transcript), and in
+Some are overridden, which is done where the class is: `App._fatal_error` (app.py),
+`Widget._on_mouse_scroll_down` and `_on_mouse_scroll_up` (list, transcript), and in
 driver.py, which only Unix loads, `LinuxDriver._sigcont_application` with what it reads:
 `_must_signal_resume`, `_auto_restart`, `_writer_thread`, `_file`, `_loop`, `_app`, `_mouse`,
 `_debug`, `_enable_mouse_support` and `_disable_mouse_support`; its thread that reads keys calls
@@ -67,8 +67,12 @@ def measure_anew(widget: Widget) -> None:
 
 
 def bindings_of(widget: Widget, key: str) -> Iterator[Binding]:
-    """What a key does on a widget by its own bindings."""
-    yield from widget._bindings.key_to_bindings.get(key, ())
+    """What a key does on a widget by its own bindings, with the keys that the user has chosen."""
+    bindings = widget._bindings
+    if keymap := widget.app._keymap:
+        bindings = bindings.copy()
+        bindings.apply_keymap(keymap)
+    yield from bindings.key_to_bindings.get(key, ())
 
 
 def driver_of(app: App[Any]) -> Driver | None:

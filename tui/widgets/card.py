@@ -18,7 +18,7 @@ from hermes_browse.store.wording import _
 from ..settings.keys import Command, final_keys
 from ..terminal import clipboard
 from .bindings import BoundKeys, key_names
-from .text_box import TextBox
+from .lines import TextBox
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -87,34 +88,28 @@ class KeyLine(TextLine):
             return
         bound = self.screen.active_bindings  # takes half a millisecond
         enter = self._enter(bound)
-        every = self._working(bound)
-        active: dict[str, ActiveBinding] = {}
-        for each in every:
-            if each.binding.show and each.binding.id not in self._withheld:
-                active.setdefault(each.binding.action, each)
-        keys = [self._key(each, enter) for each in active.values()]
+        active: dict[str, _Key] = {}
+        hidden: dict[str | None, _Key] = {}
+        for each in self._working(bound):
+            binding, key = each.binding, self._key(each, enter)
+            if not binding.show:
+                hidden[binding.id] = key
+            elif binding.id not in self._withheld:
+                active.setdefault(binding.action, key)
+        keys = list(active.values())
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
+        more = [hidden[id] for id in self._more if id in hidden]
+        optional = [key for key in (*keys, *more) if not key.is_always_shown]
         room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
-        by_id = {each.binding.id: each for each in every if not each.binding.show}
-        more = [by_id[each] for each in self._more if each in by_id]
-        shown = []
-        for key in keys:
-            if not key.is_always_shown:
-                room -= key.width
-            if room >= 0 or key.is_always_shown:
-                shown.append(key)
+        widths = accumulate(key.width for key in optional)
+        fitting = [key for key, width in zip(optional, widths, strict=True) if width <= room]
+        shown = [key for key in keys if key.is_always_shown or key in fitting]
         place = next((at for at, key in enumerate(shown) if key.is_always_shown), len(shown))
-        for each in more:
-            key = self._key(each, enter)
-            room -= key.width
-            if room >= 0:
-                shown.insert(place, key)
-                place += 1
-        if shown == self._keys:
-            return
-        self._keys = shown
-        self.update(Content("").join(key.content() for key in shown))
+        shown[place:place] = [key for key in more if key in fitting]
+        if shown != self._keys:
+            self._keys = shown
+            self.update(Content("").join(key.content() for key in shown))
 
     def _working(self, bound: Mapping[str, ActiveBinding]) -> list[ActiveBinding]:
         """Return what keys do here: in a text field, where most are letters, its own and Escape."""
@@ -126,11 +121,11 @@ class KeyLine(TextLine):
     def _enter(self, bound: Mapping[str, ActiveBinding]) -> Binding | None:
         """Return the binding of Enter in the focused pane; with `key_display` if it depends on the
         row under the cursor."""
-        enter = bound.get("enter")
+        if "enter" not in bound:
+            return None
+        binding = bound["enter"].binding
         title = getattr(self.screen.focused, "enter_title", "")
-        if enter is None or not title:
-            return enter.binding if enter is not None else None
-        return replace(enter.binding, description=title, key_display="Enter")
+        return replace(binding, description=title, key_display="Enter") if title else binding
 
     def _key(self, bound: ActiveBinding, enter: Binding | None) -> _Key:
         """Return a key as printed; Enter only if it has this action in the focused pane."""

@@ -1,4 +1,5 @@
-"""Widgets of styled lines: one line, switches, a base class of long views, a read-only text."""
+"""Widgets of lines: one line, switches, a text input, a base class of long views, a read-only
+text."""
 
 from __future__ import annotations
 
@@ -10,19 +11,21 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.events import Key
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style as ContentStyle
 from textual.visual import VisualType
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from hermes_browse.store.text import printable
 
 from ..settings.keys.main_commands import LINES
-from ..terminal.textual_private import measure_anew, tell_scroll_bar
+from ..terminal.textual_private import bindings_of, measure_anew, tell_scroll_bar
 from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
 from .bindings import bindings
 
@@ -87,6 +90,19 @@ class ToggleLine(TextLine):
         self.post_message(self.Switched(index))
 
 
+async def _run_bound(widget: Widget, event: Key) -> None:
+    """Run what a key is bound to on the focused widget.
+
+    In Textual 8 a bound key passes the queues of all ancestors up to the application first, which
+    takes a millisecond, and lets letters pressed after it overtake it.
+    """
+    for binding in bindings_of(widget, event.key):
+        if not binding.priority and await widget.app.run_action(binding.action, widget):
+            event.stop()
+            event.prevent_default()
+            return
+
+
 class LongView(ScrollView, inherit_bindings=False):
     """A Line-API view whose length may change with every key. It has no horizontal scrolling, so
     those keys are free.
@@ -116,6 +132,9 @@ class LongView(ScrollView, inherit_bindings=False):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._looks.clear()
+
+    async def on_key(self, event: Key) -> None:
+        await _run_bound(self, event)
 
     def on_focus(self) -> None:
         self._looks.clear()
@@ -208,3 +227,25 @@ class LinesView(LongView, can_focus=True):
 
     def action_scroll_end(self, animate: bool = False) -> None:
         self.scroll_end(animate=animate)
+
+
+class TextBox(Input):
+    """Textual's input, whose bound keys are handled in order: those typed after Ctrl+u stay."""
+
+    cursor_blink: Reactive[bool] = Reactive(False, init=False)
+    """Off, as blinking redraws the screen twice a second."""
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Position of the next letter, for the terminal's own cursor and input methods; Textual 8
+        returns one cell too many at the end of the text."""
+        return super().cursor_screen_offset - (int(self.cursor_at_end), 0)
+
+    def on_resize(self) -> None:
+        """Move the terminal's cursor: before the first layout there was no position."""
+        if self.has_focus:
+            self.app.cursor_position = self.cursor_screen_offset
+
+    async def on_key(self, event: Key) -> None:
+        if not event.is_printable:
+            await _run_bound(self, event)

@@ -28,7 +28,7 @@ from ..settings.start import Start
 from ..terminal.handover import ENDING, Handover
 from ..terminal.logfile import log_failure
 from ..terminal.textual_private import driver_of, end_with
-from .writes import Writes
+from .jobs import Writes
 
 if sys.platform != "win32":
     from ..terminal.driver import BrowserDriver, PaintedScreenDriver

@@ -14,8 +14,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 
 from ..terminal.logfile import log_expected, unexpected
-from .reads import Reads
-from .writes import Writes
+from .jobs import Reads, Writes
 
 Result = TypeVar("Result")
 Given = ParamSpec("Given")

@@ -12,7 +12,7 @@ from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.work.application import Arrival
 
 NOW = 1_800_000_000.0

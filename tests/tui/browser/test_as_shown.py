@@ -8,9 +8,8 @@ from textual.geometry import Offset
 from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow
 from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard

@@ -11,7 +11,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.resume.preflight import (
     PreflightCard,

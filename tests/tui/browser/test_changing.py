@@ -7,8 +7,8 @@ from builders import make_store
 from pruning import NOW
 from trashing import as_before, column_of, is_sound, opened
 
-from hermes_browse.tui.browser.edit.change_cards import RenameCard
-from hermes_browse.tui.browser.list.conversation_rows import JobRow
+from hermes_browse.tui.browser.edit.naming import RenameCard
+from hermes_browse.tui.browser.list.rows import JobRow
 from hermes_browse.tui.screens.exporting import ExportCard
 
 

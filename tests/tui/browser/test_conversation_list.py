@@ -22,8 +22,7 @@ from hermes_browse.store.sessions.models import (
 )
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow
 from hermes_browse.tui.widgets.list_rows import FixedRows, NoteRow
 
 NOW = 1_700_000_000.0

@@ -20,8 +20,8 @@ from effort import slow_but
 
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.text import one_line
-from hermes_browse.tui.browser.edit.change_cards import RenameCard
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.edit.naming import RenameCard
+from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript import cards
 from hermes_browse.tui.screens.exporting import ExportCard
@@ -32,7 +32,7 @@ from hermes_browse.tui.text.family import SessionEntry
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
 SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
 
-MOVES = (
+MOVES = [
     "down",
     "down",
     "down",
@@ -47,9 +47,9 @@ MOVES = (
     "end",
     "ctrl+d",
     "ctrl+u",
-)
-PANES = ("tab", "shift+tab", "left", "right", "l", "l", "enter", "escape", "escape", "z")
-LOOKS = (
+]
+PANES = ["tab", "shift+tab", "left", "right", "l", "l", "enter", "escape", "escape", "z"]
+LOOKS = [
     "1",
     "2",
     "3",
@@ -64,12 +64,12 @@ LOOKS = (
     "right_curly_bracket",
     "left_curly_bracket",
     "f5",
-)
-SEARCH = ("n", "n", "N", "o", "plus", "minus")
-MARKS = ("space", "asterisk", "V")
-SCREENS = ("W", "I", "P", "X", "i", "F", "B")
-WORDS = ("parcels", "lisbon", "cookie", "auth", "is:archived", "zzzz", "ferry")
-INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
+]
+SEARCH = ["n", "n", "N", "o", "plus", "minus"]
+MARKS = ["space", "asterisk", "V"]
+SCREENS = ["W", "I", "P", "X", "i", "F", "B"]
+WORDS = ["parcels", "lisbon", "cookie", "auth", "is:archived", "zzzz", "ferry"]
+INSIDE = ["down", "down", "up", "enter", "enter", "7", "tab", "escape"]
 """Keys on the screens over the main one; they change nothing."""
 
 
@@ -100,7 +100,7 @@ class Meant:
             group = given[:1] if isinstance(given[0], str) else ()
             work, *meant = given[len(group) :]
             match work.__name__:
-                case "_delete" | "_archive" | "_write_flag":
+                case "_delete" | "_archive" | "_flag":
                     self.notes.append(_roots(meant[0]))
                 case "copied":
                     self.notes.append(self._root(meant[0]))
@@ -128,7 +128,7 @@ class Meant:
     def _screen(self, push):
         def pushed(screen, *given):
             if isinstance(screen, RenameCard):
-                self.notes.append({screen._conversation.root_id})
+                self.notes.append({screen.conversation.root_id})
                 return None
             if isinstance(screen, ExportCard):
                 self.notes.append(_roots(tuple(screen._conversations)))

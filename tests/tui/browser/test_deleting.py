@@ -11,8 +11,8 @@ from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.browser.edit import bulk
-from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard
+from hermes_browse.tui.browser.edit import deleting
+from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.main import MainScreen
 
 
@@ -43,7 +43,7 @@ async def test_delete_one_and_undo(path):
 
 async def test_delete_several_asks_for_their_number(path, monkeypatch):
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
-    monkeypatch.setattr(bulk, "_FEW_CONVERSATIONS", 0)
+    monkeypatch.setattr(deleting, "_FEW_CONVERSATIONS", 0)
     seen = []
     told = set()
     show = ProgressCard.show

@@ -4,8 +4,7 @@ import pytest
 from browsing import HeldAnswers, browsing, on_demo, rows_of
 from configured_app import configured
 
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen

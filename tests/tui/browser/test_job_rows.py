@@ -8,7 +8,7 @@ from test_list_order import click
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Sort
-from hermes_browse.tui.browser.list.conversation_rows import JobRow
+from hermes_browse.tui.browser.list.rows import JobRow
 
 
 async def test_jobs_have_names(tmp_path):

@@ -18,13 +18,18 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui.browser.edit.change_cards import DeleteCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.header import conversation_title
 from hermes_browse.tui.browser.list import measuring
 from hermes_browse.tui.browser.list.about import about
 from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
+from hermes_browse.tui.browser.list.rows import (
+    ConversationRow,
+    HitRow,
+    JobRow,
+    MoreRow,
+    SuggestionRow,
+)
 from hermes_browse.tui.text import formats
 
 RESUME = "Enter resumes …{id}"

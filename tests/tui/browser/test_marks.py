@@ -6,8 +6,7 @@ from typing import overload
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Session
-from hermes_browse.tui.browser.list.conversation_rows import JobRow
-from hermes_browse.tui.browser.list.hit_rows import is_marked
+from hermes_browse.tui.browser.list.rows import JobRow, is_marked
 
 
 class _Counted(Sequence[Conversation]):

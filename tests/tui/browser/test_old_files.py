@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.places.old_screen import OldScreen
 

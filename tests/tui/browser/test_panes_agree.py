@@ -7,7 +7,7 @@ import pytest
 from browsing import HeldAnswers, drawn_row, of_row, on_demo, sessions_of_tree
 from textual.events import Key
 
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript.loader import PATIENCE
 from hermes_browse.tui.text.family import SessionEntry

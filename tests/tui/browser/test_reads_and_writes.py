@@ -12,9 +12,8 @@ from trashing import run
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
-from hermes_browse.tui.work import reads as working
-from hermes_browse.tui.work.reads import THREADS, Reads
-from hermes_browse.tui.work.writes import Writes
+from hermes_browse.tui.work import jobs as working
+from hermes_browse.tui.work.jobs import THREADS, Reads, Writes
 
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 

@@ -13,7 +13,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search.query import parse
-from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.list.rows import HitRow
 from hermes_browse.tui.widgets.list_rows import NoteRow
 
 _COUNT = 6000

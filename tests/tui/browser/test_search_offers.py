@@ -13,8 +13,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.browser.list.hit_rows import SuggestionRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, SuggestionRow
 from hermes_browse.tui.widgets.list_rows import NoteRow
 
 

@@ -10,8 +10,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow, SuggestionRow
 from hermes_browse.tui.browser.search.run import PAGE
 from hermes_browse.tui.widgets.list_rows import NoteRow
 

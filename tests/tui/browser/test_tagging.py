@@ -5,8 +5,8 @@ from __future__ import annotations
 from browsing import browsing, demo_app
 from textual.widgets import Input, OptionList
 
-from hermes_browse.tui.browser.edit.tagging import TagCard
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.edit.naming import TagCard
+from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.search.searches import SearchesCard
 
 

@@ -17,7 +17,8 @@ from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard, RenameCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
+from hermes_browse.tui.browser.edit.naming import RenameCard
 from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
@@ -89,7 +90,7 @@ CASES = {
     ),
     "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
     "rename": _Case(
-        lambda it: RenameCard(it.screen.catalog.select()[0], lambda typed: None),
+        lambda it: RenameCard(it.screen.catalog.select()[0]),
         "Enter rename · Esc back",
     ),
     "progress": _Case(

@@ -11,7 +11,7 @@ from trashing import as_before, run, session_ids
 
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.trash import progress
-from hermes_browse.tui.browser.edit.change_cards import DeleteCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow

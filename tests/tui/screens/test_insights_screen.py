@@ -12,7 +12,7 @@ from trashing import execute, rows
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.chart import OTHERS, OWN

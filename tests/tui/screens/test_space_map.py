@@ -14,7 +14,7 @@ from pruning import NOW
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import ConversationBytes, Sizes
-from hermes_browse.tui.browser.edit.change_cards import DeleteCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.screens.cleanup import plan_screen as screen_of_plans
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.tile_map import TileMap

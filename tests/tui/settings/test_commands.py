@@ -46,14 +46,14 @@ _MODULES = {
     "choices": "screens.palette",
     "changes": "screens.changes.screen",
     "compactions": "screens.compactions.screen",
-    "deleting": "browser.edit.change_cards",
+    "deleting": "browser.edit.deleting",
     "dropping": "screens.trash.bundles",
     "preflight": "browser.resume.preflight",
-    "progress": "browser.edit.change_cards",
-    "renaming": "browser.edit.change_cards",
+    "progress": "browser.edit.deleting",
+    "renaming": "browser.edit.naming",
     "searches": "browser.search.searches",
     "since": "screens.since",
-    "tagging": "browser.edit.tagging",
+    "tagging": "browser.edit.naming",
     "insights": "screens.insights.screen",
     "profiles": "browser.places.profiles_card",
     "prune": "screens.cleanup.prune_screen",
@@ -102,7 +102,7 @@ def _is_there(kind, command):
 
 async def test_every_command_names_a_method(browser):
     assert all(each.is_method and each.call for each in MAIN)
-    for each in (*MAIN, *TRANSCRIPT):
+    for each in (*MAIN, *TRANSCRIPT, *SEARCH_BOX):
         part, name, given = parse(each.call) if each.is_method else ("", "focus_list", ())
         owner = getattr(browser.screen, part) if part else browser.screen
         inspect.signature(getattr(owner, name)).bind(*given)

@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.list.columns import ListLayout
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.folders import memory_path

@@ -7,10 +7,10 @@ import sys
 import pytest
 from platforms import python
 
-from hermes_browse.tui.work import reads as working
+from hermes_browse.tui.work import jobs as working
 
 _HOLES = """
-from hermes_browse.tui.work.reads import trim_memory
+from hermes_browse.tui.work.jobs import trim_memory
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096

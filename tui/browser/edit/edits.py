@@ -1,4 +1,4 @@
-"""Changes of conversations: archive, pin, rename, delete; marks, undo and tags are in its bases."""
+"""Changes of conversations: archive, pin, rename, tags, delete; marks and undo are in its base."""
 
 from __future__ import annotations
 
@@ -12,22 +12,32 @@ from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.notes.tagging import TagChange, tags_of
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ..current import CurrentPanes
-from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, planning, protected, spared_words
-from .change_cards import RenameCard
-from .marking import Undoable, Undone, restore_deleted, undo_changes
-from .tagging import NAME_CELLS, Tagging
+from .deleting import (
+    PlanChoices,
+    PreparedPlan,
+    card_of,
+    carry_out,
+    planning,
+    protected,
+    spared_words,
+)
+from .marking import Marking, Undoable, Undone, restore_deleted, undo_changes
+from .naming import RenameCard, TagCard
 
 _AT_ONCE = 200
 """Conversations changed per transaction."""
+_NAME_CELLS = 60
+"""Cells of the name of a conversation in a sentence."""
 
 
-class Edits(Tagging):
+class Edits(Marking):
     """Acts on the marked conversations, else on the current ones."""
 
     def __init__(self, main: CurrentPanes) -> None:
@@ -35,19 +45,20 @@ class Edits(Tagging):
         self.choices = PlanChoices()
         """With these the clean-up opens, unless conversations are marked in the list."""
 
-    # Archive, pin, rename
+    # Archive and pin
 
     def archive(self) -> None:
         """Archive the targets, or unarchive them if all are archived."""
-        conversations = self.targets
+        main, conversations = self._main, self.targets
         if not conversations:
             return
         if all(conversation.archived for conversation in conversations):
-            self._flag(conversations, OpenStore.unarchive, N_("brought {count:,} sessions"))
+            many = N_("brought {count:,} sessions")
+            main.start_write(self._flag, conversations, OpenStore.unarchive, many)
         elif len(conversations) == 1:
-            self._flag(conversations, OpenStore.archive, N_("archived {count:,} sessions"))
+            main.start_write(self._flag, conversations, OpenStore.archive)
         else:  # protected ones are spared
-            self._main.start("plan", self._archive, conversations)
+            main.start("plan", self._archive, conversations)
 
     async def _archive(self, conversations: Sequence[Conversation]) -> None:
         job = planning(self._main, _selection(conversations), archive=True, measure=False)
@@ -60,21 +71,16 @@ class Edits(Tagging):
             self.pin_these(conversations)
 
     def pin_these(self, conversations: Sequence[Conversation]) -> None:
+        work, many = OpenStore.pin, N_("pinned {count:,} sessions")
         if all(conversation.pinned for conversation in conversations):
-            self._flag(conversations, OpenStore.unpin, N_("unpinned {count:,} sessions"))
-        else:
-            self._flag(conversations, OpenStore.pin, N_("pinned {count:,} sessions"))
+            work, many = OpenStore.unpin, N_("unpinned {count:,} sessions")
+        self._main.start_write(self._flag, conversations, work, many)
 
-    def _flag(
-        self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
+    async def _flag(
+        self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str = ""
     ) -> None:
         """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` is
         the message for several transactions, with a field `count` of sessions."""
-        self._main.start_write(self._write_flag, conversations, work, many)
-
-    async def _write_flag(
-        self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
-    ) -> None:
         store, ids = self._main.opened(), [conversation.id for conversation in conversations]
         changes = await self._main.write(
             lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
@@ -91,30 +97,87 @@ class Edits(Tagging):
         sentence = done[0].sentence if len(done) == 1 else _(many, count=len(touched))
         self.done(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
 
+    # Titles and tags
+
     def rename(self) -> None:
-        main, conversations = self._main, self._main.targets
-        if len(conversations) != 1:
-            several = _("a title is given to one conversation at a time")
-            main.say(several if conversations else _("no conversation here"))
-            return
-        conversation = conversations[0]
+        conversations = self.targets
+        if len(conversations) == 1:
+            self._ask_title(conversations[0])
+        elif conversations:
+            self._main.say(_("a title is given to one conversation at a time"))
 
-        def submit(typed: str) -> None:
-            main.start_write(self._rename, card, conversation.id, typed)
+    def _ask_title(
+        self, conversation: Conversation, refused: tuple[str, str] | None = None
+    ) -> None:
+        main = self._main
 
-        card = RenameCard(conversation, submit)
-        main.app.push_screen(card)
+        def answered(typed: str | None) -> None:
+            if typed is not None:
+                main.start_write(self._rename, conversation, typed)
 
-    async def _rename(self, card: RenameCard, session_id: str, typed: str) -> None:
-        store = self._main.opened()
+        main.app.push_screen(RenameCard(conversation, refused), answered)
+
+    async def _rename(self, conversation: Conversation, typed: str) -> None:
+        """Store a title; ask again if it was refused, unless another screen was opened."""
+        main, store = self._main, self._main.opened()
         try:
-            renamed = await self._main.write(lambda: store.rename(session_id, typed))
+            renamed = await main.write(lambda: store.rename(conversation.id, typed))
         except BrowseError as error:
-            if card.refused(error):
-                return
-            raise
-        card.done()
-        self._changed([renamed.change])
+            if not main.is_current:
+                raise
+            self._ask_title(conversation, (typed, str(error)))
+        else:
+            self._changed([renamed.change])
+
+    def tag(self) -> None:
+        """Ask for the tags of the targets; in the field are those that all of them have."""
+        conversations = self.targets
+        if not conversations:
+            return
+        common = set(conversations[0].tags).intersection(*(each.tags for each in conversations))
+        about = formats.counted(len(conversations), "conversation")
+        if len(conversations) == 1:
+            about = one_line(formats.name(conversations[0]), _NAME_CELLS)
+
+        def answered(tags: list[str] | None) -> None:
+            if tags is not None:
+                ids = [conversation.id for conversation in conversations]
+                self.change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
+
+        self._ask_tags(_("Tags"), about, sorted(common), answered)
+
+    def rename_tag(self, tag: str) -> None:
+        def answered(names: list[str] | None) -> None:
+            if names:
+                self.change_tags(OpenStore.rename_tag, tag, "-".join(names))
+
+        self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
+
+    def _ask_tags(
+        self,
+        title: str,
+        about: str,
+        typed: Sequence[str],
+        answered: Callable[[list[str] | None], None],
+    ) -> None:
+        known = tags_of(self._main.catalog.chains())
+        self._main.app.push_screen(TagCard(title, about, typed, known), answered)
+
+    def change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
+        """Change tags by `work`, called with the store and what is given."""
+        self._main.start_write(self._change_tags, work, given)
+
+    async def _change_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
+        store = self._main.opened()
+        done = await self._main.write(lambda: work(store, *given))
+        if not done.session_ids:
+            self._main.say(_("nothing had to be changed"))
+            return
+
+        def undo() -> Undone:
+            return store.undo_tags(done).sentence, done.session_ids
+
+        self.done(Undoable(done.sentence, undo), done.session_ids)
 
     # Plans: delete, and archive several
 
@@ -190,5 +253,5 @@ def _by_name(change: Change, conversation: Conversation | None) -> Change:
     only."""
     if conversation is None or conversation.title or not conversation.preview:
         return change
-    name = one_line(formats.name(conversation), NAME_CELLS)
+    name = one_line(formats.name(conversation), _NAME_CELLS)
     return change._replace(sentence=change.sentence.replace(conversation.id, f"“{name}”"))

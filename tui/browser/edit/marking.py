@@ -18,7 +18,7 @@ from ...text.formats import counted
 from ...widgets.list_rows import ListRow
 from ..context import Context
 from ..current import CurrentPanes
-from ..list.hit_rows import conversations_of
+from ..list.rows import conversations_of
 
 _RANGE = N_("a range begins here · V again where it ends")
 

@@ -14,8 +14,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...text import formats
 from ...widgets.list_rows import ListRow
-from .conversation_rows import ConversationRow, JobRow, family, glyph
-from .hit_rows import HitRow, MoreRow, SuggestionRow
+from .rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow, family, glyph
 from .views import view_name
 
 _HIT_TEXTS = {

@@ -3,6 +3,7 @@ header."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -10,10 +11,10 @@ from rich.cells import cell_len
 from hermes_browse.store.places import place_of
 from hermes_browse.store.sessions.models import Conversation, Sort, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, language
 
 from ...text import formats
-from ...widgets.columns import Column
+from ...widgets.list_rows import Column
 
 _NEVER = 1 << 30
 _DEFAULT = ("age", "source", "messages", "own", "cost", "model")
@@ -105,7 +106,8 @@ class ListLayout(NamedTuple):
     has_places: bool = False
     """Whether the conversations are of several stores."""
 
-    def _cells(self, width: int) -> list[tuple[str, int]]:
+    @lru_cache  # noqa: B019 -- layouts are values, of which there are few
+    def _fitting(self, width: int, language: str) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells; the sort key
         is last, unless it has a place already, and always there."""
         by, names = _OF_SORT.get(self.sort, ""), list(self.chosen)
@@ -151,7 +153,7 @@ class ListLayout(NamedTuple):
         """
         columns = []
         room = width - 5
-        for name, cells in self._cells(width):
+        for name, cells in self._fitting(width, language()):
             column = _EVERY[name]
             order = column.order if isinstance(column.order, Sort) else None
             text, look = self._named(column.head, order, is_sorted=is_sorted)
@@ -184,7 +186,7 @@ class ListLayout(NamedTuple):
         """
         text = ""
         is_counted = complete or conversation.message_count or conversation.status is Status.EMPTY
-        for name, cells in self._cells(width):
+        for name, cells in self._fitting(width, language()):
             column = _EVERY[name]
             is_known = is_counted or name != "messages"
             text += column.fitted(column.text(conversation, now) if is_known else "…", cells)

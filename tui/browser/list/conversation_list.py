@@ -1,4 +1,5 @@
-"""The list widget, which draws only visible lines and keeps the cursor on its row."""
+"""The list widget, which draws only visible lines and keeps the cursor on its row; and the header of
+its columns."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -15,6 +17,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
+from textual.widget import Widget
 
 from hermes_browse.store.text import printable
 
@@ -24,8 +27,7 @@ from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
-from .conversation_rows import TAG_COLOURS, ConversationRow, JobRow
-from .hit_rows import is_marked
+from .rows import TAG_COLOURS, ConversationRow, JobRow, family_heading, is_marked
 
 LOOKS = (
     *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
@@ -137,24 +139,22 @@ class ConversationList(LongView, can_focus=True):
         """
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
-        index = source.index_of(target) if target is not None else None
-        is_found = index is not None
-        if index is None:
-            index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
-        self.source, self._now = source, None
+        found = source.index_of(target) if target is not None else None
+        missing = at if top else 0 if key else self.cursor
+        index = min(missing, max(len(source) - 1, 0)) if found is None else found
+        self.source, self._now, self._drawn = source, None, (-1, -1)
         if self._is_head(index):
             index += 1
-        size = Size(self.scrollable_content_region.width, len(source))
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.virtual_size = Size(self.scrollable_content_region.width, len(source))
         self.set_reactive(ConversationList.cursor, index)
-        offset = index - line if is_found and not top else 0 if top else self.scroll_offset.y
-        if self.scroll_offset.y == 0 and index < self.size.height:
+        offset = self.scroll_offset.y
+        if top or (offset == 0 and index < self.size.height):
             offset = 0  # a list at its top shows new rows; the cursor stays on its row
+        elif found is not None:
+            offset = index - line
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._scroll_to_cursor()
         self.refresh()
-        self._drawn = (-1, -1)
         self._tell(CursorRow(self.current, is_moved=self._key != before or top, by_hand=top))
 
     def refresh_rows(self) -> None:
@@ -206,14 +206,9 @@ class ConversationList(LongView, can_focus=True):
             base, row = self._look_style(""), self._look_style(under) if under else Style()
             look = self._look_style(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
-            if (
-                style.color is not None
-                and style.color == style.bgcolor
-                and not style.color.is_default
-            ):
-                style += Style(
-                    color="default"
-                )  # in 16 colours the accent can equal the row's background
+            if style.color == style.bgcolor != Color.default():
+                # In 16 colours the accent can equal the row's background.
+                style += Style(color="default")
             self._looks[key] = style
         return style
 
@@ -227,32 +222,25 @@ class ConversationList(LongView, can_focus=True):
         self._post_shown()
         if self._now is None:
             self._now = self.clock()
-        spans = (
-            row.spans(width, self._now, self.columns)
-            if isinstance(row, ConversationRow | JobRow)
-            else row.spans(width, self._now)
-        )
+        if isinstance(row, ConversationRow | JobRow):
+            spans = row.spans(width, self._now, self.columns)
+        else:
+            spans = row.spans(width, self._now)
+        (lead, look), under = spans[0], ""
         if is_marked(row, self.marks):
-            spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
-        under = ""
+            lead, look = f"{lead[0]}✓{lead[2:]}", "mark"
         if index == self.cursor and not isinstance(row, NoteRow) and self.is_cursor_current:
             under = "cursor" if self.has_focus else "cursor-quiet"
             # A mark besides the background, which not every theme has and not everyone sees.
-            spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
-        # Rows should be printable already; this is the last check before the terminal.
-        safe = ((shaded(printable(text), look, self.app), look) for text, look in spans if text)
-        is_reversed = bool(
-            under and self._look_style(under).reverse
-        )  # which would turn a bar into its empty part
-        segments = [
-            Segment(
-                text,
-                self._look_over(
-                    look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under
-                ),
-            )
-            for text, look in safe
-        ]
+            lead = ("▌" if self.has_focus else "▏") + lead[1:]
+        is_reversed = bool(under) and bool(self._look_style(under).reverse)
+        segments = []
+        for text, name in [(lead, look), *spans[1:]]:
+            # Rows should be printable already; this is the last check before the terminal.
+            safe = shaded(printable(text), name, self.app)
+            is_bar = is_reversed and safe.strip() and not safe.strip(BLOCKS)
+            # Reversed, a bar would turn into its empty part.
+            segments.append(Segment(safe, self._look_over(name, "" if is_bar else under)))
         return Strip(segments).adjust_cell_length(width, self._look_over("", under))
 
     def _post_shown(self) -> None:
@@ -303,3 +291,49 @@ class ConversationList(LongView, can_focus=True):
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self.scroll_relative(y=-3, animate=False)
         event.stop()
+
+
+class ListHead(Widget):
+    """Column names above a list, aligned with its rows; clicking one sorts by it."""
+
+    def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows = rows
+        self._extra = ""
+        self._is_sorted, self._is_whole = True, False
+        self.auto_links = False  # no link style over the names
+
+    def on_mount(self) -> None:
+        self.watch(self._rows, "at", self._cursor_moved, init=False)
+
+    def _cursor_moved(self) -> None:
+        self.refresh()
+
+    def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
+        """Update and redraw; the order of the list may have changed as well.
+
+        Args:
+            extra: Heading of the badges before the columns; empty for the default.
+            is_sorted: The rows are in the list's order, so that one column has an arrow.
+            is_whole: All rows of the list have been read, so that the cursor's place in it is
+                shown.
+        """
+        self._extra, self._is_sorted, self._is_whole = extra, is_sorted, is_whole
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Build the line from segments, which takes a tenth of the time of a `Content`."""
+        rows, first = self._rows, self._rows.scroll_offset.y
+        in_sight = range(first, min(first + rows.size.height, len(rows)))
+        extra = self._extra or family_heading(map(rows.source.row, in_sight))
+        position = f"{rows.cursor + 1:,}/{len(rows):,}" if self._is_whole and len(rows) else ""
+        width = max(self.size.width - rows.scrollbar_size_vertical, 0)
+        head = rows.columns.head(width, extra, position=position, is_sorted=self._is_sorted)
+        base = self.visual_style.rich_style
+        segments = []
+        for text, look, sort in head:
+            style = base + Style(dim=True) if look == "dim" else base
+            if sort is not None:
+                style += Style(meta={"@click": f"screen.sort_by({sort.value!r})"})
+            segments.append(Segment(text, style))
+        return Strip(segments)

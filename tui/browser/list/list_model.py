@@ -3,11 +3,11 @@ folded into jobs."""
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -19,7 +19,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...widgets.list_rows import ListRow, NoteRow
-from .conversation_rows import ConversationRow, JobRow
+from .rows import ConversationRow, JobRow
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -32,6 +32,7 @@ _SUMMED = (
     *("cache_write_tokens", "reasoning_tokens"),
 )
 """Counters of a session that are added up for a job."""
+OtherRow = TypeVar("OtherRow", JobRow, NoteRow)
 
 
 def job_key_of(root: Session) -> str | None:
@@ -156,78 +157,70 @@ class CatalogRows:
         empty: str,
         order: Order,
     ) -> None:
-        self._catalog, self._details, self._roots, self._order = catalog, details, roots, order
-        self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
-        self._layout = array("i", range(len(roots)) if roots else [-1])
-        """Per row an index into `_roots`, or -1 - i for `_others[i]`."""
-        self._fold(opened)
+        self._catalog, self._details, self._order = catalog, details, order
+        self._others: dict[str, JobRow | NoteRow] = {}
+        """Rows that are no single conversation, by their keys."""
+        self._rows = self._folded(roots, opened) or [self._kept(NoteRow(empty))]
 
-    def _jobs(self) -> dict[str, list[int]]:
-        """Return the places of the runs of each job among the roots."""
-        jobs: dict[str, list[int]] = {}
-        # The prefix test is cheap and rules most out.
-        places = (place for place, root in enumerate(self._roots) if root.startswith("cron_"))
-        for place in places:
-            job = job_of(self._catalog.sessions[self._roots[place]])
-            if job is not None:
-                jobs.setdefault(job, []).append(place)
-        return jobs
+    def _kept(self, row: OtherRow) -> OtherRow:
+        self._others[row.key] = row
+        return row
 
-    def _fold(self, opened: Collection[str]) -> None:
-        """Put each job into one row, where its sums belong in the order."""
-        jobs = self._jobs()
-        if not jobs:
-            return
-        folded = {place for places in jobs.values() for place in places}
-        others = [place for place in self._layout if place not in folded]
-        rows = []
-        for job, places in jobs.items():
-            row = self._job_row(job, places, opened)
-            rows.append((self._place_among(others, row), places[0], row, places))
-        self._layout, first = array("i"), 0
-        for at, _first, row, places in sorted(rows, key=lambda each: each[:2]):
-            self._layout.extend(others[first:at])
-            first = at
-            self._others.append(row)
-            self._layout.append(-len(self._others))
+    def _folded(
+        self, roots: Sequence[str], opened: Collection[str]
+    ) -> list[str | JobRow | NoteRow]:
+        """Return a root for each conversation, and in place of the runs of each job one row, where
+        its sums belong in the order."""
+        jobs: dict[str, list[str]] = {}
+        others: list[str] = []
+        for root in roots:
+            # The prefix test is cheap and rules most out.
+            job = job_of(self._catalog.sessions[root]) if root.startswith("cron_") else None
+            (others if job is None else jobs.setdefault(job, [])).append(root)
+        placed = []
+        for job, runs in jobs.items():
+            row = self._job_row(job, runs, opened)
+            placed.append((self._place_among(others, row), row, runs))
+        rows: list[str | JobRow | NoteRow] = []
+        first = 0
+        for place, row, runs in sorted(placed, key=itemgetter(0)):
+            rows += others[first:place]
+            first = place
+            rows.append(self._kept(row))
             if row.expanded:
-                self._layout.extend(places)
-        self._layout.extend(others[first:])
+                rows += runs
+        return rows + others[first:]
 
-    def _job_row(self, job: str, places: Sequence[int], opened: Collection[str]) -> JobRow:
-        runs = [self._run(place) for place in places]
+    def _job_row(self, job: str, roots: Sequence[str], opened: Collection[str]) -> JobRow:
+        runs = [self._catalog.conversation(root) for root in roots]
         newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
         title = self._details.jobs.get(job) or name_in_title(newest.title) or None
         name = f"cron {job}"
         return JobRow(name, runs, _total(runs, newest, title), name in opened)
 
-    def _place_among(self, others: Sequence[int], row: JobRow) -> int:
-        """Return the index at which a job belongs among other places."""
+    def _place_among(self, others: Sequence[str], row: JobRow) -> int:
+        """Return the index at which a job belongs among other conversations."""
         sort, reverse, amounts = self._order
         amount = _added(row.runs, amounts)
         own = {} if amount is None else {row.total.root_id: amount}
         key, rank = sort_key(sort, own)(row.total), sort_key(sort, amounts)
 
-        def key_of(place: int) -> float | str:
-            return rank(self._run(place))
+        def key_of(root: str) -> float | str:
+            return rank(self._catalog.conversation(root))
 
         if reverse is not (sort is Sort.TITLE):  # the least is first
             return bisect_left(others, key, key=key_of)
         return len(others) - bisect_right(others[::-1], key, key=key_of)
 
-    def _run(self, place: int) -> Conversation:
-        return self._catalog.conversation(self._roots[place])
-
     def __len__(self) -> int:
-        return len(self._layout)
+        return len(self._rows)
 
     def row(self, index: int) -> ListRow:
-        place = self._layout[index]
-        if place < 0:
-            other = self._others[-1 - place]
-            return self._with_sums(other) if isinstance(other, JobRow) else other
-        conversation, complete = self._details.complete(self._run(place))
-        return ConversationRow(conversation, complete=complete)
+        row = self._rows[index]
+        if isinstance(row, str):
+            conversation, complete = self._details.complete(self._catalog.conversation(row))
+            return ConversationRow(conversation, complete=complete)
+        return self._with_sums(row) if isinstance(row, JobRow) else row
 
     def _with_sums(self, row: JobRow) -> JobRow:
         """Fill in the title of a job, and the sums of what has been measured of all its runs."""
@@ -251,10 +244,8 @@ class CatalogRows:
 
     def index_of(self, key: str) -> int | None:
         try:
-            if key.startswith("c"):
-                return self._layout.index(self._roots.index(key[1:]))
-            return self._layout.index(-1 - [row.key for row in self._others].index(key))
-        except ValueError:
+            return self._rows.index(key[1:] if key.startswith("c") else self._others[key])
+        except (KeyError, ValueError):
             return None
 
 

@@ -19,7 +19,7 @@ from ...text import formats
 from ...text.styled import Span
 from ...widgets.list_rows import ListRow
 from ...work.application import Arrival
-from ..list.hit_rows import HitRow
+from ..list.rows import HitRow
 from ..main import MainScreen
 from .profiles_card import reason_of
 

@@ -3,7 +3,6 @@ frame."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.highlighter import Highlighter
@@ -12,14 +11,13 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.geometry import Size
-from textual.message import Message
 from textual.reactive import Reactive
 
 from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.main_commands import QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
-from ...widgets.text_box import TextBox
+from ...widgets.lines import TextBox
 
 _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
@@ -75,7 +73,7 @@ class QueryBox(TextBox):
 
 
 class SearchBox(QueryBox):
-    """The box for a query; it forwards movement keys to the list."""
+    """The box for a query, whose keys are those of the screen: they move in the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
 
@@ -83,29 +81,8 @@ class SearchBox(QueryBox):
     """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for
     half a frame."""
 
-    @dataclass
-    class Moved(Message):
-        """A movement key was pressed."""
-
-        key: str
-
-    class Left(Message):
-        """Escape was pressed."""
-
-    class Entered(Message):
-        """Enter was pressed."""
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(placeholder=_(_HINT), id=id, compact=True)
-
-    def action_move(self, key: str) -> None:
-        self.post_message(self.Moved(key))
-
-    def action_step_back(self) -> None:
-        self.post_message(self.Left())
-
-    async def action_submit(self) -> None:
-        self.post_message(self.Entered())
 
     def _on_paste(self, event: events.Paste) -> None:
         """Insert the first line of a paste, up to 2,048 characters."""

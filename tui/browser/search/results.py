@@ -18,9 +18,8 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text.formats import counted
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
-from ..list.conversation_rows import ConversationRow
-from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
 from ..list.list_model import RowDetails
+from ..list.rows import ConversationRow, HitRow, MoreRow, SuggestionRow
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),

@@ -1,23 +1,38 @@
-"""Run a search on a reading thread: titles and hits, with their conversations."""
+"""What a search does on a reading thread: it finds titles and hits, with their conversations; when
+typing pauses, it counts the hits.
+
+If there are none, other searches are suggested that have some: in other views, with other queries,
+in other profiles. Each suggestion has been counted. Profiles that cannot be searched are reported.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hermes_browse.store.api import OpenStore
+from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.connection.reader import Stopped
+from hermes_browse.store.errors import (
+    BrowseError,
+    QueryInterruptedError,
+    StoreEmptyError,
+    StoreMissingError,
+)
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.found import Found, asks_for_conversations
+from hermes_browse.store.search.found import Found, Suggestion, asks_for_conversations
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import compile_filters
+from hermes_browse.store.search.scope import Conditions, compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..list.list_model import CatalogRows, Order, RowDetails
-from .counting import whole_catalog
+from ..list.rows import SuggestionRow
 from .results import SearchResults
 
 PAGE = 32
@@ -128,3 +143,124 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
         portion=take,
     )
     return results(found)
+
+
+_COUNTING = 20.0
+"""Seconds until a count ends with "at least"."""
+_BREATH = 0.001
+"""Seconds to sleep between two batches of a count."""
+_WHERE = {
+    View.CHATS: N_("in chats"),
+    View.AUTOMATION: N_("in automation"),
+    View.ARCHIVED: N_("in archived"),
+    View.ALL: N_("everywhere"),
+}
+_MOST_PROFILES = 20
+"""Maximum number of other profiles to search."""
+
+
+def whole_catalog(
+    store: OpenStore, catalog: Catalog, conditions: Conditions, now: float
+) -> Catalog:
+    """Return the catalog, read in full if the search needs that; on a reading thread."""
+    if catalog.exact or not conditions.needs_catalog:
+        return catalog
+    return store.catalog(now)
+
+
+def count_hits(
+    store: OpenStore,
+    found: SearchResults,
+    catalog: Catalog,
+    view: View,
+    location: Location,
+    now: float,
+) -> SearchResults:
+    """Count all hits of a search and the conversations they are in; look for others if there are
+    none.
+
+    Called on a reading thread. The siblings of the location are the other profiles; `now` is in
+    Unix seconds.
+    """
+
+    def is_cancelled() -> bool:
+        time.sleep(_BREATH)  # yields the interpreter lock to the screen's thread
+        store.check()  # a newer query interrupts this store, not that of another profile
+        return False
+
+    query = found.query
+    catalog = whole_catalog(store, catalog, compile_filters(query, now, view), now)
+    if found.goes_on and found.total is None:
+        total = store.count_hits(query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING)
+        roots = {catalog.root_of(each) or each for each in total.sessions}
+        found = replace(found, total=total, roots=len(roots))
+    if not found.hits and not found.titles and not found.answer.stopped:
+        here = _suggest_here(store, query, catalog, view, now, is_cancelled)
+        others, notes = _suggest_profiles(query, location, now, is_cancelled)
+        found = replace(found, suggestions=(*here, *others), notes=notes)
+    if location.old_files is None:
+        return replace(found, coverage=store.coverage())
+    # Names no remedy, as there is none.
+    reason = _("files have no search index: all of them are scanned")
+    return replace(found, coverage=Coverage(0, 0, reason))
+
+
+def _suggest_here(
+    store: OpenStore,
+    query: Query,
+    catalog: Catalog,
+    view: View,
+    now: float,
+    cancelled: Stopped,
+) -> list[SuggestionRow]:
+    """Try the query in other views, then other queries in this one."""
+    rows: list[SuggestionRow] = []
+    if view is not View.ALL:
+        for other in View:  # the last is ALL
+            # Only that has subagents of chats and sessions Hermes hides.
+            if other is view or (other is View.ALL and rows):
+                continue
+            found = store.count_matches(query, catalog, other, now, stopped=cancelled)
+            if found is not None:
+                rows.append(_row(found, _(_WHERE[other]), other))
+    others = store.suggestions(query, catalog, view, now, stopped=cancelled)
+    return [*rows, *(_row(each, each.text, view) for each in others)]
+
+
+def _row(found: Suggestion, where: str, view: View, profile: str = "") -> SuggestionRow:
+    return SuggestionRow(
+        where, found.query, view, found.hits, found.at_least, found.of_list, profile
+    )
+
+
+def _suggest_profiles(
+    query: Query, location: Location, now: float, cancelled: Stopped
+) -> tuple[list[SuggestionRow], tuple[str, ...]]:
+    """Count the hits in the stores of the other profiles, opening and closing one after the
+    other."""
+    suggestions: list[SuggestionRow] = []
+    notes: list[str] = []
+    others = [each for each in location.profiles() if each.path != location.path]
+    nothing = Catalog((), now, exact=False)
+    for other in others[:_MOST_PROFILES]:
+        name = other.profile or ""
+        try:
+            with open_store(other) as store:
+                found = store.count_matches(query, nothing, View.ALL, now, stopped=cancelled)
+        except (StoreMissingError, StoreEmptyError):
+            continue  # a profile that has not been used yet
+        except QueryInterruptedError:
+            raise
+        except BrowseError as error:
+            reason = error.sentence
+            notes.append(
+                _("profile {name} could not be searched: {reason}", name=name, reason=reason)
+            )
+            continue
+        if found is not None:
+            where = _("in profile {name}", name=name)
+            suggestions.append(_row(found, where, View.ALL, name))
+    left = len(others) - _MOST_PROFILES
+    if left > 0:
+        notes.append(_("{count:,} further profiles were not searched", count=left))
+    return suggestions, tuple(notes)

@@ -13,14 +13,12 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
-from ..list.conversation_rows import ConversationRow
-from ..list.hit_rows import HitRow, MoreRow
 from ..list.list_model import CatalogRows
+from ..list.rows import ConversationRow, HitRow, MoreRow
 from ..panes import Panes
-from .counting import count_hits
 from .query_line import Typed
 from .results import Fold, SearchResults
-from .run import TELL_SECONDS, Scan, SearchRequest, find
+from .run import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
 _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""

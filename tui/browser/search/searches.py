@@ -19,7 +19,7 @@ from hermes_browse.store.wording import _
 
 from ...settings.keys.screen_commands import SEARCHES
 from ...widgets.card import Card, keys_line
-from ...widgets.text_box import TextBox
+from ...widgets.lines import TextBox
 from .history import QueryHistory
 
 

@@ -13,8 +13,7 @@ from textual.widgets import Input
 
 from ...settings.keys.main_commands import ASK
 from ...widgets.bindings import bindings
-from ...widgets.lines import TextLine
-from ...widgets.text_box import TextBox
+from ...widgets.lines import TextBox, TextLine
 
 
 class AskInput(TextBox):

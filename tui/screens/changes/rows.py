@@ -14,8 +14,7 @@ from hermes_browse.store.wording import N_, _
 from ...browser.transcript.tool_text import diff_lines
 from ...text.sentences import author
 from ...text.styled import Line, Span, line_width, row_line, safe_text, wrap_spans
-from ...widgets.columns import Column, Columns
-from ...widgets.list_rows import ListRow, NoteRow
+from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 
 Place = tuple[str, int]
 """Ids of a session and of a message in it."""

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from ...browser.list.list_model import RowDetails
 from ...text import formats
 from ...text.styled import Line, bar, line_text, row_line
-from ...widgets.columns import Column, Columns, head_of
+from ...widgets.list_rows import Column, Columns, head_of
 
 Entry = TypeVar("Entry", Planned, Spared)
 BY_HAND = frozenset(["open", "hidden"])

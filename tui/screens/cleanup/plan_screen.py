@@ -20,7 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...browser import header
-from ...browser.edit.bulk import PlanChoices, PreparedPlan, planning
+from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
 from ...browser.main import MainScreen
 from ...text import formats
 from ...widgets.bindings import following

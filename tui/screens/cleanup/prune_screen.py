@@ -17,7 +17,7 @@ from hermes_browse.store.search.query import Query
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.bulk import PreparedPlan
+from ...browser.edit.deleting import PreparedPlan
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE

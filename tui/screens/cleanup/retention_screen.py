@@ -28,9 +28,8 @@ from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
-from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows, NoteRow
+from ...widgets.list_rows import Column, Columns, FixedRows, NoteRow
 from ..sub_screen import ListScreen
 from .axis import coming
 from .plan_rows import idle_age

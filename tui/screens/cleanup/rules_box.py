@@ -11,7 +11,7 @@ from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
 from hermes_browse.store.wording import N_, _
 
 from ...browser.search.box import QueryBox
-from ...browser.search.completion import complete
+from ...browser.search.query_line import complete
 
 SWITCHES = (
     (N_("older 30d"), "older:30d"),

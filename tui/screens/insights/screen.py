@@ -18,8 +18,8 @@ from hermes_browse.store.insights.sums import NATURAL_UNITS, PERIODS, UNITS
 from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
-from ...browser.list.conversation_rows import ConversationRow, JobRow
 from ...browser.list.list_model import CatalogRows, Order
+from ...browser.list.rows import ConversationRow, JobRow
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats

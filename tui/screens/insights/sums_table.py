@@ -14,8 +14,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ...text.styled import Line, line_width
-from ...widgets.columns import Column, Columns
-from ...widgets.list_rows import NoteRow
+from ...widgets.list_rows import Column, Columns, NoteRow
 from ...widgets.stacked_columns import Part
 from .adding_up import GroupedSums
 from .chart import OTHERS, OWN, STACKS, Stacking

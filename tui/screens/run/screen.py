@@ -19,9 +19,8 @@ from ...settings.keys.screen_commands import RUN
 from ...text import formats
 from ...text.sentences import cache_share, ended_at, facts, has_tokens
 from ...text.styled import Line, row_line
-from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows
+from ...widgets.list_rows import Column, Columns, FixedRows
 from ..sub_screen import ConversationScreen
 from .axis import RunAxis
 

@@ -22,7 +22,7 @@ from hermes_browse.store.trash.progress import Progress, Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.change_cards import ProgressCard
+from ...browser.edit.deleting import ProgressCard
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import read_first
 from ...browser.main import MainScreen

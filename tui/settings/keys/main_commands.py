@@ -311,12 +311,12 @@ LINES = at(
 )
 SEARCH_BOX = at(
     "search",
-    Shown("", "down", "next hit", "move('down')"),
-    Command("", "up", "previous", "move('up')"),
-    Command("", "pagedown", "page down", "move('pagedown')"),
-    Command("", "pageup", "page up", "move('pageup')"),
-    Shown("", "enter,ctrl+j", "read", "submit", printed="Enter"),
-    Shown("", "escape", "clear, then the list", "step_back"),
+    ShownDoes("", "down", "next hit", "move_from_box('down')"),
+    Does("", "up", "previous", "move_from_box('up')"),
+    Does("", "pagedown", "page down", "move_from_box('pagedown')"),
+    Does("", "pageup", "page up", "move_from_box('pageup')"),
+    ShownDoes("", "enter,ctrl+j", "read", "open_result", printed="Enter"),
+    ShownDoes("", "escape", "clear, then the list", "leave_box"),
     Command("", "tab", "complete", "accept"),
 )
 QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))

@@ -1,33 +1,34 @@
-"""The cards of changes: another title, the confirmation of a delete, the progress of long work."""
+"""Deleting and archiving by a plan: the question before it, and carrying it out with progress."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, ProgressBar, Static
+from textual.widgets import ProgressBar, Static
 
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.plan import Plan
+from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.delete_plan import long_lock_warning
-from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location, trash_folder
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ...settings.keys.screen_commands import DELETING, PROGRESS, RENAMING
+from ...settings.keys.screen_commands import DELETING, PROGRESS
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, CountWords, keys_line
-from ...widgets.text_box import TextBox
-
-if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan
+from ..context import Context
+from ..list.list_model import RowDetails
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
@@ -35,86 +36,6 @@ SPARED = 6
 """Maximum number of spared ones it names."""
 KEPT = 3
 """Maximum number of kept relatives it names."""
-
-
-class RenameCard(Card[None]):
-    """Asks for a title and stays open until it is stored, so that a refused one can be edited.
-
-    Args:
-        conversation: The conversation.
-        wanted: Called with the text; is to call `done` or `refused`.
-    """
-
-    KEYS = RENAMING
-
-    def __init__(self, conversation: Conversation, wanted: Callable[[str], None]) -> None:
-        super().__init__()
-        self._conversation, self._wanted = conversation, wanted
-        self._is_submitted = False
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield Static(
-                Content.assemble(
-                    (_("Rename") + "  ", "bold"),
-                    (one_line(formats.name(self._conversation), 200), "dim"),
-                )
-            )
-            yield TextBox(
-                one_line(self._conversation.title or "", LONGEST_TITLE),
-                id="title-box",
-                select_on_focus=False,
-            )
-            yield Static(id="verdict")
-            yield keys_line(self.keys_text(_("Enter rename")))
-
-    def on_mount(self) -> None:
-        self._check(self.query_one(Input).value)
-
-    @on(Input.Changed)
-    def typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._check(event.value)
-
-    def _check(self, typed: str) -> None:
-        checked = check_title(typed)
-        verdict = self.query_one("#verdict", Static)
-        count = _("{count} of {limit}", count=checked.length, limit=LONGEST_TITLE)
-        if checked.problem:
-            verdict.update(Content.styled(checked.problem, "$error"))
-        elif checked.title is None:
-            verdict.update(Content.styled(_("no title: Hermes will show how it begins"), "dim"))
-        elif checked.differs:
-            verdict.update(
-                Content.assemble((f"{count} · " + _("stored as "), "dim"), one_line(checked.title))
-            )
-        else:
-            verdict.update(Content.styled(count, "dim"))
-
-    @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        if not check_title(event.value).problem and not self._is_submitted:
-            self._is_submitted = True
-            self._wanted(event.value)
-
-    def done(self) -> None:
-        if self.is_current:
-            self.dismiss(None)
-
-    def refused(self, error: BrowseError) -> bool:
-        """Show why the title was not stored.
-
-        Returns:
-            False if the card was closed meanwhile, so that the error must be shown elsewhere.
-        """
-        if not self.is_current:
-            return False
-        self._is_submitted = False
-        self.query_one("#verdict", Static).update(
-            Content.styled(one_line(str(error), 1000), "$error")
-        )
-        return True
 
 
 def and_more(count: int) -> list[Content]:
@@ -133,13 +54,9 @@ def _kept(conversations: Sequence[Conversation], count: int) -> str:
         if conversation.relation is Relation.UNKNOWN:  # a marked one goes along
             note = _("possibly a subagent")
         names.append(f"{name} ({note})" if note else name)
-    listed = pgettext("list", ", ").join(names)
-    if count > len(names):
-        return _(
-            "{names} and {count:,} more stay, without their parent",
-            names=listed,
-            count=count - len(names),
-        )
+    listed, more = pgettext("list", ", ").join(names), count - len(names)
+    if more > 0:
+        return _("{names} and {count:,} more stay, without their parent", names=listed, count=more)
     return ngettext(
         "{names} stays, without its parent",
         "{names} stay, without their parent",
@@ -184,18 +101,14 @@ class DeleteCard(CountCard):
 
     def compose(self) -> ComposeResult:
         count = len(self._plan.selected)
+        asked = ngettext(
+            "Move 1 conversation to the trash?",
+            "Move {count:,} conversations to the trash?",
+            count,
+            count=count,
+        )
         with Vertical(id="card"):
-            yield Static(
-                Content.styled(
-                    ngettext(
-                        "Move 1 conversation to the trash?",
-                        "Move {count:,} conversations to the trash?",
-                        count,
-                        count=count,
-                    ),
-                    "bold",
-                )
-            )
+            yield Static(Content.styled(asked, "bold"))
             yield Static(Content.styled(self._totals, "$accent"))
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._doomed:
@@ -229,19 +142,19 @@ class DeleteCard(CountCard):
                 formats.size(each.bytes),
                 formats.money(conversation.cost_usd),
             ]
-            if along := len(each.subagents):
-                text = ngettext(
-                    "with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along
+            if each.subagents:
+                along = ngettext(
+                    "with 1 subagent ({messages})",
+                    "with {count:,} subagents ({messages})",
+                    len(each.subagents),
+                    count=len(each.subagents),
+                    messages=formats.counted(each.of_subagents.shown, "message"),
                 )
-                messages = formats.counted(each.of_subagents.shown, "message")
-                cost = (
-                    formats.money(each.cost_usd) if each.cost_usd != conversation.cost_usd else ""
-                )
-                facts.append(f"{text.format(count=along, messages=messages)} {cost}".rstrip())
-            name = one_line(formats.name(conversation), 36)
-            lines.append(
-                Content.assemble("  ", name, (f"  {' · '.join(filter(None, facts))}", "dim"))
-            )
+                is_other = each.cost_usd != conversation.cost_usd
+                cost = formats.money(each.cost_usd) if is_other else ""
+                facts.append(f"{along} {cost}".rstrip())
+            name, about = one_line(formats.name(conversation), 36), formats.joined(*facts)
+            lines.append(Content.assemble("  ", name, (f"  {about}", "dim")))
         lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:
             kept = _kept(self._kept, len(plan.reparented))
@@ -313,3 +226,124 @@ class ProgressCard(Card[None]):
         self.stopped.set()
         if self.is_whole:
             self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))
+
+
+Result = TypeVar("Result")
+
+_FEW_CONVERSATIONS = 25
+"""The progress of so few is shown in the status line, and that of more on a card …"""
+_MANY_MESSAGES = 2_000
+"""… unless they have so many messages, which take many seconds to delete."""
+_SHORT_REASON = 50
+"""Letters of a reason that fits into the status line."""
+
+
+class PreparedPlan(NamedTuple):
+    """A plan, and what it was made from."""
+
+    plan: Plan
+    catalog: Catalog
+    selection: Selection = Selection()
+    """Its `marks` are the tips of conversations that were marked by hand."""
+
+
+@dataclass
+class PlanChoices:
+    """What the user has chosen for a plan; remembered for the next one."""
+
+    rules: str = "older:30d"
+    left_out: frozenset[str] = frozenset()
+    """Roots of conversations that the user leaves out."""
+    taken: frozenset[str] = frozenset()
+    """Tips of conversations that were marked by hand."""
+
+
+def planning(
+    context: Context, selection: Selection, *, archive: bool = False, measure: bool = True
+) -> Callable[[OpenStore], PreparedPlan]:
+    """Return a job that makes a plan.
+
+    With `archive`, leave out what is archived already. Without `measure`, sizes are left to
+    `OpenStore.measure_more`.
+    """
+    current, now, sizes = context.catalog, context.clock(), context.sizes
+
+    def plan(store: OpenStore) -> PreparedPlan:
+        catalog = current if current.exact else store.catalog(now)
+        plan = store.plan(catalog, selection, now, known=sizes, measure_sizes=measure)
+        return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
+
+    return plan
+
+
+def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> DeleteCard:
+    """Build the card that asks whether to delete, with the names of the first conversations; on a
+    reading thread."""
+    plan, catalog = planned.plan, planned.catalog
+    detailed = plan.with_details(store.with_details, NAMED, SPARED)
+    kept = store.with_details([catalog.conversation(child.id) for child in plan.reparented[:KEPT]])
+    return DeleteCard(detailed, planned.selection.marks, kept, location)
+
+
+def protected(plan: Plan, details: RowDetails) -> str:
+    """Return why nothing of a plan is done."""
+    if not plan.spared:
+        return _("nothing to do")
+    first, more = plan.spared[0], len(plan.spared) - 1
+    conversation = details.complete(first.conversation)[0]
+    name = conversation.title or conversation.preview or conversation.id  # it may not be read yet
+    sentence = _("protected: {name}: {why}")
+    if more:
+        sentence = _("protected: {name}: {why} (and {more:,} more)")
+    return sentence.format(name=name, why=first.why.words, more=more)
+
+
+async def carry_out(
+    context: Context,
+    planned: PreparedPlan,
+    work: Callable[..., Outcome[Result]],
+) -> Outcome[Result]:
+    """Carry a plan out by `work`, which takes it, and show how far that is: on a card if it takes
+    long, else in the status line."""
+    plan, writes = planned.plan, context.writes
+    count, messages = len(plan.selected), sum(each.rows for each in plan.selected)
+    title = ngettext(
+        "Moving 1 conversation to the trash",
+        "Moving {count:,} conversations to the trash",
+        count,
+        count=count,
+    )
+    context.progress = f"{title} …"
+    card = None
+    if count > _FEW_CONVERSATIONS:
+        card = ProgressCard(title)
+    elif messages >= _MANY_MESSAGES:
+        card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}")
+    if card is not None:
+        context.app.push_screen(card)
+
+    def tell(step: Step) -> None:
+        writes.tell(context.show_progress, f"{title} · {step.words}")
+        if card is not None:
+            writes.tell(card.show, step.share, step.words)
+
+    def stop() -> bool:
+        return writes.stopping.is_set() or (card is not None and card.stopped.is_set())
+
+    outcome = await context.write(lambda: work(plan, tell=tell, stop=stop))
+    if card is not None:
+        card.finish()
+    return outcome
+
+
+def spared_words(outcome: Outcome[Any], verb: str) -> str:
+    """Return what was done and what was spared, in one sentence."""
+    sentence = outcome.sentence(verb).rstrip(".。")
+    spared = len(outcome.plan.spared) - outcome.refused
+    if not spared:
+        return sentence
+    why = outcome.plan.spared[0].why
+    words = _("{count:,} protected")
+    if spared == 1 and len(why.words) < _SHORT_REASON:  # leaves room for the hint at undo
+        words = _("{count:,} protected: {why}")
+    return f"{sentence} · {words.format(count=spared, why=why.words)}"

@@ -1,4 +1,5 @@
-"""Reads for the screen: jobs on a few threads, each with a leased connection to the store."""
+"""Jobs behind the screen: reads on a few threads, each with a leased connection to the store, and
+writes one after another, on a thread of the application."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TypeVar
@@ -22,8 +23,10 @@ THREADS = 6
 """Maximum number of jobs at once."""
 IDLE_SECONDS = 1.0
 """An idle connection is closed after this time: Hermes counts an open one as a holder (0.22)."""
-_STOP_SECONDS = 2.0
-"""How long `stop` and `released` wait for jobs."""
+_READING_SECONDS = 2.0
+"""How long `stop` and `released` of `Reads` wait for jobs."""
+_WRITING_SECONDS = 10.0
+"""How long `stop` of `Writes` waits for the running job."""
 
 
 def trim_memory() -> None:
@@ -197,4 +200,47 @@ class Reads:
         self._idle.clear()
         for lease in self._running.values():
             lease.store.interrupt()
-        self._changed.wait_for(lambda: not self._running, _STOP_SECONDS)
+        self._changed.wait_for(lambda: not self._running, _READING_SECONDS)
+
+
+class Writes:
+    """The queue of jobs that write, of any store."""
+
+    def __init__(self) -> None:
+        self._jobs: set[Future[object]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.stopping = threading.Event()
+        """Set when the browser ends; long jobs check it between units."""
+
+    @cached_property
+    def _thread(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1, "write")
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """Run a job after those before it and return its result; it goes on if this is
+        cancelled."""
+        if self.stopping.is_set():
+            raise asyncio.CancelledError
+        self._loop = asyncio.get_running_loop()
+        job = self._thread.submit(work)
+        self._jobs.add(job)  # type: ignore[arg-type]  # its result is not looked at
+        job.add_done_callback(self._jobs.discard)
+        return await asyncio.shield(asyncio.wrap_future(job))
+
+    def tell(self, function: Callable[..., object], *given: object) -> None:
+        """Call a function on the screen's thread, from that of a job, before the result of the job
+        arrives there."""
+        if self._loop is not None and not self.stopping.is_set():
+            self._loop.call_soon_threadsafe(function, *given)
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._jobs)
+
+    def stop(self) -> None:
+        """End the thread after the running job; jobs that wait are dropped."""
+        self.stopping.set()
+        if not self._jobs:
+            return
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        wait(tuple(self._jobs), _WRITING_SECONDS)

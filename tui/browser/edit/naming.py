@@ -1,0 +1,159 @@
+"""The cards that ask for a title or for tags; a refused text can be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.suggester import Suggester
+from textual.widgets import Input, Static
+
+from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.notes.tagging import TagCount, clean_tag
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from ...settings.keys.screen_commands import RENAMING, TAGGING
+from ...text import formats
+from ...widgets.card import Card, keys_line
+from ...widgets.lines import TextBox
+
+Answer = TypeVar("Answer")
+_SHOWN = 30
+"""Tags that the card names, the most used first."""
+
+
+class NamingCard(Card[Answer | None]):
+    """Asks for a line of text, and says below it what would become of it.
+
+    Args:
+        title: What is asked.
+        about: Of what, printable.
+        typed: What is in the field at first.
+        enter: What Enter does.
+    """
+
+    def __init__(
+        self, title: str, about: str, typed: str, enter: str, suggester: Suggester | None = None
+    ) -> None:
+        super().__init__()
+        self._title, self._about, self._typed, self._enter = title, about, typed, enter
+        self._suggester = suggester
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="card"):
+            yield Static(Content.assemble((f"{self._title}  ", "bold"), (self._about, "dim")))
+            yield TextBox(self._typed, suggester=self._suggester, select_on_focus=False)
+            yield Static(self.verdict(self._typed), id="verdict")
+            yield keys_line(self.keys_text(self._enter))
+
+    def verdict(self, typed: str) -> Content:
+        raise NotImplementedError
+
+    def show(self, verdict: Content) -> None:
+        self.query_one("#verdict", Static).update(verdict)
+
+
+class RenameCard(NamingCard[str]):
+    """Returns a title as it was typed.
+
+    Args:
+        conversation: The conversation.
+        refused: What was typed before, and why it was not stored.
+    """
+
+    KEYS = RENAMING
+
+    def __init__(self, conversation: Conversation, refused: tuple[str, str] | None = None) -> None:
+        self.conversation, self._refused = conversation, refused
+        title = one_line(conversation.title or "", LONGEST_TITLE)
+        name = one_line(formats.name(conversation), 200)
+        super().__init__(_("Rename"), name, refused[0] if refused else title, _("Enter rename"))
+
+    def verdict(self, typed: str) -> Content:
+        """Return what would be stored, or why it would not be."""
+        if self._refused is not None and typed == self._refused[0]:
+            return Content.styled(one_line(self._refused[1], 1000), "$error")
+        checked = check_title(typed)
+        if checked.problem:
+            return Content.styled(checked.problem, "$error")
+        if checked.title is None:
+            return Content.styled(_("no title: Hermes will show how it begins"), "dim")
+        count = _("{count} of {limit}", count=checked.length, limit=LONGEST_TITLE)
+        if checked.differs:
+            return Content.assemble(
+                (f"{count} · " + _("stored as "), "dim"), one_line(checked.title)
+            )
+        return Content.styled(count, "dim")
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        self.show(self.verdict(event.value))
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        if not check_title(event.value).problem:
+            self.dismiss(event.value)
+
+
+class _LastTag(Suggester):
+    """Completes the last word to a known tag, the most used first."""
+
+    def __init__(self, known: Sequence[TagCount]) -> None:
+        super().__init__(use_cache=False)
+        self._known = known
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the text with its last word completed; None if no tag begins like it."""
+        before, _space, word = value.rpartition(" ")
+        typed = word.lstrip("#")
+        fitting = (each.name for each in self._known if typed and each.name.startswith(typed))
+        tag = next(fitting, None)
+        return f"{before} {tag}".lstrip() if tag is not None else None
+
+
+class TagCard(NamingCard[list[str]]):
+    """Returns tags.
+
+    Args:
+        title: What is asked.
+        about: Of what, printable.
+        typed: The tags in the field at first.
+        known: All tags, which the field completes.
+    """
+
+    KEYS = TAGGING
+
+    def __init__(
+        self, title: str, about: str, typed: Sequence[str], known: Sequence[TagCount]
+    ) -> None:
+        self._known = known
+        text = "".join(f"{tag} " for tag in typed)
+        super().__init__(title, about, text, _("Enter store"), _LastTag(known))
+
+    def verdict(self, typed: str) -> Content:
+        """Return the tags there are."""
+        if not self._known:
+            return Content.styled(_("tags are words with spaces between; none yet"), "dim")
+        most_used = self._known[:_SHOWN]
+        names = [f"{formats.hashtags([each.name])} {each.conversations:,}" for each in most_used]
+        return Content.styled("  ".join(names), "dim")
+
+    def action_complete(self) -> None:
+        box = self.query_one(Input)
+        if box.value and not box.value.endswith(" "):
+            box.action_cursor_right()
+            box.insert_text_at_cursor(" ")
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        try:
+            self.dismiss([clean_tag(word) for word in event.value.split()])
+        except RefusedError as error:
+            self.show(Content.styled(str(error), "$error"))
