@@ -21,10 +21,10 @@ from hermes_browse.tui.browser.places.profiles_card import Profile, ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
+from hermes_browse.tui.screens.bundles import DropCard
 from hermes_browse.tui.screens.cleanup.reclaim import Reclaim, ReclaimCard
 from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.trash.bundles import DropCard
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 from hermes_browse.tui.settings.keys.screen_commands import CARDS
 from hermes_browse.tui.widgets.card import Card

@@ -15,8 +15,13 @@ from hermes_browse.store.changes.diff import DiffLine
 from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.browser.transcript.tool_text import diff_lines
-from hermes_browse.tui.screens.changes.rows import FileRow, PlaceRow, diff_rows, messages_behind
-from hermes_browse.tui.screens.changes.screen import ChangesScreen
+from hermes_browse.tui.screens.changes import (
+    ChangesScreen,
+    FileRow,
+    PlaceRow,
+    diff_rows,
+    messages_behind,
+)
 from hermes_browse.tui.text.styled import line_text, line_width
 
 NOW = T0 + 86_400

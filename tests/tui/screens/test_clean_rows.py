@@ -18,10 +18,10 @@ from hermes_browse.store.cleanup.sizes import Sizes, read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.screens.trash.bundles import BundleRow
 from hermes_browse.tui.text.styled import bar
 from hermes_browse.tui.widgets.list_rows import NoteRow
 

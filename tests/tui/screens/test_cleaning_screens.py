@@ -20,7 +20,7 @@ from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, Rete
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 

@@ -11,8 +11,8 @@ from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.trash.bundles import BundleRow, BundleScreen, DropCard
-from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.screens.bundles import BundleRow, BundleScreen, DropCard
+from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 

@@ -44,10 +44,9 @@ from hermes_browse.tui.widgets.lines import LinesView
 KEYS = ROOT / "docs" / "keys.md"
 _MODULES = {
     "choices": "screens.palette",
-    "changes": "screens.changes.screen",
     "compactions": "screens.compactions.screen",
     "deleting": "browser.edit.change_cards",
-    "dropping": "screens.trash.bundles",
+    "dropping": "screens.bundles",
     "preflight": "browser.resume.preflight",
     "progress": "browser.edit.change_cards",
     "renaming": "browser.edit.change_cards",
@@ -62,8 +61,6 @@ _MODULES = {
     "references": "browser.transcript.references",
     "reclaim": "screens.cleanup.reclaim",
     "retention": "screens.cleanup.retention_screen",
-    "run": "screens.run.screen",
-    "trash": "screens.trash.screen",
 }
 """Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their
 commands."""

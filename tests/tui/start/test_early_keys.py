@@ -174,7 +174,7 @@ class _Painted:
     """Rows that note where the cursor was moved."""
 
     def __init__(self, rows):
-        from hermes_browse.tui.terminal.early_keys import EarlyKeys
+        from hermes_browse.tui.terminal.handover import EarlyKeys
 
         self.read, self.write = os.pipe()
         self.moves = []
@@ -251,7 +251,7 @@ def test_a_terminal_that_is_gone_ends_it():
 
 _TOLD_MEANWHILE = """
 import os, signal, sys
-from hermes_browse.tui.terminal.early_keys import EarlyKeys
+from hermes_browse.tui.terminal.handover import EarlyKeys
 start = EarlyKeys.start
 def told(self):
     os.kill(os.getpid(), signal.SIGTERM)

@@ -8,8 +8,8 @@ from platforms import posix_only
 from terminal import Terminal
 from user_config import write_config
 
+from hermes_browse.tui import start
 from hermes_browse.tui.settings.pane_sizes import NARROW, PaneSizes
-from hermes_browse.tui.start import prepaint
 
 pytestmark = posix_only
 
@@ -87,19 +87,19 @@ def test_no_colours_no_painting_ahead(monkeypatch):
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(getattr(sys, name), "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLORTERM", "truecolor")
-    assert prepaint.is_possible()
+    assert start.is_possible()
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb"), ("COLORTERM", "")):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
-            assert not prepaint.is_possible()
+            assert not start.is_possible()
     monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
-    assert not prepaint.is_possible()
+    assert not start.is_possible()
 
 
-@pytest.mark.parametrize("theme", prepaint.PALETTES)
+@pytest.mark.parametrize("theme", start.PALETTES)
 async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
     """The tables painted from are the themes as Textual resolves them."""
-    palette = prepaint.PALETTES[theme]
+    palette = start.PALETTES[theme]
     async with on_demo(tmp_path) as browser:
         browser.app.theme = theme
         await browser.settle()
@@ -108,7 +108,7 @@ async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
         assert keys.bgcolor.triplet == palette.panel
         base = rows.rich_style
         assert base.bgcolor.triplet == palette.background
-        for look, (name, is_dim, _) in prepaint._LOOKS.items():
+        for look, (name, is_dim, _) in start._LOOKS.items():
             style = rows.get_component_rich_style(f"list--{look}", partial=True)
             assert style.color.triplet == getattr(palette, name), look
             assert bool(style.dim) == is_dim, look

@@ -26,16 +26,16 @@ from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.change_cards import and_more
-from ...browser.edit.marking import Undoable
-from ...browser.main import MainScreen
-from ...settings.keys.main_commands import changed
-from ...settings.keys.screen_commands import DROPPING
-from ...settings.store_paths import sessions_folder, trash_folder
-from ...text import formats
-from ...text.styled import Line, row_line
-from ...widgets.card import CountCard, CountWords
-from ...widgets.columns import Column, Columns
+from ..browser.edit.change_cards import and_more
+from ..browser.edit.marking import Undoable
+from ..browser.main import MainScreen
+from ..settings.keys.main_commands import changed
+from ..settings.keys.screen_commands import DROPPING
+from ..settings.store_paths import sessions_folder, trash_folder
+from ..text import formats
+from ..text.styled import Line, row_line
+from ..widgets.card import CountCard, CountWords
+from ..widgets.columns import Column, Columns
 
 _LISTED = 200
 """Maximum number of conversations listed."""

@@ -21,16 +21,15 @@ from hermes_browse.store.trash.progress import Progress, Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.change_cards import ProgressCard
-from ...browser.list.conversation_list import ConversationList
-from ...browser.list.list_model import read_first
-from ...browser.main import MainScreen
-from ...settings.keys.screen_commands import TRASH
-from ...settings.store_paths import sessions_folder, trash_folder
-from ...text import formats
-from ...widgets.lines import WrappedText
-from ...widgets.list_rows import FixedRows, NoteRow
-from ..sub_screen import SubScreen
+from ..browser.edit.change_cards import ProgressCard
+from ..browser.list.conversation_list import ConversationList
+from ..browser.list.list_model import read_first
+from ..browser.main import MainScreen
+from ..settings.keys.screen_commands import TRASH
+from ..settings.store_paths import sessions_folder, trash_folder
+from ..text import formats
+from ..widgets.lines import WrappedText
+from ..widgets.list_rows import FixedRows, NoteRow
 from .bundles import (
     BundleRow,
     BundleScreen,
@@ -40,6 +39,7 @@ from .bundles import (
     read_deleted,
     tell_restored,
 )
+from .sub_screen import SubScreen
 
 _UNTITLED = 50
 """Maximum number of untitled bundles whose conversations are read at the start."""
