@@ -214,9 +214,7 @@ class ChangesScreen(ConversationScreen):
         self._show_diff()
         self.query_one("#side").display = bool(changes.files or changes.commands)
 
-    @on(ConversationList.Shown, "#files")
-    def files_shown(self) -> None:
-        """Align the heads of the columns."""
+    def heads_shown(self) -> None:
         width = self.rows.scrollable_content_region.width
         head = row_line(("   ", "dim"), (_("file"), "dim"), COLUMNS.head(width), width)
         self.line("files-head").update(Content.styled(line_text(head), "dim"))
@@ -225,15 +223,12 @@ class ChangesScreen(ConversationScreen):
         super().on_resize(event)
         self.call_after_refresh(self._show_diff)  # when the pane has its new width
 
-    @on(ConversationList.Highlighted, "#files")
-    def file_highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         self._show_diff(top=True)
-        if isinstance(event.row, FileRow):
-            names = ", ".join(event.row.authors)
-            edits = formats.counted(len(event.row.change.edits), "edit")
+        if isinstance(row, FileRow):
+            names, edits = ", ".join(row.authors), formats.counted(len(row.change.edits), "edit")
             by = _("{edits} by {names}", edits=edits, names=names)
-            self.describe(" · ".join([by, *notes(event.row.change)]), by_hand=event.by_hand)
+            self.describe(" · ".join([by, *notes(row.change)]), by_hand=by_hand)
 
     def _show_diff(self, *, top: bool = False) -> None:
         """Show the diff of the file under the cursor, or the whole command."""
@@ -253,7 +248,7 @@ class ChangesScreen(ConversationScreen):
 
     @on(ConversationList.Highlighted, "#diff")
     def line_highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
+        event.prevent_default()  # it is no file
         if isinstance(event.row, PlaceRow) and event.row.place != self._asked:
             self._asked = event.row.place
             self.start("asked", self._read_prompt, event.row)
@@ -267,14 +262,12 @@ class ChangesScreen(ConversationScreen):
         facts = " · ".join(filter(None, (time, author(session_id, self._own))))
         self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
 
-    @on(ConversationList.Selected)
-    def selected(self, event: ConversationList.Selected) -> None:
+    def chose(self, row: ListRow) -> None:
         """Go to the diff of a file, or read the message behind a line or a command."""
-        event.stop()
-        if isinstance(event.row, FileRow):
+        if isinstance(row, FileRow):
             self.set_focus(self.diff)
-        elif isinstance(event.row, PlaceRow):
-            self.read_message(*event.row.place)
+        elif isinstance(row, PlaceRow):
+            self.read_message(*row.place)
 
     def action_pane(self) -> None:
         self.set_focus(self.rows if self.diff.has_focus else self.diff)

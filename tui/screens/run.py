@@ -13,7 +13,6 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import ClassVar, NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -30,8 +29,8 @@ from ..text.run_words import cache_share, ended_at, facts, has_tokens
 from ..text.styled import Line, row_line
 from ..widgets.columns import Column, Columns
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import FixedRows
-from ..widgets.stacked_columns import NOTHING, Cell, Picture, runs, stack
+from ..widgets.list_rows import FixedRows, ListRow
+from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
 from .sub_screen import ConversationScreen
 
 _LEAD = 12
@@ -120,9 +119,9 @@ class RunAxis(Picture):
         if self._still is None or room < 2:
             return []
         first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
-        rest = formats.fit(last, max(room - len(first), 0), right=True)
+        times = place_labels([(0, first), (room - len(last), last)], room)
         pointed = self._painted(self._pointed, room)
-        return [*self._still(room), _row(("", pointed)), _row(("", [Cell(first + rest, "text")]))]
+        return [*self._still(room), _row(("", pointed)), _row(("", [Cell(times, "text")]))]
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
         turns = [
@@ -284,17 +283,11 @@ class RunScreen(ConversationScreen):
         self.axis.show(run)
         self.rows.show(FixedRows(rows))
 
-    @on(ConversationList.Highlighted)
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show on the axis when it was."""
-        event.stop()
-        if isinstance(event.row, RunEventRow):
-            self.axis.point_at(event.row.at)
-            self.describe(one_line(event.row.text, 400), by_hand=event.by_hand)
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, RunEventRow):
+            self.axis.point_at(row.at)
+            self.describe(one_line(row.text, 400), by_hand=by_hand)
 
-    @on(ConversationList.Selected)
-    def selected(self, event: ConversationList.Selected) -> None:
-        """Read it."""
-        event.stop()
-        if isinstance(event.row, RunEventRow):
-            self.read_message(event.row.session_id, event.row.message_id)
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, RunEventRow):
+            self.read_message(row.session_id, row.message_id)

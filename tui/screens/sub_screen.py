@@ -28,7 +28,7 @@ from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import FixedRows, NoteRow
+from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..work.store_screen import StoreScreen
 
 
@@ -180,6 +180,27 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def rows_shown(self, event: ConversationList.Shown) -> None:
         event.stop()
         self.read_names(event.list.source.lacking(event.first, event.last))
+        self.heads_shown()
+
+    def heads_shown(self) -> None:
+        """Show the headings of the rows that were drawn, as wide as these."""
+
+    @on(ConversationList.Highlighted)
+    def row_highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        self.came_to(event.row, by_hand=event.by_hand)
+
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        """Show what there is to tell of the row under the cursor; `by_hand` as of
+        `ConversationList.Highlighted`."""
+
+    @on(ConversationList.Selected)
+    def row_selected(self, event: ConversationList.Selected) -> None:
+        event.stop()
+        self.chose(event.row)
+
+    def chose(self, row: ListRow) -> None:
+        """Do what Enter does on a row."""
 
     def names_read(self) -> None:
         """Show names that have been read."""

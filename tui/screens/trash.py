@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
@@ -29,7 +28,7 @@ from ..settings.keys.screen_commands import TRASH
 from ..settings.store_paths import sessions_folder, trash_folder
 from ..text import formats
 from ..widgets.lines import WrappedText
-from ..widgets.list_rows import FixedRows, NoteRow
+from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from .bundles import (
     BundleRow,
     BundleScreen,
@@ -139,22 +138,16 @@ class TrashScreen(SubScreen):
         marked = [each for each in self._bundles if each.name in self._marked]
         return marked or ([self._current.bundle] if self._current is not None else [])
 
-    @on(ConversationList.Highlighted, "#bundles")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show the contents of the bundle under the cursor."""
-        event.stop()
-        if isinstance(event.row, BundleRow):
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, BundleRow):
             self._show_contents()
-            self._read_bundle_names([event.row.bundle])
+            self._read_bundle_names([row.bundle])
 
-    @on(ConversationList.Selected, "#bundles")
-    def selected(self, event: ConversationList.Selected) -> None:
-        """Open a bundle."""
-        event.stop()
-        if isinstance(event.row, BundleRow) and not self._is_opening:
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, BundleRow) and not self._is_opening:
             self._is_opening = True
-            self.say(_("reading {name} …", name=event.row.bundle.name))
-            self.start("bundle", self._open, event.row)
+            self.say(_("reading {name} …", name=row.bundle.name))
+            self.start("bundle", self._open, row)
 
     async def _open(self, row: BundleRow) -> None:
         bundle, now, lines = row.bundle, self.main.clock(), max(self.size.height, 20)

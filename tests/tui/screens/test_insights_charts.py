@@ -13,14 +13,22 @@ from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
-from hermes_browse.tui.screens.insights.chart import OTHERS, OWN, Chart, Stacking
-from hermes_browse.tui.screens.insights.plot import BarPlot, axis, lay_out, quantiles
+from hermes_browse.tui.screens.insights.chart import (
+    OTHERS,
+    OWN,
+    BarPlot,
+    Chart,
+    Stacking,
+    axis,
+    lay_out,
+    quantiles,
+)
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
 from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
-def plain(labels, values, chosen=None):
+def plain(labels, values, chosen=-1):
     """Columns of one colour."""
     columns = [[(OWN[0], value)] for value in values]
     return Chart(labels, columns, (), chosen, lambda value: f"{value:.3g}")
@@ -124,8 +132,8 @@ async def test_columns_are_drawn(tmp_path):
 def test_the_plots_are_loaded_with_the_screen_alone():
     """The browser starts without them."""
     program = (
-        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.plot' in sys.modules); "
-        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.plot' in sys.modules)"
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.chart' in sys.modules); "
+        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.chart' in sys.modules)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -15,8 +15,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.insights.chart import OTHERS, OWN
-from hermes_browse.tui.screens.insights.plot import BarPlot, WeekPlot
+from hermes_browse.tui.screens.insights.chart import OTHERS, OWN, BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
 from hermes_browse.tui.screens.insights.words import search_for

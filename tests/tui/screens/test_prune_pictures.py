@@ -14,23 +14,23 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.screens.cleanup.axis import (
+from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
+from hermes_browse.tui.screens.cleanup.plan_view import before_and_after
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
+from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
+from hermes_browse.tui.screens.cleanup.time_axis import (
     AxisShare,
-    Cell,
     Measure,
+    TimeAxis,
     axis_of,
     coming,
     draw,
     labels,
     make_axis,
 )
-from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
-from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
-from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
-from hermes_browse.tui.screens.cleanup.time_axis import TimeAxis
-from hermes_browse.tui.screens.cleanup.totals import before_and_after
 from hermes_browse.tui.text import formats
+from hermes_browse.tui.widgets.stacked_columns import Cell
 
 
 def _axis(days, *, most=60):
@@ -52,13 +52,12 @@ def test_an_axis_fills_its_room_and_loses_nothing(days, most, width, height, age
     claims."""
     axis = _axis(days, most=min(most, width))
     assert len(axis.columns) <= max(most, 2)
-    assert sum(each.total for each in axis.columns) == pytest.approx(10.0 * len(days))
+    assert sum(sum(each.values()) for each in axis.columns) == pytest.approx(10.0 * len(days))
     rows = draw(axis, width, height, None if age is None else NOW - age * DAY)
     assert len(rows) == height and all(
         sum(cell_len(cell.text) for cell in row) == width for row in rows
     )
-    assert cell_len(labels(axis, width, [f"m{i}" for i in range(12)])) == width
-    assert cell_len(labels(axis, width, [f"{i + 1}月" for i in range(12)])) == width
+    assert cell_len(labels(axis, width)) == width
 
 
 def test_what_is_there_is_seen_and_what_goes_stands_below():
@@ -81,11 +80,11 @@ def _axis_of(path, measure, sizes):
 def test_a_subagent_is_no_conversation_but_has_bytes(path):
     axis, chains = _axis_of(path, Measure.CONVERSATIONS, {})
     subagents = sum(chain.is_attached_subagent for chain in chains)
-    assert subagents and sum(each.total for each in axis.columns) == len(chains) - subagents
+    assert subagents and sum(sum(each.values()) for each in axis.columns) == len(chains) - subagents
     every = [segment for chain in chains for segment in chain.segments]
     sizes = {segment.id: Sizes(rows=10, content=1000) for segment in every}
     axis, _chains = _axis_of(path, Measure.BYTES, sizes)
-    assert sum(each.total for each in axis.columns) == 1000 * len(every)
+    assert sum(sum(each.values()) for each in axis.columns) == 1000 * len(every)
     assert not axis.is_estimated
 
 
@@ -97,7 +96,7 @@ def test_bytes_that_are_not_measured_follow_from_messages(path):
     messages = sum(segment.message_count for chain in others for segment in chain.segments)
     measured = 1000 * len(first.segments)
     assert axis.is_estimated
-    assert sum(each.total for each in axis.columns) == measured + 100 * messages
+    assert sum(sum(each.values()) for each in axis.columns) == measured + 100 * messages
 
 
 def test_places_and_times_are_each_others_inverse():
@@ -109,9 +108,9 @@ def test_places_and_times_are_each_others_inverse():
 def test_days_to_come():
     axis = coming([0, 0, 3.5], 30, NOW)
     assert (
-        axis.unit == "day"
-        and axis.columns[0].goes == 2
-        and sum(each.goes for each in axis.columns) == 3
+        axis.unit == "by day"
+        and axis.columns[0]["goes"] == 2
+        and sum(each["goes"] for each in axis.columns) == 3
     )
 
 
@@ -120,7 +119,7 @@ def test_one_far_off_does_not_squeeze_the_others():
     none is lost."""
     days = [float(each) for each in range(28)]
     axis = coming([*days, 1080.0], 30, NOW)
-    assert axis.unit == "day" and sum(each.goes for each in axis.columns) == 28
+    assert axis.unit == "by day" and sum(each["goes"] for each in axis.columns) == 28
     assert axis.later == (1, NOW + 1080 * DAY)
     assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
 

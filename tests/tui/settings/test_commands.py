@@ -19,7 +19,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.search.box import QueryBox, SearchBox
 from hermes_browse.tui.browser.transcript.ask_line import AskInput
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.screens.cleanup.rules_box import SWITCHES
+from hermes_browse.tui.screens.cleanup.plan_screen import SWITCHES
 from hermes_browse.tui.screens.cleanup.tile_map import TileMap
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import TABS

@@ -23,16 +23,13 @@ from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import FixedRows, NoteRow
-from .axis import Axis, Measure, axis_of
-from .plan_rows import CleanUpRow, PlanRow, SparedRow, plan_head
-from .plan_screen import PlanScreen
-from .plan_view import PlanView
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from .plan_rows import PlanRow, SparedRow, plan_head
+from .plan_screen import PlanScreen, RulesBox
+from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
-from .rules_box import RulesBox
 from .tile_map import SpacePane, TileMap
-from .time_axis import TimeAxis
-from .totals import file_line, what_goes
+from .time_axis import Axis, Measure, TimeAxis, axis_of
 
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
@@ -59,7 +56,7 @@ class PruneScreen(PlanScreen):
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(id="switches")
-        yield TimeAxis(id="axis")
+        yield TimeAxis(self.main.clock, can_cut=True)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield TextLine(id="plan-head")
@@ -71,7 +68,7 @@ class PruneScreen(PlanScreen):
             yield TextLine(id="file")
 
     def on_mount(self) -> None:
-        self.rows.clock = self.axis.clock = self.main.clock
+        self.rows.clock = self.main.clock
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
         self.set_focus(self.rows)
         self.query_one(ToggleLine).show(self.box.switches())
@@ -175,7 +172,7 @@ class PruneScreen(PlanScreen):
 
     def _show_plan(self) -> None:
         if self.is_whole:
-            self._show_head()
+            self.heads_shown()
             self._show_axis()
             self._show_sums()
 
@@ -189,7 +186,7 @@ class PruneScreen(PlanScreen):
             file = file_line(name, space, view, self.size.width, no_color=self.app.no_color)
             self.line("file").update(file)
 
-    def _show_head(self) -> None:
+    def heads_shown(self) -> None:
         head = plan_head(self.rows.scrollable_content_region.width, self.order)
         self.line("plan-head").update(Content.styled(head, "dim"))
 
@@ -215,29 +212,21 @@ class PruneScreen(PlanScreen):
 
     # Rows and tiles
 
-    @on(ConversationList.Shown)
-    def head_shown(self) -> None:
-        self._show_head()
-
-    @on(ConversationList.Highlighted)
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if not self.map.has_focus_within:
-            self._describe_row(by_hand=event.by_hand)
+            self._describe_row(by_hand=by_hand)
 
     def _describe_row(self, *, by_hand: bool = True) -> None:
         row = self.rows.current
         words = row.about() if isinstance(row, PlanRow | SparedRow) else ""
         self.describe(words, by_hand=by_hand)
 
-    @on(ConversationList.Selected)
-    def selected(self, event: ConversationList.Selected) -> None:
+    def chose(self, row: ListRow) -> None:
         """Read a conversation, or show the runs of a job."""
-        row = event.row
-        if isinstance(row, CleanUpRow):
-            if row.job:
-                self.open_job(event.row.key)
-            else:
-                self.read_conversation(row.conversation)
+        if isinstance(row, PlanRow | SparedRow) and row.job:
+            self.open_job(row.key)
+        elif isinstance(row, PlanRow | SparedRow):
+            self.read_conversation(row.conversation)
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
@@ -30,11 +29,10 @@ from ...text import formats
 from ...text.styled import Line, line_text, row_line
 from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows, NoteRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import ListScreen
-from .axis import coming
 from .plan_rows import idle_age
-from .time_axis import TimeAxis
+from .time_axis import TimeAxis, coming
 
 
 class ForecastRow(NamedTuple):
@@ -158,7 +156,7 @@ class RetentionScreen(ListScreen):
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
-        yield TimeAxis(title=_("deletions"), can_cut=False, id="axis")
+        yield TimeAxis(self.main.clock, _("deletions"), can_cut=False)
         yield TextLine(id="forecasts-head")
         yield ConversationList(id="forecasts")
 
@@ -198,30 +196,22 @@ class RetentionScreen(ListScreen):
         row = self.rows.current
         return row if isinstance(row, ForecastRow) else None
 
-    def _show_head(self) -> None:
+    def heads_shown(self) -> None:
+        self.line("forecasts-head").set_class(self._row is None, "-empty")
         width = self.rows.scrollable_content_region.width
         lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
         head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
         self.line("forecasts-head").update(Content.styled(line_text(head), "dim"))
 
-    @on(ConversationList.Highlighted, "#forecasts")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
-        if isinstance(event.row, ForecastRow):
-            self.describe(event.row.forecast.reason, by_hand=event.by_hand)
+        if isinstance(row, ForecastRow):
+            self.describe(row.forecast.reason, by_hand=by_hand)
             self._show_axis()
 
-    @on(ConversationList.Shown)
-    def head_shown(self, event: ConversationList.Shown) -> None:
-        has_rows = isinstance(event.list.source, _Forecasts)
-        self.line("forecasts-head").set_class(not has_rows, "-empty")
-        self._show_head()
-
-    @on(ConversationList.Selected, "#forecasts")
-    def selected(self, event: ConversationList.Selected) -> None:
-        """Read the conversation."""
-        if isinstance(event.row, ForecastRow):
-            self.read_conversation(event.row.conversation)
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, ForecastRow):
+            self.read_conversation(row.conversation)
 
     def action_pin(self) -> None:
         """Pin the conversation, so that Hermes keeps it."""

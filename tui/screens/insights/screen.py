@@ -25,11 +25,10 @@ from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import FixedRows, NoteRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import LOOKS, STACKED, STACKS, make_chart
-from .plot import BarPlot, Chosen, WeekPlot
+from .chart import LOOKS, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
@@ -189,7 +188,7 @@ class InsightsScreen(SubScreen):
         rows = group_rows(answer, self.metric, self._title)
         self.groups.show(FixedRows(rows))
         self._show_head()
-        self._show_headings()
+        self.heads_shown()
         self._show_plot()
         if answer.by == "conversation":
             keys = (row.group.key for row in rows if isinstance(row, GroupRow))
@@ -201,7 +200,7 @@ class InsightsScreen(SubScreen):
         if self.question.by == "conversation" and self.behind is None:
             self._show_table()
 
-    def _show_headings(self) -> None:
+    def heads_shown(self) -> None:
         width, row = self.groups.scrollable_content_region.width, self.groups.current
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         self.line("headings").update(Content.styled(text, "dim"))
@@ -219,7 +218,7 @@ class InsightsScreen(SubScreen):
         catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         self.groups.show(rows)
-        self._show_headings()
+        self.heads_shown()
         count = formats.counted(len(roots), "conversation")
         words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
         self.say(words.format(what=row.name, conversations=count))
@@ -229,7 +228,7 @@ class InsightsScreen(SubScreen):
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
         self._show_plot()
-        self.call_after_refresh(self._show_headings)
+        self.call_after_refresh(self.heads_shown)
 
     def _show_plot(self) -> None:
         answer, row, metric = self.answer, self._row, self.metric
@@ -261,17 +260,12 @@ class InsightsScreen(SubScreen):
 
     # Rows
 
-    @on(ConversationList.Highlighted, "#groups")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
-        if isinstance(event.row, GroupRow) and self.behind is None:
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, GroupRow) and self.behind is None:
             self._show_plot()
-            self.describe(event.row.about(), by_hand=event.by_hand)
+            self.describe(row.about(), by_hand=by_hand)
 
-    @on(ConversationList.Selected, "#groups")
-    def selected(self, event: ConversationList.Selected) -> None:
-        event.stop()
-        row = event.row
+    def chose(self, row: ListRow) -> None:
         if isinstance(row, ConversationRow):
             self.read_conversation(row.conversation)
         elif isinstance(row, JobRow):
