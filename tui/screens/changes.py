@@ -217,7 +217,7 @@ class ChangesScreen(ConversationScreen):
     def heads_shown(self) -> None:
         width = self.rows.scrollable_content_region.width
         head = row_line(("   ", "dim"), (_("file"), "dim"), COLUMNS.head(width), width)
-        self.line("files-head").update(Content.styled(line_text(head), "dim"))
+        self.show_line("files-head", line_text(head))
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)

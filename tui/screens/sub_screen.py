@@ -66,9 +66,24 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Build what stands between the title and the status line."""
         raise NotImplementedError
 
+    def on_mount(self) -> None:
+        """Begin in the first list; Textual calls the handlers of subclasses as well."""
+        for rows in reversed(self.query(ConversationList)):
+            rows.clock = self.main.clock
+            self.set_focus(rows)
+
+    @property
+    def rows(self) -> ConversationList:
+        """The first list."""
+        return self.query(ConversationList).first()
+
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
+
+    def show_line(self, name: str, text: str) -> None:
+        """Show a dim text in the line of an id."""
+        self.line(name).update(Content.styled(text, "dim"))
 
     def show_title(self, title: str, note: str = "") -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
@@ -252,15 +267,8 @@ class ListScreen(SubScreen):
 
     def on_mount(self) -> None:
         self.show_title(_(self.TITLE), self.about)
-        self.set_focus(self.rows)
-        self.rows.clock = self.main.clock
         self.rows.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
-
-    @property
-    def rows(self) -> ConversationList:
-        """The first list."""
-        return self.query(ConversationList).first()
 
     def catalog_changed(self) -> None:
         """Read it again."""

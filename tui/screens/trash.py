@@ -38,7 +38,7 @@ from .bundles import (
     read_deleted,
     tell_restored,
 )
-from .sub_screen import SubScreen
+from .sub_screen import ListScreen
 
 _UNTITLED = 50
 """Maximum number of untitled bundles whose conversations are read at the start."""
@@ -48,12 +48,13 @@ _MANY = 2_000
 """Restoring at least this many messages takes seconds and shows progress."""
 
 
-class TrashScreen(SubScreen):
+class TrashScreen(ListScreen):
     """Bundles, newest first."""
 
     ENTER = N_("open")
     HELP_TITLE = N_("Trash")
     KEYS = TRASH
+    TITLE = N_("trash")
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
@@ -70,20 +71,7 @@ class TrashScreen(SubScreen):
             with VerticalScroll(id="side", can_focus=False):
                 yield WrappedText(id="contents")
 
-    def on_mount(self) -> None:
-        self.bundles.clock = self.main.clock
-        self.set_focus(self.bundles)
-        self._read()
-
-    @property
-    def bundles(self) -> ConversationList:
-        """The list."""
-        return self.query_one("#bundles", ConversationList)
-
-    def _read(self) -> None:
-        self.start("bundles", self._read_bundles)
-
-    async def _read_bundles(self) -> None:
+    async def read_rows(self) -> None:
         folder = self._folder
         self._bundles = await self.write(lambda: list_bundles(folder))  # after what is under way
         self._marked &= {each.name for each in self._bundles}
@@ -119,7 +107,7 @@ class TrashScreen(SubScreen):
             BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, ()))
             for bundle in self._bundles
         ]
-        self.bundles.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
+        self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
         self._show_contents()
 
     def _show_contents(self) -> None:
@@ -131,7 +119,7 @@ class TrashScreen(SubScreen):
 
     @property
     def _current(self) -> BundleRow | None:
-        row = self.bundles.current
+        row = self.rows.current
         return row if isinstance(row, BundleRow) else None
 
     def _targets(self) -> list[Bundle]:
@@ -168,14 +156,14 @@ class TrashScreen(SubScreen):
         """Read the trash again: something may have been restored."""
         if self.is_whole:
             self.say("")
-            self._read()
+            self.catalog_changed()
 
     def action_mark(self) -> None:
         """Mark or unmark the current bundle."""
         if self._current is not None:
             self._marked ^= {self._current.bundle.name}
             self._show()
-            self.bundles.action_move(1)
+            self.rows.action_move(1)
 
     def action_restore(self) -> None:
         """Restore the marked bundles, or the current one."""
@@ -234,7 +222,7 @@ class TrashScreen(SubScreen):
             main.failed(failure)
         self._marked.clear()
         if self.is_whole:
-            self._read()
+            self.catalog_changed()
 
     def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
         messages = sum(each.messages for each in bundles)
@@ -291,4 +279,4 @@ class TrashScreen(SubScreen):
             )
         )
         self._marked.clear()
-        self._read()
+        self.catalog_changed()

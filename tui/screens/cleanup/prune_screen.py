@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.events import Resize
 from textual.reactive import var
 from textual.widgets import Input
@@ -68,9 +67,7 @@ class PruneScreen(PlanScreen):
             yield TextLine(id="file")
 
     def on_mount(self) -> None:
-        self.rows.clock = self.main.clock
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
-        self.set_focus(self.rows)
         self.query_one(ToggleLine).show(self.box.switches())
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()
@@ -92,10 +89,6 @@ class PruneScreen(PlanScreen):
     @property
     def axis(self) -> TimeAxis:
         return self.query_one(TimeAxis)
-
-    @property
-    def rows(self) -> ConversationList:
-        return self.query_one("#plan", ConversationList)
 
     @property
     def map(self) -> SpacePane:
@@ -179,8 +172,7 @@ class PruneScreen(PlanScreen):
     def _show_sums(self) -> None:
         view, space, is_old = self.view, self.space, self.planned is None
         self.line("totals").update(what_goes(view, space, is_old=is_old))
-        stays = Content.styled(f" {view.stays}", "dim") if view is not None else Content("")
-        self.line("stays").update(stays)
+        self.show_line("stays", f" {view.stays}" if view is not None else "")
         if space is not None:
             name = one_line(self.main.store.path.name, 60)
             file = file_line(name, space, view, self.size.width, no_color=self.app.no_color)
@@ -188,7 +180,7 @@ class PruneScreen(PlanScreen):
 
     def heads_shown(self) -> None:
         head = plan_head(self.rows.scrollable_content_region.width, self.order)
-        self.line("plan-head").update(Content.styled(head, "dim"))
+        self.show_line("plan-head", head)
 
     def _show_axis(self) -> None:
         self.start("axis", self._add_up)

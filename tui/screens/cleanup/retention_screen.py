@@ -201,7 +201,7 @@ class RetentionScreen(ListScreen):
         width = self.rows.scrollable_content_region.width
         lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
         head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
-        self.line("forecasts-head").update(Content.styled(line_text(head), "dim"))
+        self.show_line("forecasts-head", line_text(head))
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""

@@ -119,18 +119,12 @@ class InsightsScreen(SubScreen):
             yield GroupList(id="groups")
 
     def on_mount(self) -> None:
-        self.groups.clock = self.main.clock
-        self.groups.columns = self.main.listing.columns
-        self.set_focus(self.groups)
-        self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
+        self.rows.columns = self.main.listing.columns
+        self.rows.show(FixedRows([NoteRow(_("adding up …"))]))
         self.watch_question()
 
     def on_unmount(self) -> None:
         self.sums.stop()
-
-    @property
-    def groups(self) -> ConversationList:
-        return self.query_one("#groups", ConversationList)
 
     @property
     def metric(self) -> str:
@@ -138,7 +132,7 @@ class InsightsScreen(SubScreen):
 
     @property
     def _row(self) -> GroupRow | None:
-        row = self.behind or self.groups.current
+        row = self.behind or self.rows.current
         return row if isinstance(row, GroupRow) else None
 
     # Question and answer
@@ -155,7 +149,7 @@ class InsightsScreen(SubScreen):
         except BrowseError as error:
             if self.answer is None:
                 text = _("{error} F5 tries again.", error=error.sentence)
-                self.groups.show(FixedRows([NoteRow(text)]))
+                self.rows.show(FixedRows([NoteRow(text)]))
             raise
 
     def watch_answer(self, answer: GroupedSums) -> None:
@@ -163,7 +157,7 @@ class InsightsScreen(SubScreen):
             self._natural = first_with_value(answer.report.total)
         sums, costs = sums_lines(answer, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
-        self.line("costs").update(Content.styled(f" {costs}", "dim"))
+        self.show_line("costs", f" {costs}")
         self._show_table()
 
     def catalog_changed(self) -> None:
@@ -186,7 +180,7 @@ class InsightsScreen(SubScreen):
         if answer is None:
             return
         rows = group_rows(answer, self.metric, self._title)
-        self.groups.show(FixedRows(rows))
+        self.rows.show(FixedRows(rows))
         self._show_head()
         self.heads_shown()
         self._show_plot()
@@ -201,9 +195,9 @@ class InsightsScreen(SubScreen):
             self._show_table()
 
     def heads_shown(self) -> None:
-        width, row = self.groups.scrollable_content_region.width, self.groups.current
+        width, row = self.rows.scrollable_content_region.width, self.rows.current
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
-        self.line("headings").update(Content.styled(text, "dim"))
+        self.show_line("headings", text)
 
     def _title(self, root_id: str) -> str:
         assert self.answer is not None  # it has the conversation
@@ -217,7 +211,7 @@ class InsightsScreen(SubScreen):
             return
         catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
-        self.groups.show(rows)
+        self.rows.show(rows)
         self.heads_shown()
         count = formats.counted(len(roots), "conversation")
         words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
@@ -252,9 +246,9 @@ class InsightsScreen(SubScreen):
 
     def _go_to(self, key: str) -> None:
         by = self.question.by
-        index = self.groups.source.index_of(f"g{by} {key}")
+        index = self.rows.source.index_of(f"g{by} {key}")
         if index is not None:
-            self.groups.cursor = index
+            self.rows.cursor = index
         else:
             self.say(_("{what}: nothing", what=label(by, key)))
 
