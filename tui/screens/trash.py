@@ -32,7 +32,6 @@ from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from .bundles import (
     BundleRow,
     BundleScreen,
-    DeletedConversation,
     DropCard,
     contents,
     read_deleted,
@@ -61,9 +60,8 @@ class TrashScreen(ListScreen):
         self._folder = trash_folder(main.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
-        self._deleted: dict[str, list[DeletedConversation]] = {}
+        self._deleted: dict[str, dict[str, Conversation]] = {}
         """Conversations of the bundles that have been read, by bundle name."""
-        self._is_opening = False
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
@@ -94,17 +92,17 @@ class TrashScreen(ListScreen):
                 read = partial(read_deleted, bundle, now)
                 self._deleted[bundle.name] = await self.call(read)
             except BrowseError:
-                self._deleted[bundle.name] = []  # opening it shows the reason
+                self._deleted[bundle.name] = {}  # opening it shows the reason
             self._show()
 
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
         summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
-        title = f" {_('trash')}  ", "bold"
+        title = f" {_(self.TITLE)}  ", "bold"
         self.line("header").update(Content.assemble(title, (one_line(summary, 300), "dim")))
         rows = [
-            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, ()))
+            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, {}))
             for bundle in self._bundles
         ]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
@@ -132,8 +130,7 @@ class TrashScreen(ListScreen):
             self._read_bundle_names([row.bundle])
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, BundleRow) and not self._is_opening:
-            self._is_opening = True
+        if isinstance(row, BundleRow):
             self.say(_("reading {name} …", name=row.bundle.name))
             self.start("bundle", self._open, row)
 
@@ -144,10 +141,7 @@ class TrashScreen(ListScreen):
             read_bundle_facts(bundle.path)
             return read_first(Store(bundle.path), now, lines, View.ALL)
 
-        try:
-            first, shown = await self.call(read)
-        finally:
-            self._is_opening = False
+        first, shown = await self.call(read)
         if self.is_current:
             screen = BundleScreen(self.main, bundle, first, shown, row.title)
             self.app.push_screen(screen, self._came_back)
@@ -166,44 +160,50 @@ class TrashScreen(ListScreen):
             self.rows.action_move(1)
 
     def action_restore(self) -> None:
-        """Restore the marked bundles, or the current one."""
-        if bundles := self._targets():
-            count = len(bundles)
-            self.say(
-                ngettext(
-                    "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
-                )
+        """Restore the marked bundles, or the current one; with many messages, which take seconds,
+        show progress."""
+        if not (bundles := self._targets()):
+            return
+        count, messages = len(bundles), sum(each.messages for each in bundles)
+        self.say(
+            ngettext(
+                "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
             )
-            self.main.start_write(self._restore, bundles, self._show_progress(bundles))
+        )
+        planned = ngettext(
+            "1 deletion to restore", "{count:,} deletions to restore", count, count=count
+        )
+        progress = ProgressCard(f"{planned} · {formats.counted(messages, 'message')}")
+        if messages >= _MANY:
+            self.app.push_screen(progress)
+        self.main.start_write(self._restore, bundles, progress)
 
-    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard | None) -> None:
-        main, folder, restored = self.main, self._folder, list[Restored]()
+    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
+        main, restored, total = self.main, list[Restored](), len(bundles)
         files, stopping = sessions_folder(main.location), main.writes.stopping
-        is_single = len(bundles) == 1
         failure: BrowseError | None = None
 
         def stop() -> bool:
-            return stopping.is_set() or (progress is not None and progress.stopped.is_set())
+            return stopping.is_set() or progress.stopped.is_set()
 
         def put_back(number: int, bundle: Bundle) -> Restored:
             def tell(stage: Stage) -> None:
-                if progress is not None:
-                    share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
-                    text = _(
-                        "{number:,} of {total:,} · {stage}",
-                        number=number,
-                        total=len(bundles),
-                        stage=stage.words,
-                    )
-                    main.writes.tell(progress.show, share, text)
+                share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
+                words = _(
+                    "{number:,} of {total:,} · {stage}",
+                    number=number,
+                    total=total,
+                    stage=stage.words,
+                )
+                main.writes.tell(progress.show, share, words)
 
             return restore(
                 main.store,
-                folder,
+                self._folder,
                 bundle.name,
                 sessions_folder=files,
                 progress=Progress(stop, tell),
-                check=is_single,
+                check=total == 1,
             )
 
         try:
@@ -212,27 +212,16 @@ class TrashScreen(ListScreen):
         except BrowseError as error:
             failure = error
         notes: Sequence[str] = ()
-        if restored and not is_single:
+        if restored and total > 1:
             notes = await main.write(partial(check_index, main.store))
-        if progress is not None:
-            progress.finish()
+        progress.finish()
         if restored:
             tell_restored(main, restored, notes)
-        if failure is not None:
-            main.failed(failure)
         self._marked.clear()
         if self.is_whole:
             self.catalog_changed()
-
-    def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
-        messages = sum(each.messages for each in bundles)
-        if messages < _MANY:
-            return None
-        count = ngettext("1 deletion to restore", "{count:,} deletions to restore", len(bundles))
-        title = f"{count.format(count=len(bundles))} · {formats.counted(messages, 'message')}"
-        progress = ProgressCard(title)
-        self.app.push_screen(progress)
-        return progress
+        if failure is not None:
+            raise failure
 
     def action_check(self) -> None:
         """Verify the checksum of a bundle."""

@@ -168,11 +168,11 @@ def test_lines_fill_their_width(by, width):
         ("short", "failed" if by == "tool" else "cost"),
     ):
         table = TableLayout(by, metric, 10.0, 9 * 14 if not name else 5)
-        row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name or group.key)
+        row = GroupRow(group, table, OWN[0], name or group.key)
         spans = row.spans(width, NOW)
         assert sum(cell_len(text) for text, _ in spans) == width == cell_len(table.headings(width))
-        bar = sum(cell_len(text) for text, look in spans if look in (OWN[0], OTHERS))
-        assert bar == -(-(table.rooms(width)[1] * 7) // 10), "seven of ten"
+        bar = sum(cell_len(text) for text, look in spans if look == OWN[0])
+        assert bar == table.rooms(width)[1]
         if name and width >= 120:
             assert cell_len(spans[0][0]) < 20 and bar > width // 5, "bars have the rest"
 

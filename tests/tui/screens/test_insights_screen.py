@@ -15,7 +15,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.insights.chart import OTHERS, OWN, BarPlot, WeekPlot
+from hermes_browse.tui.screens.insights.chart import BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
 from hermes_browse.tui.screens.insights.words import search_for
@@ -187,7 +187,7 @@ async def test_by_model_source_and_directory(path):
             assert parts(browser)[0] == part and heights(browser)[-3] == 3050
             await browser.press("up")
         looks = {look for look, _name in chart(browser).legend}
-        assert {row.parts[0][0] for row in lines(browser)} == looks
+        assert {row.look for row in lines(browser)} == looks
         await browser.press("tab")
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
@@ -346,7 +346,6 @@ async def test_columns_are_stacked(path):
     async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
         assert names(browser) == ["two", "one"]
-        assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
         await browser.press("s")
         assert names(browser) == ["telegram", "cli"]
         assert "by source" in browser.status
