@@ -128,8 +128,8 @@ def prune_screen(browser):
 async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""
     screen = prune_screen(untitled)
-    of_plan = screen.rows.source.lacking(0, 0)
-    screen.read_names(of_plan if pane == "plan" else screen.map.nameless())
+    of_plan, of_map = screen.rows.source.lacking(0, 0), list(screen._largest().values())
+    screen.read_names(of_plan if pane == "plan" else of_map)
     await untitled.settle()
     assert "check the disk" in untitled.text("#plan")
     assert "check the disk" in untitled.text("#map")

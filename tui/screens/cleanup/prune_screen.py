@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import Resize
 from textual.reactive import var
 from textual.widgets import Input
@@ -13,6 +14,7 @@ from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -20,6 +22,7 @@ from ...browser.edit.bulk import PreparedPlan
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
+from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
@@ -27,7 +30,7 @@ from .plan_rows import PlanRow, SparedRow, plan_head
 from .plan_screen import PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
-from .tile_map import SpacePane, TileMap
+from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
 from .time_axis import Axis, Measure, TimeAxis, axis_of
 
 _AXIS = 20
@@ -60,7 +63,9 @@ class PruneScreen(PlanScreen):
             with Vertical(id="left"):
                 yield TextLine(id="plan-head")
                 yield ConversationList(id="plan")
-            yield SpacePane(self)
+            with Vertical(id="side"):
+                yield TextLine(id="map-title")
+                yield TileMap(id="map")
         with Vertical(id="plan-sums"):
             yield TextLine(id="totals")
             yield TextLine(id="stays")
@@ -69,6 +74,7 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
         self.query_one(ToggleLine).show(self.box.switches())
+        self.watch_space_title(self.space_title)
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()
         self.start("vocabulary", self._read_vocabulary)
@@ -91,8 +97,14 @@ class PruneScreen(PlanScreen):
         return self.query_one(TimeAxis)
 
     @property
-    def map(self) -> SpacePane:
-        return self.query_one(SpacePane)
+    def map(self) -> TileMap:
+        return self.query_one(TileMap)
+
+    @property
+    def _tile(self) -> Conversation | None:
+        """That of the tile under the cursor; None on the one of the others, or if it is gone."""
+        tile = self.map.current
+        return self.main.catalog.of_session(tile.tip) if tile is not None else None
 
     # Rules
 
@@ -157,17 +169,22 @@ class PruneScreen(PlanScreen):
     def watch_space(self) -> None:
         self._show_axis()
         self._show_sums()
-        self.read_names(self.map.nameless(), "map-names")
+        self._show_map()
+        self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
+
+    def watch_space_title(self, title: Content) -> None:
+        self.line("map-title").update(title)
 
     def names_read(self) -> None:
         super().names_read()
-        self.map.redraw()
+        self._show_map()
 
     def _show_plan(self) -> None:
         if self.is_whole:
             self.heads_shown()
             self._show_axis()
             self._show_sums()
+            self._show_map()
 
     def _show_sums(self) -> None:
         view, space, is_old = self.view, self.space, self.planned is None
@@ -177,6 +194,27 @@ class PruneScreen(PlanScreen):
             name = one_line(self.main.store.path.name, 60)
             file = file_line(name, space, view, self.size.width, no_color=self.app.no_color)
             self.line("file").update(file)
+
+    def _largest(self) -> dict[str, Conversation]:
+        """Return the conversations that have a tile of their own, by tip."""
+        largest = self.space.conversations[:MOST_TILES] if self.space is not None else ()
+        found = ((tip, self.main.catalog.of_session(tip)) for tip, _size in largest)
+        return {tip: each for tip, each in found if each is not None}
+
+    def _show_map(self) -> None:
+        """Draw the map, with the names read so far."""
+        view, space = self.view, self.space
+        if space is None:
+            return
+        freed = view.freed if view is not None else {}
+        goes = view.totals.bytes if view is not None else 0
+        complete = self.main.details.complete
+        names = {tip: formats.name(complete(each)[0]) for tip, each in self._largest().items()}
+        largest = [
+            Tile(one_line(names.get(tip, tip), 100), size, min(freed.get(tip, 0), size), tip)
+            for tip, size in space.conversations[:MOST_TILES]
+        ]
+        self.map.show(StoreBytes(largest, len(space.conversations), space.total, goes))
 
     def heads_shown(self) -> None:
         head = plan_head(self.rows.scrollable_content_region.width, self.order)
@@ -205,7 +243,7 @@ class PruneScreen(PlanScreen):
     # Rows and tiles
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if not self.map.has_focus_within:
+        if not self.map.has_focus:
             self._describe_row(by_hand=by_hand)
 
     def _describe_row(self, *, by_hand: bool = True) -> None:
@@ -224,7 +262,7 @@ class PruneScreen(PlanScreen):
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
         """Describe the tile, and move the cursor of the plan to its conversation."""
         self.say(event.tile.about())
-        if conversation := self.map.current:
+        if conversation := self._tile:
             keys = f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"
             places = map(self.rows.source.index_of, keys)
             self.rows.cursor = next(
@@ -241,8 +279,8 @@ class PruneScreen(PlanScreen):
 
     def action_take(self) -> None:
         row = self.rows.current
-        if self.map.has_focus_within:
-            if conversation := self.map.current:
+        if self.map.has_focus:
+            if conversation := self._tile:
                 self.take_or_leave(conversation)
             else:
                 self.say(_("this cannot be taken by itself"), look="")
@@ -259,16 +297,16 @@ class PruneScreen(PlanScreen):
         open_reclaim(self.main, self.app)
 
     def action_read(self) -> None:
-        if not self.map.has_focus_within:
+        if not self.map.has_focus:
             self.rows.action_select()
-        elif conversation := self.map.current:
+        elif conversation := self._tile:
             self.read_conversation(conversation)
 
     def action_other_pane(self) -> None:
-        if self.map.has_focus_within:
+        if self.map.has_focus:
             self.action_plan_pane()
         else:
-            self.set_focus(self.query_one(TileMap))
+            self.set_focus(self.map)
 
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)
