@@ -144,11 +144,6 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """
         return self.is_attached and not self._pruning and bool(self.query("#status"))
 
-    @property
-    def is_pending(self) -> bool:
-        """Whether a read is scheduled but not submitted."""
-        return False
-
     def catalog_changed(self) -> None:
         """Called after the main screen has read the list again."""
 

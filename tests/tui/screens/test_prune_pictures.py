@@ -15,7 +15,7 @@ from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
-from hermes_browse.tui.screens.cleanup.plan_view import before_and_after
+from hermes_browse.tui.screens.cleanup.plan_view import file_line
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
 from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
@@ -198,11 +198,11 @@ async def test_every_tile_can_be_reached():
 
 def test_the_file_before_and_after():
     file = FileSpace(1000_000, 100_000, 0, False)
-    line = before_and_after("state.db", file, 200_000, 400_000, 120)
+    line = file_line("state.db", file, 200_000, 400_000, 120, no_color=False)
     bar = [text for text in line.plain if text in "█░"]
     assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain
     assert bar.count("░") == round(len(bar) / 10)
-    assert cell_len(before_and_after("state.db", file, 200_000, 400_000, 60).plain) <= 60
+    assert cell_len(file_line("state.db", file, 200_000, 400_000, 60, no_color=False).plain) <= 60
 
 
 def test_another_age_takes_the_place_of_the_one_there_is():

@@ -101,12 +101,10 @@ class PlanRows(FixedRows):
         self._details, self.order = details, order
 
         jobs = _by_job(plan.selected)
-        biggest = max((sum(run.bytes for run in runs) for _job, runs in jobs), default=0)
 
         def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
             goes = sum(run.conversation.root_id not in left_out for run in runs)
-            is_open = f"j{job}" in opened
-            return PlanRow(runs, sums_of(runs), goes, biggest, job=job, is_open=is_open)
+            return PlanRow(runs, sums_of(runs), goes, job=job, is_open=f"j{job}" in opened)
 
         def staying(runs: Sequence[Spared], job: str = "") -> SparedRow:
             return SparedRow(runs, _reasons(runs), job=job, is_open=f"z{job}" in opened)
@@ -214,22 +212,27 @@ def what_goes(view: PlanView | None, space: SpaceMap | None, *, is_old: bool) ->
     return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
 
-def before_and_after(
-    name: str, file: FileSpace, goes: int, given_back: int, width: int, signs: str = "██░"
+def file_line(
+    name: str, file: FileSpace, goes: int, given_back: int, width: int, *, no_color: bool
 ) -> Content:
     """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as
     far as they fit.
 
-    `goes` are the bytes that the plan frees for new rows at once, `given_back` those by which the
-    file shrinks after that; `width` is in cells; the parts are filled with `signs`.
+    `name` is printable, `goes` are the bytes that the plan frees for new rows at once, `given_back`
+    those by which the file shrinks after that; `width` is in cells.
     """
-    whole = max(file.file_bytes, 1)
+    used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
+    goes, given_back = min(goes, used), min(given_back, used)
     size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
-    parts = [(f" {name} {formats.size(file.file_bytes)} ", "")]
-    counts, looks = (size - freed - free, freed, free), ("$secondary-muted", "$warning", "dim")
-    parts += [(sign * count, look) for sign, count, look in zip(signs, counts, looks, strict=True)]
+    stays, going, empty = "░█·" if no_color else "██░"
+    parts = [
+        (f" {name} {formats.size(file.file_bytes)} ", ""),
+        (stays * (size - freed - free), "$secondary-muted"),
+        (going * freed, "$warning"),
+        (empty * free, "dim"),
+    ]
     room = width - 1 - sum(cell_len(text) for text, _look in parts)
     words = _sizes(file, goes, given_back)
     while words and cell_len(" · ".join(words)) > room:
@@ -251,17 +254,3 @@ def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
     if file.wal_bytes:
         words.append(_("log {size}", size=formats.size(file.wal_bytes)))
     return words
-
-
-def file_line(
-    name: str, space: SpaceMap, view: PlanView | None, width: int, *, no_color: bool
-) -> Content:
-    """Draw the file before and after a plan, if there is one; `name` is printable, `width` in
-    cells."""
-    used = space.file.file_bytes - space.file.free_bytes
-    freed = given_back = 0
-    if view is not None:
-        freed = min(view.totals.free_bytes, used)
-        given_back = min(view.totals.given_back_bytes, used)
-    signs = "░█·" if no_color else "██░"
-    return before_and_after(name, space.file, freed, given_back, width, signs)

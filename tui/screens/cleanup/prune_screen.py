@@ -191,9 +191,11 @@ class PruneScreen(PlanScreen):
         self.line("totals").update(what_goes(view, space, is_old=is_old))
         self.show_line("stays", f" {view.stays}" if view is not None else "")
         if space is not None:
-            name = one_line(self.main.store.path.name, 60)
-            file = file_line(name, space, view, self.size.width, no_color=self.app.no_color)
-            self.line("file").update(file)
+            totals = view.totals if view is not None else None
+            goes = (totals.free_bytes, totals.given_back_bytes) if totals is not None else (0, 0)
+            name, width = one_line(self.main.store.path.name, 60), self.size.width
+            drawn = file_line(name, space.file, *goes, width, no_color=self.app.no_color)
+            self.line("file").update(drawn)
 
     def _largest(self) -> dict[str, Conversation]:
         """Return the conversations that have a tile of their own, by tip."""
@@ -285,7 +287,7 @@ class PruneScreen(PlanScreen):
             else:
                 self.say(_("this cannot be taken by itself"), look="")
         elif isinstance(row, PlanRow):
-            self.leave_out(row.roots)
+            self.leave_out([run.conversation.root_id for run in row.runs])
             self.rows.action_move(1)
         elif isinstance(row, SparedRow) and not row.job:
             self.take_or_leave(row.conversation)

@@ -202,10 +202,6 @@ class CompactionsScreen(ConversationScreen):
         return self.query_one("#instead", PartPane)
 
     @property
-    def is_pending(self) -> bool:
-        return self.is_whole and (self.replaced.is_drawing or self.instead.is_drawing)
-
-    @property
     def _compaction(self) -> Compaction | None:
         return self._inspection.compactions[self._number] if self._number >= 0 else None
 
