@@ -125,7 +125,6 @@ async def test_every_card_tells_its_keys(browser):
 async def test_a_key_of_the_users_own_works_and_is_written(tmp_path):
     """It does what the old one did, which does nothing any more; other cards keep theirs."""
     text = '[keys]\ndetails-copy = "x"\ndetails-back = ["f5", "z"]\nexporting-secrets = "ctrl+x"\n'
-    text += 'progress-stop = "f2"\ndeleting-delete = "J"\nhelp-back = "q"\n'
     app = configured(tmp_path, text)
     async with browsing(app) as browser:
         assert app.trouble == ""
@@ -155,18 +154,6 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path):
         assert browser.text("#secrets") == secrets
         await browser.press("ctrl+x")
         assert browser.text("#secrets") != secrets
-        await browser.press("escape", "question_mark")
-        assert line(browser) == "/ filter · q back"
-        await browser.press("escape")
-        assert isinstance(app.screen, HelpCard)
-        await browser.press("q", "down", "D")
-        assert line(browser) == "J delete · Esc back"
-        await browser.press("y")
-        assert isinstance(app.screen, DeleteCard)
-        await browser.press("escape")
-        app.push_screen(ProgressCard("title"))
-        await browser.settle()
-        assert line(browser) == "F2 stops; what is done stays done, and can be undone"
 
 
 @pytest.mark.slow

@@ -200,15 +200,6 @@ async def test_by_model_source_and_directory(path):
         assert "Chat b" in browser.text("#groups")
 
 
-async def test_a_column_says_what_is_counted(path):
-    """Sessions that began: a conversation may have none of them on a day."""
-    async with on_store(path, NOW, (160, 40)) as browser:
-        await browser.press("I")
-        assert "begun" in browser.text("#headings") and "sessions" not in browser.text("#headings")
-        await browser.press("4")
-        assert "sessions" in browser.text("#headings"), "by tool they are those that used it"
-
-
 async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
     """By its first words, not by its id."""
     told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
@@ -321,24 +312,6 @@ async def test_news_wait_for_f5(path):
         assert lines(browser)[0].group.sessions == 1 and "F5 reads again" in browser.text("#header")
         await browser.press("f5")
         assert lines(browser)[0].group.sessions == 2 and "F5" not in browser.text("#header")
-
-
-async def test_late_news_of_what_has_been_read(path):
-    """The watcher tells of a write that F5 has read already: the sums are not outdated. After
-    another one they are."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("I")
-        execute(path, _BEGIN, "new", NOW - 9)
-        await browser.press("f5")
-        assert lines(browser)[0].group.sessions == 2
-        screen = browser.app.screen
-        assert isinstance(screen, InsightsScreen)
-        screen.catalog_changed()
-        assert "F5" not in browser.text("#header")
-        execute(path, _BEGIN, "newer", NOW - 9)
-        screen.catalog_changed()
-        await browser.settle()
-        assert "F5 reads again" in browser.text("#header")
 
 
 async def test_columns_are_stacked(path):

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.api import open_store
-from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
@@ -203,11 +202,6 @@ def test_the_file_before_and_after():
     assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain
     assert bar.count("░") == round(len(bar) / 10)
     assert cell_len(file_line("state.db", file, 200_000, 400_000, 60, no_color=False).plain) <= 60
-
-
-def test_another_age_takes_the_place_of_the_one_there_is():
-    assert with_age("source:cron older:30d is:stale", 45) == "source:cron older:45d is:stale"
-    assert with_age("", 3) == "older:3d" and with_age('title:"a b"', 3) == 'older:3d title:"a b"'
 
 
 def _prune(browser):
