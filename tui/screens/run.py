@@ -93,12 +93,10 @@ class RunAxis(Picture):
         f"run--{look}" for look in (*_TOOLS, "others", "none", "cut", "text")
     }
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._scale = Scale(())
-        self._pointed: list[Span] = []
-        self._still: Callable[[int], list[list[Cell]]] | None = None
-        """Returns for some cells all rows but the last two, which follow the cursor."""
+    _scale = Scale(())
+    _pointed: Sequence[Span] = ()
+    _still: Callable[[int], list[list[Cell]]] | None = None
+    """Returns for some cells all rows but the last two, which follow the cursor."""
 
     def show(self, run: Run) -> None:
         """Show a run."""

@@ -99,8 +99,7 @@ class TrashScreen(ListScreen):
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
         summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
-        title = f" {_(self.TITLE)}  ", "bold"
-        self.line("header").update(Content.assemble(title, (one_line(summary, 300), "dim")))
+        self.show_title(_(self.TITLE), one_line(summary, 300))
         rows = [
             BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, {}))
             for bundle in self._bundles

@@ -30,7 +30,7 @@ from hermes_browse.tui.widgets.stacked_columns import edges
 def plain(labels, values, chosen=-1):
     """Columns of one colour."""
     columns = [[(OWN[0], value)] for value in values]
-    return Chart(labels, columns, (), chosen, lambda value: f"{value:.3g}")
+    return Chart(labels, columns, (), chosen, "messages")
 
 
 def test_columns_in_few_cells():

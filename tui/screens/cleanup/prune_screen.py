@@ -74,7 +74,6 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
         self.query_one(ToggleLine).show(self.box.switches())
-        self.watch_space_title(self.space_title)
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()
         self.start("vocabulary", self._read_vocabulary)

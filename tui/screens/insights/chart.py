@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -66,8 +65,8 @@ class Chart(NamedTuple):
     """Look and name of each kind of part; empty if there is only one."""
     chosen: int = -1
     """The index of the chosen column; -1 for none."""
-    form: Callable[[float], str] = str
-    """Formats a value in few cells."""
+    metric: str = ""
+    """What the values are."""
     title: str = ""
     keys: Sequence[str] = ()
     """Of the groups that the columns are; empty if they are of other groups."""
@@ -154,7 +153,7 @@ def make_chart(
         columns=columns,
         legend=stacking.legend(columns, name_of if answer.by == "conversation" else None),
         chosen=keys.index(current) if is_column and current in keys else -1,
-        form=partial(printed, metric=metric),
+        metric=metric,
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
         keys=keys if is_column else (),
     )
@@ -214,9 +213,7 @@ class BarPlot(Picture):
         f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
     }
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._chart = Chart((), ())
+    _chart = Chart((), ())
 
     def show(self, chart: Chart) -> None:
         self._chart = chart
@@ -239,7 +236,9 @@ class BarPlot(Picture):
         most = max(sum(value for _look, value in parts) for parts in columns)
         half = height // 2
         scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
-        numbers = [chart.form(scale[row]) if row in scale else "" for row in range(height + 1)]
+        numbers = [
+            printed(scale[row], chart.metric) if row in scale else "" for row in range(height + 1)
+        ]
         beside = [f"{formats.fit(number, _SCALE - 1, right=True)} " for number in numbers]
         drawn = stack(columns, self.room, height, exact=True, band=band)
         pairs = zip(beside, drawn, strict=False)
@@ -248,17 +247,14 @@ class BarPlot(Picture):
         return [self._legend(chart), *rows, [below]]
 
     def _legend(self, chart: Chart) -> list[Cell]:
-        """Return the title and the names of the parts; short names are whole."""
+        """Return the title and the names of the parts; a short name leaves room to those after
+        it."""
         cells = [Cell(chart.title, "title")]
-        left, rooms = self.size.width - cell_len(chart.title), dict[str, int]()
-        by_length = sorted(chart.legend, key=lambda kind: cell_len(kind[1]))
-        for number, (look, name) in enumerate(by_length):
-            share = left // (len(by_length) - number) - 5
-            rooms[look] = max(0, min(cell_len(name), share))
-            left -= rooms[look] + 5
-        for look, name in chart.legend:
-            text = Cell(f" {formats.clip(name, rooms[look])}", "text")
-            cells += [Cell("   ", "none"), Cell("█", look), text]
+        left = self.size.width - cell_len(chart.title)
+        for number, (look, name) in enumerate(chart.legend):
+            text = formats.clip(name, left // (len(chart.legend) - number) - 5)
+            left -= cell_len(text) + 5
+            cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {text}", "text")]
         return cells
 
     def on_click(self, event: Click) -> None:
@@ -288,16 +284,13 @@ class WeekPlot(Picture):
         f"week--{look}" for look in ("none", "text", "used", "chosen", "arrow")
     }
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._values: Mapping[str, float] = {}
-        self._chosen = ""
-        self._form: Callable[[float], str] = str
+    _values: Mapping[str, float] = {}
+    _chosen = _metric = ""
 
-    def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
-        """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen;
-        `form` formats them."""
-        self._values, self._chosen, self._form = values, chosen, form
+    def show(self, values: Mapping[str, float], chosen: str, metric: str) -> None:
+        """Show values of a metric by hour of the week (`0-14` as of `periods.key_of`), one of them
+        chosen."""
+        self._values, self._chosen, self._metric = values, chosen, metric
         self.redraw()
 
     @property
@@ -332,11 +325,9 @@ class WeekPlot(Picture):
     def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
         cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
         for shade, bound in zip(shades, bounds, strict=True):
-            to = _("to {value}", value=self._form(bound))
+            to = _("to {value}", value=printed(bound, self._metric))
             cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
-        note = Cell("   " + _("each shade: a quarter of the hours used"), "text")
-        width = sum(cell_len(cell.text) for cell in [*cells, note])
-        return [*cells, note] if len(bounds) == 4 and width <= self.size.width else cells
+        return cells
 
     def on_click(self, event: Click) -> None:
         """Choose an hour."""

@@ -3,7 +3,6 @@ hour."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -36,7 +35,6 @@ from .words import (
     first_with_value,
     label,
     period_notes,
-    printed,
     search_for,
     sums_lines,
     value_of,
@@ -234,7 +232,7 @@ class InsightsScreen(SubScreen):
         week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:
             values = {group.key: value_of(group, metric) for group in answer.report.rows}
-            week.show(values, current, partial(printed, metric=metric))
+            week.show(values, current, metric)
         else:
             bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
 
