@@ -247,14 +247,15 @@ class BarPlot(Picture):
         return [self._legend(chart), *rows, [below]]
 
     def _legend(self, chart: Chart) -> list[Cell]:
-        """Return the title and the names of the parts; a short name leaves room to those after
-        it."""
+        """Return the title and the names of the parts; a short name leaves room to longer ones."""
+        left, names = self.size.width - cell_len(chart.title), dict[str, str]()
+        by_length = sorted(chart.legend, key=lambda kind: cell_len(kind[1]))
+        for number, (look, name) in enumerate(by_length):
+            names[look] = formats.clip(name, left // (len(by_length) - number) - 5)
+            left -= cell_len(names[look]) + 5
         cells = [Cell(chart.title, "title")]
-        left = self.size.width - cell_len(chart.title)
-        for number, (look, name) in enumerate(chart.legend):
-            text = formats.clip(name, left // (len(chart.legend) - number) - 5)
-            left -= cell_len(text) + 5
-            cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {text}", "text")]
+        for look, _name in chart.legend:
+            cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {names[look]}", "text")]
         return cells
 
     def on_click(self, event: Click) -> None:
