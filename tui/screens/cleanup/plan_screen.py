@@ -27,6 +27,7 @@ from ...browser.search.box import QueryBox
 from ...browser.search.completion import complete
 from ...text import formats
 from ...widgets.bindings import following
+from ...widgets.list_rows import FixedRows, NoteRow
 from ..sub_screen import SubScreen
 from .plan_rows import BY_HAND, PlanOrder
 from .plan_view import PlanRows, PlanView, make_view
@@ -40,14 +41,10 @@ _LONGEST = 200
 class PlanScreen(SubScreen):
     """Makes plans; its subclass shows them and changes the rules."""
 
-    rules: var[Query] = var(EMPTY, init=False, always_update=True)
     planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
     """The plan by the rules, with what the user leaves out; None while another one is made."""
     view: var[PlanView | None] = var(None, init=False, always_update=True)
     """The plan as shown: the last one while another one is made."""
-    no_plan: var[str] = var("", init=False, always_update=True)
-    """Why the rules make no plan."""
-    order: var[PlanOrder] = var(PlanOrder.IDLE, init=False)
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
     space_title: var[Content] = var(Content(""), init=False)
@@ -56,8 +53,8 @@ class PlanScreen(SubScreen):
         super().__init__(main)
         marks = frozenset(conversation.id for conversation in main.marks.values())
         self.choices = PlanChoices("", taken=marks) if marks else main.edits.choices
-        rules = parse_line(self.choices.rules, main.clock())
-        self.set_reactive(PlanScreen.rules, rules)
+        self.rules = parse_line(self.choices.rules, main.clock())
+        self.order = PlanOrder.IDLE
         self.opened: frozenset[str] = frozenset()
         """Keys of jobs whose runs are shown."""
         self.is_planning = False
@@ -66,8 +63,9 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    def watch_rules(self, rules: Query) -> None:
-        """Make another plan after a moment without keys."""
+    def plan_by(self, rules: Query) -> None:
+        """Make the plan of other rules after a moment without keys."""
+        self.rules = rules
         self.choices.rules = self.main.edits.choices.rules = rules.text
         self.choices.left_out = frozenset()
         self._wanted = ""
@@ -82,7 +80,8 @@ class PlanScreen(SubScreen):
         await asyncio.sleep(rest)
         selection = Selection(self.rules, marks=self.choices.taken)
         if sentence := why_none(selection):
-            self.view, self.no_plan = None, sentence
+            self.view = None
+            self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
             self._is_made()
             self._measure_once()
             return

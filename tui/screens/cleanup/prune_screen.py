@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.reactive import var
 from textual.widgets import Input
 
 from hermes_browse.store.ages import DAY
@@ -25,7 +24,7 @@ from ...settings.keys.screen_commands import PRUNE
 from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from ...widgets.list_rows import ListRow
 from .plan_rows import PlanRow, SparedRow, plan_head
 from .plan_screen import PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
@@ -45,7 +44,7 @@ class PruneScreen(PlanScreen):
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
-    measure: var[Measure] = var(Measure.BYTES, init=False)
+    measure = Measure.BYTES
     """The quantity on the axis."""
 
     def content(self) -> ComposeResult:
@@ -108,7 +107,7 @@ class PruneScreen(PlanScreen):
     # Rules
 
     def _rules_edited(self, rules: Query) -> None:
-        self.rules = rules
+        self.plan_by(rules)
         self.query_one(ToggleLine).show(self.box.switches())
 
     def action_cut(self, days: int) -> None:
@@ -158,12 +157,6 @@ class PruneScreen(PlanScreen):
     def watch_planned(self, planned: PreparedPlan | None) -> None:
         if planned is None:  # else the sums are shown with the new view
             self._show_sums()
-
-    def watch_no_plan(self, sentence: str) -> None:
-        self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
-
-    def watch_measure(self) -> None:
-        self._show_axis()
 
     def watch_space(self) -> None:
         self._show_axis()
@@ -293,6 +286,7 @@ class PruneScreen(PlanScreen):
 
     def action_measure(self) -> None:
         self.measure = following(Measure, self.measure)
+        self._show_axis()
 
     def action_reclaim(self) -> None:
         open_reclaim(self.main, self.app)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
-from textual.reactive import var
 
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.api import OpenStore
@@ -152,7 +151,7 @@ class RetentionScreen(ListScreen):
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
-    outlook: var[_Outlook | None] = var(None, init=False, always_update=True)
+    outlook: _Outlook | None = None
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
@@ -169,9 +168,7 @@ class RetentionScreen(ListScreen):
             leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
             return _Outlook(rules, catalog, leaving, len(rules.closing(catalog)))
 
-        self.outlook = await self.read(look)
-
-    def watch_outlook(self, outlook: _Outlook) -> None:
+        self.outlook = outlook = await self.read(look)
         self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
         self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
         self._show_axis()
