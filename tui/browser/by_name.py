@@ -15,7 +15,7 @@ PLACES = {
     "doctor": "tui.screens.doctor.DoctorScreen",
     "edits": "tui.browser.edit.edits.Edits",
     "expire": "store.trash.shelf.expire",
-    "export": "tui.screens.exporting.ask_and_export",
+    "export": "tui.screens.exporting.ExportCard",
     "family": "tui.text.read_family.read_family",
     "finding": "tui.browser.transcript.finding.Finding",
     "help": "tui.screens.help.HelpCard",

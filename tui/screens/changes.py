@@ -259,7 +259,7 @@ class ChangesScreen(ConversationScreen):
         prompt = await self.read(lambda store: store.prompt_before(session_id, message_id))
         asked = one_line(prompt.said, _LONGEST_PROMPT) if prompt is not None else ""
         time = formats.timestamp(prompt.timestamp) if prompt is not None else ""
-        facts = " · ".join(filter(None, (time, author(session_id, self._own))))
+        facts = formats.joined(time, author(session_id, self._own))
         self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
 
     def chose(self, row: ListRow) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -224,7 +223,7 @@ class ExportCard(Card[None]):
             for saved in export.save(documents, force=force):
                 not_live += saved.tally.not_live
             left_out = not_live_words(not_live, form, everything=everything)
-            return documents, " · ".join(filter(None, [left_out, redacted_words(redactor)]))
+            return documents, formats.joined(left_out, redacted_words(redactor))
 
         count = formats.counted(len(conversations), "conversation")
         context.say(_("saving {conversations} …", conversations=count))
@@ -246,14 +245,4 @@ class ExportCard(Card[None]):
             )
         if self.is_current:
             self.dismiss(None)
-        context.say(" · ".join(filter(None, [saved, words, *notes])))
-
-
-def ask_and_export(
-    context: Context,
-    app: App[Any],
-    conversations: Sequence[Conversation],
-    part: Collection[int] | None = None,
-) -> None:
-    """Show the card, then export; with `part`, only the messages with these ids."""
-    app.push_screen(ExportCard(context, conversations, part))
+        context.say(formats.joined(saved, words, *notes))

@@ -188,7 +188,7 @@ def make_view(
         is_measured=plan.is_measured,
         totals=narrowed.totals(),
         sentence=totals_line(narrowed),
-        stays=" · ".join(filter(None, stays)),
+        stays=formats.joined(*stays),
         freed=freed_by(narrowed, catalog),
         roots=frozenset(planned.conversation.root_id for planned in plan.selected),
         spared={spared.conversation.root_id: spared.why for spared in plan.spared},

@@ -289,7 +289,7 @@ class PruneScreen(PlanScreen):
         self._show_axis()
 
     def action_reclaim(self) -> None:
-        open_reclaim(self.main, self.app)
+        open_reclaim(self.main)
 
     def action_read(self) -> None:
         if not self.map.has_focus:

@@ -17,7 +17,6 @@ from hermes_browse.store.compression.compactions import Compaction, CompactionHi
 from hermes_browse.store.compression.losses import Losses
 from hermes_browse.store.wording import N_, _
 
-from ...browser.by_name import load
 from ...browser.list.conversation_list import ConversationList
 from ...browser.main import MainScreen
 from ...browser.transcript.find import needle
@@ -31,6 +30,7 @@ from ...text.read_family import count_lost
 from ...widgets.bindings import bindings
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from ..exporting import ExportCard
 from ..sub_screen import ConversationScreen
 from .inspection import (
     CompactionRow,
@@ -321,7 +321,8 @@ class CompactionsScreen(ConversationScreen):
         title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
         name = _("{title}, before {time}", title=title, time=time)
         part = frozenset(compaction.gone)
-        load("export")(self.main, self.app, [self.conversation._replace(title=name)], part)
+        named = self.conversation._replace(title=name)
+        self.app.push_screen(ExportCard(self.main, [named], part))
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)
