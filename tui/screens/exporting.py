@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -197,7 +198,7 @@ class ExportCard(Card[None]):
 
     def _refusal(self, path: str, *, force: bool) -> str:
         """Return why a path cannot be written to; empty if it can."""
-        target = Path(path).expanduser()
+        target = Path(os.path.expanduser(path))  # a `~name` of no user stays as it is
         if target.is_dir():  # its files are checked when their names are known
             return ""
         try:

@@ -92,7 +92,7 @@ def plan_documents(
     ]
     extension = EXTENSIONS[form]
     names = unique_names(titles, extension)
-    path = Path(named).expanduser() if named else None
+    path = Path(os.path.expanduser(named)) if named else None
     if form is Format.MARKDOWN and len(names) > 1:
         folder = path or Path(MANY)
         make_folder(folder)

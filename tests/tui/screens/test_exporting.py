@@ -94,3 +94,12 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(path, monkeypatch
         let_go.set()
         await browser.settle()
         assert browser.app.screen is browser.screen and "The disk is full." in browser.status
+
+
+async def test_the_home_of_nobody_is_said(path):
+    """It is a folder like any other, and does not end the browser."""
+    async with on_store(path, NOW, (80, 24)) as browser:
+        await browser.press("e")
+        browser.app.screen.query_one(Input).value = "~nobody-here/x.md"
+        await browser.press("enter")
+        assert "~nobody-here" in browser.text("#verdict")
