@@ -121,6 +121,8 @@ def test_one_far_off_does_not_squeeze_the_others():
     assert axis.unit == "by day" and sum(each["goes"] for each in axis.columns) == 28
     assert axis.later == (1, NOW + 1080 * DAY)
     assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
+    for never in (1e7, 1e300):  # after the last year there is a date for
+        assert cell_len(labels(coming([never], 30, NOW), 60)) == 60
 
 
 def _store(sizes, others=0):

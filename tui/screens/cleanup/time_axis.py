@@ -57,6 +57,8 @@ _KINDS = {
     "stays": ("█", N_("keep")),
 }
 """Sign and name of each part of a column, lowest first."""
+_MOST_DAYS = 1_000_000.0
+"""Until then there are dates: Hermes takes any number of days."""
 _BYTES = 2000.0
 """Of a message, as long as nothing is measured."""
 
@@ -182,7 +184,7 @@ def coming(days: Sequence[float], most: int, now: float) -> Axis:
     `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most`
     columns fit.
     """
-    ordered = sorted(days)
+    ordered = sorted(min(each, _MOST_DAYS) for each in days)
     far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
     shown = [each for each in ordered if each <= far_off]
     today = AxisShare(now, "goes", 0.0)  # the axis begins today
