@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.export.files import (
     EXTENSIONS,
     Format,
@@ -198,13 +198,13 @@ class ExportCard(Card[None]):
 
     def _refusal(self, path: str, *, force: bool) -> str:
         """Return why a path cannot be written to; empty if it can."""
-        target = Path(os.path.expanduser(path))  # a `~name` of no user stays as it is
-        if target.is_dir():  # its files are checked when their names are known
+        target = os.path.expanduser(path)  # a `~name` of no user stays as it is
+        if os.path.isdir(target):  # its files are checked when their names are known
             return ""
         try:
-            check_target(target, force=force, keep=store_files(self._main.store.path))
-        except RefusedError as refused:
-            return refused.sentence
+            check_target(Path(target), force=force, keep=store_files(self._main.store.path))
+        except BrowseError as error:
+            return error.sentence
         return ""
 
     async def _export(self, path: str, force: bool) -> None:

@@ -101,7 +101,7 @@ def plan_documents(
     name = names[0] if len(names) == 1 else f"{MANY}{extension}"
     if path is None:
         path = Path(name)
-    elif path.is_dir() or str(named).endswith(os.sep):
+    elif os.path.isdir(path) or str(named).endswith(os.sep):
         path /= name
     return [Document(path, conversations)]
 
