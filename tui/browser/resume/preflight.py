@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from rich.cells import set_cell_size
 from textual.app import ComposeResult
@@ -58,7 +58,7 @@ def place_and_cost(
     """
     place = []
     if conversation.cwd:
-        is_there = not is_here or Path(conversation.cwd).is_dir()
+        is_there = not is_here or os.path.isdir(conversation.cwd)
         sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
         place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
     if conversation.git_branch:
