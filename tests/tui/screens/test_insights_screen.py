@@ -343,6 +343,14 @@ async def test_nothing_at_all(tmp_path):
         assert isinstance(browser.app.screen, MainScreen)
 
 
+async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
+    """Its sessions are in the table alone."""
+    far = [session("a", 1), {"id": "far", "started_at": 2.5e11}, {"id": "old", "started_at": -6e10}]
+    async with on_store(make_store(tmp_path / "state.db", "31", far), NOW) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4, "b")
+        assert len(lines(browser)) == 3 and len(heights(browser)) == 2
+
+
 async def test_a_click_on_a_bar(path):
     """Goes to its line; on a day without anything it says so."""
     async with on_store(path, NOW) as browser:
