@@ -16,7 +16,7 @@ from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard, RenameCard
+from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.places.profiles_card import Profile, ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
@@ -30,11 +30,11 @@ from hermes_browse.tui.settings.keys.screen_commands import CARDS
 from hermes_browse.tui.widgets.card import Card
 
 
-def _preflight(browser, executable):
+def _preflight(browser):
     conversation = browser.screen.catalog.select()[0]
     target = ResumeTarget(conversation.id, "the tip")
     return PreflightCard(
-        ResumePlan(("hermes",), {}, conversation, target, executable=executable), []
+        ResumePlan(("hermes",), {}, conversation, target, executable="/bin/hermes"), []
     )
 
 
@@ -47,9 +47,9 @@ def _drop(browser):
     return DropCard([bundle])
 
 
-def _references(browser, kind):
-    pictures = browser.screen.copying.pictures
-    return ReferencesCard(browser.screen, pictures, "title", [Reference(kind, "/x")])
+def _references(browser):
+    link = Reference(ReferenceKind.LINK, "/x")
+    return ReferencesCard(browser.screen, browser.screen.copying.pictures, "title", [link])
 
 
 class _Case(NamedTuple):
@@ -61,18 +61,11 @@ class _Case(NamedTuple):
 
 CASES = {
     "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
-    "raw": _Case(lambda _: RawCard("title", "{}", []), "c copy · Esc back"),
-    "references": _Case(
-        lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"
-    ),
-    "image": _Case(
-        lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"
-    ),
+    "references": _Case(_references, "Enter open · c copy · Esc back"),
     "profiles": _Case(
         lambda it: ProfilesCard([Profile(it.screen.location)], it.screen.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
     ),
-    "details": _Case(lambda _: DetailsCard("title", []), "c copy · F changes · B run · Esc back"),
     "export": _Case(
         lambda it: ExportCard(it.screen, it.screen.catalog.select()[:1]),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
@@ -81,14 +74,7 @@ CASES = {
         lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"
     ),
     "reclaim without": _Case(lambda _: _reclaim(None), "c copy the command · Esc back"),
-    "preflight": _Case(
-        lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"
-    ),
-    "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
-    "rename": _Case(
-        lambda it: RenameCard(it.screen.catalog.select()[0], lambda typed: None),
-        "Enter rename · Esc back",
-    ),
+    "preflight": _Case(_preflight, "y resume · c copy the command · Esc back"),
     "progress": _Case(
         lambda _: ProgressCard("title"), "Esc stops; what is done stays done, and can be undone"
     ),
