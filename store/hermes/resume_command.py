@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 from ..connection.reader import Reader
 from ..errors import no_session
@@ -169,7 +168,7 @@ def _warnings(
             "It seems open elsewhere: it was written to moments ago, or a turn is running in it."
         )
         yield Caution("live", text)
-    if conversation.cwd and not Path(conversation.cwd).is_dir():
+    if conversation.cwd and not os.path.isdir(conversation.cwd):
         text = _("Its directory {directory} does not exist here.")
         yield Caution("missing-directory", text.format(directory=conversation.cwd))
 

@@ -100,6 +100,7 @@ def test_what_speaks_against_it(root, tmp_path):
     assert codes() == set()
     for statement, value, code in (
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path / "gone"), "missing-directory"),
+        ("UPDATE sessions SET cwd = ? WHERE id = ?", "/" + "x" * 300, "missing-directory"),
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path), None),
         ("UPDATE sessions SET source = ? WHERE id = ?", "cron", "automation"),
         ("UPDATE sessions SET source = ? WHERE id = ?", "telegram", "gateway"),

@@ -35,7 +35,7 @@ from hermes_browse.tui.browser.lineage.tree import TreeRow
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.family import Entry, SessionEntry
 from hermes_browse.tui.widgets.list_rows import ListRow
 from hermes_browse.tui.work.store_screen import StoreScreen
@@ -218,8 +218,8 @@ class Browser:
             return True  # one that was just opened has no panes yet
         if self.app._resize_event is not None or self.app._resize_timer is not None:
             return True  # Textual passes a new size on after a moment
-        pending = self.screen.transcript.is_drawing or any(
-            each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen)
+        pending = any(
+            view.is_drawing for each in self.app.screen_stack for view in each.query(TranscriptView)
         )
         waiting = ("watch", "changes", "whole")  # for time to pass
         workers = (each for each in self.app.workers if each.group not in waiting)

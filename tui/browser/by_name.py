@@ -7,16 +7,15 @@ from importlib import import_module
 from typing import Any
 
 PLACES = {
-    "changes": "tui.screens.changes.screen.ChangesScreen",
+    "changes": "tui.screens.changes.ChangesScreen",
     "compactions": "tui.screens.compactions.screen.CompactionsScreen",
     "copying": "tui.browser.transcript.copying.Copying",
     "count-lost": "tui.text.family.count_lost",
     "details": "tui.browser.transcript.cards.show_details",
     "doctor": "tui.screens.doctor.DoctorScreen",
-    "early-keys": "tui.terminal.early_keys.EarlyKeys",
     "edits": "tui.browser.edit.edits.Edits",
     "expire": "store.trash.shelf.expire",
-    "export": "tui.screens.exporting.ask_and_export",
+    "export": "tui.screens.exporting.ExportCard",
     "family": "tui.text.family.read_family",
     "finding": "tui.browser.transcript.finding.Finding",
     "help": "tui.screens.help.HelpCard",
@@ -30,7 +29,7 @@ PLACES = {
     "places": "tui.browser.places.places_screen.PlacesScreen",
     "prune": "tui.screens.cleanup.prune_screen.PruneScreen",
     "query-line": "tui.browser.search.query_line.QueryLine",
-    "run": "tui.screens.run.screen.RunScreen",
+    "run": "tui.screens.run.RunScreen",
     "resuming": "tui.browser.resume.resuming.Resuming",
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "search": "tui.browser.search.search.LiveSearch",
@@ -39,7 +38,7 @@ PLACES = {
     "since": "tui.screens.since.SinceScreen",
     "sort": "tui.screens.palette.choose_sort",
     "switching": "tui.browser.places.switching.Switching",
-    "trash": "tui.screens.trash.screen.TrashScreen",
+    "trash": "tui.screens.trash.TrashScreen",
 }
 """Module in `hermes_browse`, and its class or function."""
 

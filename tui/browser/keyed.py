@@ -288,7 +288,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def export(self) -> None:
         if targets := self.edits.targets:
-            load("export")(self, self.app, targets)
+            self.app.push_screen(load("export")(self, targets))
 
     def toggle_seen_here(self) -> None:
         load("seen-here")(self)

@@ -114,7 +114,7 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
 
 def _choose(location: Location, **settings: Any) -> tuple[int, ResumePlan | None]:
     """Run the browser, as `launch.choose` does."""
-    from ..start.launch import choose  # the command line never loads the screen
+    from ..start import choose  # the command line never loads the screen
 
     return choose(location, **settings)
 

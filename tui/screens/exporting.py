@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.export.files import (
     EXTENSIONS,
     Format,
@@ -198,13 +198,13 @@ class ExportCard(Card[None]):
 
     def _refusal(self, path: str, *, force: bool) -> str:
         """Return why a path cannot be written to; empty if it can."""
-        target = Path(path).expanduser()
-        if target.is_dir():  # its files are checked when their names are known
+        target = os.path.expanduser(path)  # a `~name` of no user stays as it is
+        if os.path.isdir(target):  # its files are checked when their names are known
             return ""
         try:
-            check_target(target, force=force, keep=store_files(self._main.store.path))
-        except RefusedError as refused:
-            return refused.sentence
+            check_target(Path(target), force=force, keep=store_files(self._main.store.path))
+        except BrowseError as error:
+            return error.sentence
         return ""
 
     async def _export(self, path: str, force: bool) -> None:
@@ -224,7 +224,7 @@ class ExportCard(Card[None]):
             for saved in export.save(documents, force=force):
                 not_live += saved.tally.not_live
             left_out = not_live_words(not_live, form, everything=everything)
-            return documents, " · ".join(filter(None, [left_out, redacted_words(redactor)]))
+            return documents, formats.joined(left_out, redacted_words(redactor))
 
         count = formats.counted(len(conversations), "conversation")
         context.say(_("saving {conversations} …", conversations=count))
@@ -246,14 +246,4 @@ class ExportCard(Card[None]):
             )
         if self.is_current:
             self.dismiss(None)
-        context.say(" · ".join(filter(None, [saved, words, *notes])))
-
-
-def ask_and_export(
-    context: Context,
-    app: App[Any],
-    conversations: Sequence[Conversation],
-    part: Collection[int] | None = None,
-) -> None:
-    """Show the card, then export; with `part`, only the messages with these ids."""
-    app.push_screen(ExportCard(context, conversations, part))
+        context.say(formats.joined(saved, words, *notes))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from textual import on
 from textual.app import ComposeResult
 
 from hermes_browse.store.api import OpenStore
@@ -143,18 +142,16 @@ class SinceScreen(ListScreen):
         if not found.items:  # the reason of a row that was under the cursor
             self.describe("", by_hand=False)
 
-    @on(ConversationList.Highlighted)
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Show the whole reason, which its line may cut off."""
-        if isinstance(event.row, SinceRow):
-            self.describe(why(event.row.item), by_hand=event.by_hand)
+        if isinstance(row, SinceRow):
+            self.describe(why(row.item), by_hand=by_hand)
 
-    @on(ConversationList.Selected)
-    def selected(self, event: ConversationList.Selected) -> None:
+    def chose(self, row: ListRow) -> None:
         """Read it, in its own profile or on its own machine."""
-        if not isinstance(event.row, SinceRow):
+        if not isinstance(row, SinceRow):
             return
-        item = event.row.item
+        item = row.item
         place = self._place(item)
         if item.session_id is None:
             self.start("message", self._show_output, place, item)

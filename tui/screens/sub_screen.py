@@ -28,7 +28,7 @@ from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import FixedRows, NoteRow
+from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..work.store_screen import StoreScreen
 
 
@@ -66,9 +66,24 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Build what stands between the title and the status line."""
         raise NotImplementedError
 
+    def on_mount(self) -> None:
+        """Begin in the first list; Textual calls the handlers of subclasses as well."""
+        for rows in reversed(self.query(ConversationList)):
+            rows.clock = self.main.clock
+            self.set_focus(rows)
+
+    @property
+    def rows(self) -> ConversationList:
+        """The first list."""
+        return self.query(ConversationList).first()
+
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
+
+    def show_line(self, name: str, text: str) -> None:
+        """Show a dim text in the line of an id."""
+        self.line(name).update(Content.styled(text, "dim"))
 
     def show_title(self, title: str, note: str = "") -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
@@ -129,11 +144,6 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """
         return self.is_attached and not self._pruning and bool(self.query("#status"))
 
-    @property
-    def is_pending(self) -> bool:
-        """Whether a read is scheduled but not submitted."""
-        return False
-
     def catalog_changed(self) -> None:
         """Called after the main screen has read the list again."""
 
@@ -180,6 +190,27 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def rows_shown(self, event: ConversationList.Shown) -> None:
         event.stop()
         self.read_names(event.list.source.lacking(event.first, event.last))
+        self.heads_shown()
+
+    def heads_shown(self) -> None:
+        """Show the headings of the rows that were drawn, as wide as these."""
+
+    @on(ConversationList.Highlighted)
+    def row_highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        self.came_to(event.row, by_hand=event.by_hand)
+
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        """Show what there is to tell of the row under the cursor; `by_hand` as of
+        `ConversationList.Highlighted`."""
+
+    @on(ConversationList.Selected)
+    def row_selected(self, event: ConversationList.Selected) -> None:
+        event.stop()
+        self.chose(event.row)
+
+    def chose(self, row: ListRow) -> None:
+        """Do what Enter does on a row."""
 
     def names_read(self) -> None:
         """Show names that have been read."""
@@ -231,15 +262,8 @@ class ListScreen(SubScreen):
 
     def on_mount(self) -> None:
         self.show_title(_(self.TITLE), self.about)
-        self.set_focus(self.rows)
-        self.rows.clock = self.main.clock
         self.rows.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
-
-    @property
-    def rows(self) -> ConversationList:
-        """The first list."""
-        return self.query(ConversationList).first()
 
     def catalog_changed(self) -> None:
         """Read it again."""

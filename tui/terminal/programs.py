@@ -53,8 +53,11 @@ def _command(
     environment: Mapping[str, str], variables: Sequence[str], defaults: Sequence[str]
 ) -> list[str] | None:
     for variable in variables:
-        if (setting := environment.get(variable, "")).strip():
-            return shlex.split(setting, posix=sys.platform != "win32")
+        if setting := environment.get(variable, "").strip():
+            try:
+                return shlex.split(setting, posix=sys.platform != "win32")
+            except ValueError:  # a quote that is not closed; starting it says what is wrong
+                return [setting]
     return next(([name] for name in defaults if shutil.which(name)), None)
 
 

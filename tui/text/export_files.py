@@ -107,7 +107,7 @@ def plan_documents(
     ]
     extension = EXTENSIONS[form]
     names = unique_names(titles, extension)
-    path = Path(named).expanduser() if named else None
+    path = Path(os.path.expanduser(named)) if named else None
     if form is Format.MARKDOWN and len(names) > 1:
         folder = path or Path(MANY)
         make_folder(folder)
@@ -116,7 +116,7 @@ def plan_documents(
     name = names[0] if len(names) == 1 else f"{MANY}{extension}"
     if path is None:
         path = Path(name)
-    elif path.is_dir() or str(named).endswith(os.sep):
+    elif os.path.isdir(path) or str(named).endswith(os.sep):
         path /= name
     return [Document(path, conversations)]
 

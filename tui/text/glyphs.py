@@ -14,7 +14,7 @@ class Legend(NamedTuple):
 
     title: str
     folder: str
-    """What draws them: a folder or module of `tui/`, as `screens/trash`."""
+    """What draws them: a folder or module of `tui/`, as `screens/insights`."""
     place: str
     """Their screen, by the name of its table of commands."""
     signs: tuple[tuple[str, str], ...]
@@ -103,7 +103,7 @@ LEGENDS = (
         ("+", N_("new messages")),
         ("●", N_("running")),
     )),
-    Legend(N_("Signs here"), "screens/trash", "trash", (
+    Legend(N_("Signs here"), "screens/bundles", "trash", (
         ("✓", N_("marked")),
         ("!", N_("damaged")),
         ("·", N_("a deletion")),

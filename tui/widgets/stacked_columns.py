@@ -3,11 +3,12 @@ cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
@@ -125,6 +126,19 @@ def _cell(parts: Sequence[tuple[str, int]], low: int, hatched: str, *, exact: bo
     if not above:
         return Cell(LOWER[height], look)
     return Cell(LOWER[min(height, 7)], look, max(above, key=itemgetter(0))[1])
+
+
+def place_labels(labels: Iterable[tuple[int, str]], width: int) -> str:
+    """Return a line of `width` cells with labels at their places; one that would touch an earlier
+    one, or does not fit, is left out."""
+    line = [" "] * width
+    for start, text in labels:
+        # One entry per cell; the second one of a wide letter is empty.
+        cells = [cell for letter in text for cell in (letter, *[""] * (cell_len(letter) - 1))]
+        end = start + len(cells)
+        if start >= 0 and end <= width and set(line[max(start - 1, 0) : end + 1]) <= {" "}:
+            line[start:end] = cells
+    return "".join(line)
 
 
 def runs(cells: Sequence[Cell]) -> list[Cell]:

@@ -9,7 +9,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser import header
-from hermes_browse.tui.start.prepaint import PALETTES, _view_line
+from hermes_browse.tui.start import PALETTES, _view_line
 from hermes_browse.tui.widgets.bindings import key_names
 
 MARKS = header.marked(1_204, 72_008)

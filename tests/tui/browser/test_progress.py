@@ -10,7 +10,7 @@ from trashing import as_before
 from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.browser.edit.deleting import ProgressCard
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.screens.trash import TrashScreen
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 
 

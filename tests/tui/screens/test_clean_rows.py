@@ -18,10 +18,10 @@ from hermes_browse.store.cleanup.sizes import Sizes, read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.screens.trash.bundles import BundleRow
 from hermes_browse.tui.text.styled import bar
 from hermes_browse.tui.widgets.list_rows import NoteRow
 
@@ -71,67 +71,52 @@ def test_widths(plan, title, width):
         assert all(text.isprintable() for text, _ in spans if text.isascii())
 
 
+def rows_of(found, **given):
+    """The rows of a plan, as a source and as a list."""
+    given = {"left_out": frozenset(), "empty": "nothing"} | given
+    source = PlanRows(found, RowDetails(), **given)
+    return source, list(map(source.row, range(len(source))))
+
+
 def test_a_plan_as_rows(plan):
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
-    rows = PlanRows(
-        found,
-        RowDetails(),
-        {found.selected[1].conversation.root_id},
-        "nothing",
-    )
+    source, rows = rows_of(found, left_out={found.selected[1].conversation.root_id})
     runs = [each for each in found.selected if each.conversation.source == "cron"]
-    kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
     alone = len(found.selected) - len(runs)
+    kinds = Counter(map(type, rows))
     assert kinds == {PlanRow: alone + 2, NoteRow: 1, SparedRow: len(found.spared)}
-    opened = PlanRows(found, RowDetails(), frozenset(), "nothing", {"jcron job1", "jcron job2"})
+    assert [source.index_of(row.key) for row in rows] == list(range(len(rows)))
+    assert rows[0].goes and not rows[1].goes
+    _source, opened = rows_of(found, opened={"jcron job1", "jcron job2"})
     assert len(opened) == len(rows) + len(runs)
-    for index in range(len(rows)):
-        row = rows.row(index)
-        if not isinstance(row, NoteRow):
-            assert rows.index_of(row.key) == index
-    first, second = rows.row(0), rows.row(1)
-    assert (
-        isinstance(first, PlanRow)
-        and first.goes
-        and isinstance(second, PlanRow)
-        and not second.goes
-    )
-    empty = PlanRows(found._replace(selected=(), spared=()), RowDetails(), frozenset(), "nothing")
-    assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
-    only_spared = PlanRows(found._replace(selected=()), RowDetails(), frozenset(), "nothing")
-    assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
+    for selected, spared, count in (((), (), 1), ((), found.spared, 2 + len(found.spared))):
+        _source, rows = rows_of(found._replace(selected=selected, spared=spared))
+        assert rows[0] == NoteRow("nothing") and len(rows) == count
 
 
 def test_a_job_stands_where_its_sums_belong(plan):
     """Three runs of 200 bytes come before one conversation of 500; by time, the job is as old as
     its oldest run."""
-    run = next(each for each in plan[0].selected if each.conversation.id.startswith("cron_job1"))
-    single = next(each for each in plan[0].selected if each.conversation.id == "old")
-    runs = []
-    for day, (size, age) in enumerate(((200, 300), (300, 90), (200, 40))):
-        tip = run.conversation.tip._replace(
-            id=f"cron_job1_2026010{day}_030000", last_active=NOW - age * DAY
-        )
-        conversation = run.conversation._replace(segments=(tip,), last_active=NOW - age * DAY)
-        runs.append(
-            run._replace(
-                conversation=conversation,
-                own=Sizes(rows=size, shown=size, content=size),
-                of_subagents=Sizes(),
-            )
-        )
-    alone = single._replace(own=Sizes(rows=500, shown=500, content=500), of_subagents=Sizes())
-    alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
+    samples = {each.conversation.id[:9]: each for each in plan[0].selected}
+
+    def made(sample, number, size, age):
+        last = NOW - age * DAY
+        tip = sample.conversation.tip._replace(id=f"{sample.conversation.id[:-1]}{number}")
+        conversation = sample.conversation._replace(segments=(tip,), last_active=last)
+        sizes = Sizes(rows=size, shown=size, content=size)
+        return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
+
+    first, *runs = (
+        made(samples["cron_job1"], number, size, age)
+        for number, (size, age) in enumerate(((200, 300), (300, 90), (200, 40)))
+    )
+    found = plan[0]._replace(selected=(first, made(samples["old"], 9, 500, 100), *runs), spared=())
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
-        found = plan[0]._replace(selected=(runs[0], alone, *runs[1:]), spared=())
-        rows = PlanRows(found, RowDetails(), frozenset(), "", order=order)
-        row = rows.row(0)
-        assert isinstance(row, PlanRow) and row.job, order
-        assert row.sums[:2] == (700, 700) and len(rows) == 2, order
-        assert "10mo" in "".join(text for text, _look in row.spans(100, NOW)), (
-            "as long idle as its oldest run"
-        )
+        _source, (row, _alone) = rows_of(found, order=order)
+        assert row.job and row.sums[:2] == (700, 700), order
+        text = "".join(text for text, _look in row.spans(100, NOW))
+        assert "10mo" in text, "as long idle as its oldest run"
 
 
 def test_the_map_adds_up(plan):
@@ -145,31 +130,18 @@ def test_the_map_adds_up(plan):
 def test_spared_runs_of_a_job_are_one_line(plan):
     """With the reason, or how many there are of each; opened it shows every run with its own."""
     found = plan[0]
-    runs = [
-        each.conversation
-        for each in found.selected
-        if each.conversation.root_id.startswith("cron_job1")
-    ]
+    every = (each.conversation for each in found.selected)
+    runs = [each for each in every if each.root_id.startswith("cron_job1")]
     spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
-    rows = PlanRows(found._replace(spared=spared), RowDetails(), frozenset(), "nothing")
-    every = map(rows.row, range(len(rows)))
-    (line,) = (row for row in every if isinstance(row, SparedRow) and row.job)
-    assert (
-        (line.reason, line.job) == ("pinned", "cron job1")
-        and len(line.runs) == 2
-        and not line.is_open
-    )
-    index = rows.index_of("zcron job1")
-    assert index is not None and rows.row(index) == line
+    source, rows = rows_of(found._replace(spared=spared))
+    (line,) = (row for row in rows if isinstance(row, SparedRow) and row.job)
+    assert (line.reason, line.job, len(line.runs)) == ("pinned", "cron job1", 2)
+    assert rows[source.index_of("zcron job1")] == line and not line.is_open
     mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
-    opened = PlanRows(
-        found._replace(spared=mixed), RowDetails(), frozenset(), "nothing", {"zcron job1"}
-    )
-    assert len(opened) == len(rows) + 2
-    first = opened.row(index + 1)
-    assert isinstance(first, SparedRow) and first.conversation.root_id == runs[0].root_id
-    line = opened.row(index)
-    assert isinstance(line, SparedRow) and line.reason == "1 pinned, 1 open" and line.is_open
+    source, opened = rows_of(found._replace(spared=mixed), opened={"zcron job1"})
+    line, first, _second = opened[source.index_of("zcron job1") :][:3]
+    assert len(opened) == len(rows) + 2 and first.conversation.root_id == runs[0].root_id
+    assert line.reason == "1 pinned, 1 open" and line.is_open
 
 
 def test_bars():

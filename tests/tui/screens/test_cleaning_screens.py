@@ -19,8 +19,7 @@ from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.screens.trash import TrashScreen
 
 
 def plan_list(browser):
@@ -154,12 +153,6 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         )
 
 
-async def test_a_plan_of_marks_says_so(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("space", "P")
-        assert "1 marked in the list · rules add more" in browser.text("#rules")
-
-
 async def test_the_question_is_on_a_small_screen(tmp_path):
     """With the box for the number and the keys, however many conversations the card names."""
     async with on_demo(tmp_path, (80, 24)) as browser:
@@ -247,6 +240,7 @@ async def test_marks_come_along_and_enter_reads(path):
         rows.cursor = rows.source.index_of("cnew") or 0
         await browser.press("space", "P")
         assert planned(browser)[0] == {"new"}
+        assert "1 marked in the list · rules add more" in browser.text("#rules")
         await browser.press("tab", "question_mark")
         assert isinstance(browser.app.screen, HelpCard) and "older:30d" in browser.card()
         await browser.press("escape", "tab", "enter")
@@ -312,31 +306,6 @@ async def test_where_hermes_deletes_nothing(path):
         assert rule.size.height == len(browser.text("#rule").splitlines())
         await browser.press("f", "b", "enter", "q")
         assert isinstance(browser.app.screen, MainScreen)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [RetentionScreen, PruneScreen, TrashScreen])
-async def test_an_answer_that_comes_while_it_opens(path, kind):
-    """A sentence for the status line, or a list read anew, finds a screen that is not put together
-    yet."""
-    async with on_store(path, NOW) as browser:
-        browser.app.push_screen(kind(browser.screen))
-        assert isinstance(browser.app.screen, kind)
-        browser.screen.say("reading the store again")
-        browser.screen.mutate_reactive(MainScreen.catalog)
-        await browser.settle()
-        assert isinstance(browser.app.screen, kind)
-        browser.screen.say("and later")
-        await browser.settle()
-        assert "and later" in browser.status
-        screen = browser.app.screen
-        assert isinstance(screen, SubScreen) and screen.is_whole
-        with (
-            browser.app.batch_update()
-        ):  # a frame drawn between the removal of its parts finds them without styles
-            await screen.query("*").remove()  # as it is for a moment when it is left
-        assert not screen.is_whole
-        screen.say("too late")
 
 
 @pytest.mark.slow

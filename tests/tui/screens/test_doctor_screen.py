@@ -5,12 +5,10 @@ import sys
 import threading
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, on_store
+from browsing import NOW, browsing, demo_app, on_store
 from builders import make_store
-from trashing import run
 from user_config import write_config
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens import doctor as doctor
@@ -86,16 +84,3 @@ async def test_the_report_can_be_copied(tmp_path, monkeypatch):
         await browser.press("H", "y")
         assert "journal mode" in copied[0] and "→" in copied[0]
         assert "the report" in browser.status
-
-
-@pytest.mark.parametrize(
-    "statement", ["DELETE FROM schema_version", "UPDATE schema_version SET version = 99"]
-)
-def test_every_warning_has_a_remedy(tmp_path, statement):
-    """Of a store, too: newer, without a number, without an index."""
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], fts=False)
-    nameless = "INSERT INTO sessions (id, source, started_at) VALUES (NULL, 'cli', 1)"
-    run(path, statement, nameless)
-    found = checkup.examine(Store(path), loose(path)).problems
-    assert sum(each.code in ("store", "no-index") for each in found) >= 3
-    assert all(each.remedy for each in found)

@@ -4,6 +4,7 @@ do not."""
 import json
 import threading
 
+import pytest
 from browsing import on_store
 from builders import make_store
 from pruning import NOW
@@ -11,6 +12,14 @@ from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.tui.screens import exporting
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """A store of one message, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    message = {"session_id": "a", "content": "x"}
+    return make_store(tmp_path / "state.db", sessions=[{"id": "a"}], messages=[message])
 
 
 async def test_export_of_everything(fixture_store, tmp_path, monkeypatch):
@@ -40,15 +49,9 @@ async def test_export_of_everything(fixture_store, tmp_path, monkeypatch):
     assert counts == {"live.jsonl": 3, "all.jsonl": 5}
 
 
-async def test_what_was_typed_outlives_a_failure(tmp_path, monkeypatch):
+async def test_what_was_typed_outlives_a_failure(path, tmp_path, monkeypatch):
     """A file that cannot be written leaves the card with its path and says why there; another path
     is saved to."""
-    monkeypatch.chdir(tmp_path)
-    path = make_store(
-        tmp_path / "state.db",
-        sessions=[{"id": "a"}],
-        messages=[{"session_id": "a", "content": "x"}],
-    )
     full = BrowseError("The disk is full.", remedy="Make room.")
     async with on_store(path, NOW, (80, 24)) as browser:
         real = exporting.Export.save
@@ -72,15 +75,9 @@ async def test_what_was_typed_outlives_a_failure(tmp_path, monkeypatch):
         assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
 
 
-async def test_a_card_that_was_left_says_it_in_the_status_line(tmp_path, monkeypatch):
+async def test_a_card_that_was_left_says_it_in_the_status_line(path, monkeypatch):
     """Esc while it is being saved leaves the card and not the saving; a failure is told where one
     looks then."""
-    monkeypatch.chdir(tmp_path)
-    path = make_store(
-        tmp_path / "state.db",
-        sessions=[{"id": "a"}],
-        messages=[{"session_id": "a", "content": "x"}],
-    )
     let_go = threading.Event()
 
     def slow(*given, **named):
@@ -97,3 +94,13 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(tmp_path, monkeyp
         let_go.set()
         await browser.settle()
         assert browser.app.screen is browser.screen and "The disk is full." in browser.status
+
+
+@pytest.mark.parametrize("name", ["~nobody-here/x.md", "x" * 300])
+async def test_a_path_that_cannot_be_is_said(path, name):
+    """It does not end the browser."""
+    async with on_store(path, NOW, (80, 24)) as browser:
+        await browser.press("e")
+        browser.app.screen.query_one(Input).value = name
+        await browser.press("enter")
+        assert name[:12] in browser.text("#verdict")

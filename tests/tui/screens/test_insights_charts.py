@@ -7,23 +7,30 @@ from dataclasses import replace
 import pytest
 from browsing import NOW, on_store
 from builders import DAY, make_store
-from textual.color import Color
 
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Tokens
 from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
-from hermes_browse.tui.screens.insights.chart import OTHERS, OWN, Chart, Stacking
-from hermes_browse.tui.screens.insights.plot import BarPlot, axis, lay_out, quantiles
+from hermes_browse.tui.screens.insights.chart import (
+    OTHERS,
+    OWN,
+    BarPlot,
+    Chart,
+    Stacking,
+    axis,
+    lay_out,
+    quantiles,
+)
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
 from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
-def plain(labels, values, chosen=None):
+def plain(labels, values, chosen=-1):
     """Columns of one colour."""
     columns = [[(OWN[0], value)] for value in values]
-    return Chart(labels, columns, (), chosen, lambda value: f"{value:.3g}")
+    return Chart(labels, columns, (), chosen, "messages")
 
 
 def test_columns_in_few_cells():
@@ -66,8 +73,7 @@ def test_parts_are_never_more_than_the_sum():
 
 
 async def test_columns_are_drawn(tmp_path):
-    """To the eighth of a cell; the chosen one has a band behind it, and parts are in the colours of
-    the legend."""
+    """To the eighth of a cell, under a legend."""
     sessions, messages = (
         [{"id": "a", "started_at": NOW - DAY}],
         [{"session_id": "a", "timestamp": NOW - DAY}],
@@ -97,26 +103,9 @@ async def test_columns_are_drawn(tmp_path):
             and drawn()[-1][:7].strip() == "0"
             and "▲ d" in drawn()[-1]
         )
-        band = Color.parse(browser.app.theme_variables["panel"]).rich_color
-        behind = [
-            seg.style.bgcolor == band
-            for seg in plot.render_line(1)
-            if seg.style and not seg.text.strip()
-        ]
-        assert any(behind) and not all(behind)
-        legend = [(OWN[1], "low"), (OTHERS, "others")]
         parts = [(OWN[1], 2.0), (OTHERS, 2.0)]
-        plot.show(Chart(["a"], [parts], legend, title="sums"))
+        plot.show(Chart(["a"], [parts], [(OWN[1], "low"), (OTHERS, "others")], title="sums"))
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
-        colors = [
-            {
-                seg.style.color.name
-                for seg in plot.render_line(y)
-                if seg.style and seg.style.color and "█" in seg.text
-            }
-            for y in (0, 1, height)
-        ]
-        assert colors[1] < colors[0] and colors[2] < colors[0] and not colors[1] & colors[2]
         plot.show(plain(["a"], [0.0]))
         assert "█" not in "".join(drawn())
 
@@ -124,8 +113,8 @@ async def test_columns_are_drawn(tmp_path):
 def test_the_plots_are_loaded_with_the_screen_alone():
     """The browser starts without them."""
     program = (
-        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.plot' in sys.modules); "
-        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.plot' in sys.modules)"
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.chart' in sys.modules); "
+        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.chart' in sys.modules)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -160,11 +149,11 @@ def test_lines_fill_their_width(by, width):
         ("short", "failed" if by == "tool" else "cost"),
     ):
         table = TableLayout(by, metric, 10.0, 9 * 14 if not name else 5)
-        row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name or group.key)
+        row = GroupRow(group, table, OWN[0], name or group.key)
         spans = row.spans(width, NOW)
         assert sum(cell_len(text) for text, _ in spans) == width == cell_len(table.headings(width))
-        bar = sum(cell_len(text) for text, look in spans if look in (OWN[0], OTHERS))
-        assert bar == -(-(table.rooms(width)[1] * 7) // 10), "seven of ten"
+        bar = sum(cell_len(text) for text, look in spans if look == OWN[0])
+        assert bar == table.rooms(width)[1]
         if name and width >= 120:
             assert cell_len(spans[0][0]) < 20 and bar > width // 5, "bars have the rest"
 

@@ -15,8 +15,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.insights.chart import OTHERS, OWN
-from hermes_browse.tui.screens.insights.plot import BarPlot, WeekPlot
+from hermes_browse.tui.screens.insights.chart import BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
 from hermes_browse.tui.screens.insights.words import search_for
@@ -188,7 +187,7 @@ async def test_by_model_source_and_directory(path):
             assert parts(browser)[0] == part and heights(browser)[-3] == 3050
             await browser.press("up")
         looks = {look for look, _name in chart(browser).legend}
-        assert {row.parts[0][0] for row in lines(browser)} == looks
+        assert {row.look for row in lines(browser)} == looks
         await browser.press("tab")
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
@@ -199,15 +198,6 @@ async def test_by_model_source_and_directory(path):
         )
         assert [values for _name, values in parts(browser)] == [[3040, 0, 0], [10, 0, 1500]]
         assert "Chat b" in browser.text("#groups")
-
-
-async def test_a_column_says_what_is_counted(path):
-    """Sessions that began: a conversation may have none of them on a day."""
-    async with on_store(path, NOW, (160, 40)) as browser:
-        await browser.press("I")
-        assert "begun" in browser.text("#headings") and "sessions" not in browser.text("#headings")
-        await browser.press("4")
-        assert "sessions" in browser.text("#headings"), "by tool they are those that used it"
 
 
 async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
@@ -324,30 +314,11 @@ async def test_news_wait_for_f5(path):
         assert lines(browser)[0].group.sessions == 2 and "F5" not in browser.text("#header")
 
 
-async def test_late_news_of_what_has_been_read(path):
-    """The watcher tells of a write that F5 has read already: the sums are not outdated. After
-    another one they are."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("I")
-        execute(path, _BEGIN, "new", NOW - 9)
-        await browser.press("f5")
-        assert lines(browser)[0].group.sessions == 2
-        screen = browser.app.screen
-        assert isinstance(screen, InsightsScreen)
-        screen.catalog_changed()
-        assert "F5" not in browser.text("#header")
-        execute(path, _BEGIN, "newer", NOW - 9)
-        screen.catalog_changed()
-        await browser.settle()
-        assert "F5 reads again" in browser.text("#header")
-
-
 async def test_columns_are_stacked(path):
     """By model, by source, or not at all; where lines are models they are the parts."""
     async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
         assert names(browser) == ["two", "one"]
-        assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
         await browser.press("s")
         assert names(browser) == ["telegram", "cli"]
         assert "by source" in browser.status
@@ -370,6 +341,14 @@ async def test_nothing_at_all(tmp_path):
         assert isinstance(browser.app.screen, HelpCard) and "shorter period" in browser.card()
         await browser.press("escape", "escape")
         assert isinstance(browser.app.screen, MainScreen)
+
+
+async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
+    """Its sessions are in the table alone."""
+    far = [session("a", 1), {"id": "far", "started_at": 2.5e11}, {"id": "old", "started_at": -6e10}]
+    async with on_store(make_store(tmp_path / "state.db", "31", far), NOW) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4, "b")
+        assert len(lines(browser)) == 3 and len(heights(browser)) == 2
 
 
 async def test_a_click_on_a_bar(path):

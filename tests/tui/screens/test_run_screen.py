@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder, add_tool_use
 
-from hermes_browse.tui.screens.run.axis import Scale
-from hermes_browse.tui.screens.run.screen import RunEventRow, RunScreen
+from hermes_browse.tui.screens.run import RunEventRow, RunScreen, Scale
 
 HOUR = 3600.0
 

@@ -27,35 +27,6 @@ def tiles(browser):
     return browser.app.screen.query_one(TileMap)
 
 
-def to(browser, tip):
-    """Put the cursor of the map on a conversation."""
-    tiles(browser).cursor = [tile.tip for tile in tiles(browser).tiles].index(tip)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(96, 40), (160, 48)])
-async def test_taken_and_left_in_the_map(path, size):
-    """One of the plan, one that the rules do not mean; never one that is protected."""
-    async with on_store(path, NOW, size) as browser:
-        await browser.press("P", "tab")
-        assert "5 conversations" in browser.text("#totals")
-        to(browser, "old")
-        await browser.press("space")
-        assert "4 conversations" in browser.text("#totals")
-        to(browser, "new")
-        await browser.press("space")
-        assert "5 conversations" in browser.text("#totals") and tiles(browser).has_focus
-        to(browser, "open")
-        await browser.press("space")
-        assert "6 conversations" in browser.text("#totals"), (
-            "what is spared for being open is taken by hand"
-        )
-        to(browser, "pinned")
-        await browser.press("space")
-        assert "6 conversations" in browser.text("#totals")
-        assert "stays whatever is marked" in browser.status
-
-
 @pytest.mark.slow
 async def test_what_has_gone_is_on_the_map_no_more(path):
     """After a delete, and again after its undo."""
@@ -128,8 +99,8 @@ def prune_screen(browser):
 async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""
     screen = prune_screen(untitled)
-    of_plan = screen.rows.source.lacking(0, 0)
-    screen.read_names(of_plan if pane == "plan" else screen.map.nameless())
+    of_plan, of_map = screen.rows.source.lacking(0, 0), list(screen._largest().values())
+    screen.read_names(of_plan if pane == "plan" else of_map)
     await untitled.settle()
     assert "check the disk" in untitled.text("#plan")
     assert "check the disk" in untitled.text("#map")

@@ -19,7 +19,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.search.box import QueryBox, SearchBox
 from hermes_browse.tui.browser.transcript.ask_line import AskInput
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.screens.cleanup.rules_box import SWITCHES
+from hermes_browse.tui.screens.cleanup.plan_screen import SWITCHES
 from hermes_browse.tui.screens.cleanup.tile_map import TileMap
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import TABS
@@ -44,10 +44,9 @@ from hermes_browse.tui.widgets.lines import LinesView
 KEYS = ROOT / "docs" / "keys.md"
 _MODULES = {
     "choices": "screens.palette",
-    "changes": "screens.changes.screen",
     "compactions": "screens.compactions.screen",
     "deleting": "browser.edit.deleting",
-    "dropping": "screens.trash.bundles",
+    "dropping": "screens.bundles",
     "preflight": "browser.resume.preflight",
     "progress": "browser.edit.deleting",
     "renaming": "browser.edit.naming",
@@ -62,8 +61,6 @@ _MODULES = {
     "references": "browser.transcript.references",
     "reclaim": "screens.cleanup.reclaim",
     "retention": "screens.cleanup.retention_screen",
-    "run": "screens.run.screen",
-    "trash": "screens.trash.screen",
 }
 """Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their
 commands."""

@@ -129,21 +129,6 @@ def test_an_escape_by_itself_is_one(slow):
 
 
 @pytest.mark.slow
-def test_a_resize_ends_it(slow):
-    """The rows would be painted at places of another size; the key is answered by Textual."""
-    terminal, signal = slow
-    terminal.resize(100, 30)
-    painted = terminal.raw
-    terminal.send("j")
-    terminal.read(0.3)
-    assert terminal.raw == painted
-    signal.touch()
-    terminal.wait_for("shown")
-    wait_for_row(terminal, 1)
-    terminal.leave()
-
-
-@pytest.mark.slow
 def test_with_other_keys_none_is_answered_ahead(hermes_home, tmp_path):
     """They mean what the keymap says, which is not read before Textual is there."""
     write_config('[keys]\nlist-down = "n"\n')
@@ -174,7 +159,7 @@ class _Painted:
     """Rows that note where the cursor was moved."""
 
     def __init__(self, rows):
-        from hermes_browse.tui.terminal.early_keys import EarlyKeys
+        from hermes_browse.tui.terminal.handover import EarlyKeys
 
         self.read, self.write = os.pipe()
         self.moves = []
@@ -198,8 +183,9 @@ class _Painted:
 
 def test_what_is_taken_and_what_is_kept():
     """One painting for keys that come together; below the last row a key is kept, above the first
-    one it is nothing."""
+    one it is nothing. After a resize all are kept: the rows would be painted at other places."""
     for data, rows, cursor, kept, moves in (
+        (b"jj", -9, 0, b"jj", []),
         (b"jjk\x1b[B", 9, 2, b"", [(0, 2)]),
         (b"kk", 9, 0, b"", []),
         (b"jjj", 2, 1, b"jj", [(0, 1)]),
@@ -208,7 +194,8 @@ def test_what_is_taken_and_what_is_kept():
         (b"\xc3\xa4j", 9, 0, b"\xc3\xa4j", []),
         (b"j", 0, 0, b"j", []),
     ):
-        painted = _Painted(rows)
+        painted = _Painted(abs(rows))
+        painted.may_move = rows >= 0
         painted.send(data)
         painted.keys.start()
         painted.keys.stop()
@@ -251,7 +238,7 @@ def test_a_terminal_that_is_gone_ends_it():
 
 _TOLD_MEANWHILE = """
 import os, signal, sys
-from hermes_browse.tui.terminal.early_keys import EarlyKeys
+from hermes_browse.tui.terminal.handover import EarlyKeys
 start = EarlyKeys.start
 def told(self):
     os.kill(os.getpid(), signal.SIGTERM)

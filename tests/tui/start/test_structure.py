@@ -52,7 +52,7 @@ def test_the_first_rows_need_nothing_heavy():
     """What is imported before the first rows are on screen, with the arguments of a bare start."""
     program = (
         "import sys; before = set(sys.modules); import hermes_browse.tui.cli.entry as entry; "
-        "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.start.launch; "
+        "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.start; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
     )
     ended = python(program)

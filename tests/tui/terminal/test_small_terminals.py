@@ -9,17 +9,6 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 
 
-async def test_the_header_is_as_wide_as_the_terminal(tmp_path):
-    """A resize moves the counts at once."""
-    async with on_demo(tmp_path, (120, 36)) as browser:
-        await browser.pilot.resize_terminal(90, 36)
-        await browser.settle()
-        assert browser.text("#header").rstrip().endswith(browser.text("#header").split()[-1])
-        narrow = browser.text("#header")
-        await browser.press("2", "1")
-        assert browser.text("#header") == narrow
-
-
 async def test_the_export_card_fits_a_low_terminal(tmp_path):
     """What is said of secrets, and the keys, are on screen."""
     for number, size in enumerate([(60, 15), (40, 12)]):
@@ -152,12 +141,3 @@ async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path):
         await browser.settle()
         assert 0 < rows.scroll_offset.y == rows.cursor - rows.size.height + 1
         assert browser.screen.transcript.page.at_end
-
-
-async def test_what_a_card_answers_is_shown_whole(tmp_path):
-    """On a narrow terminal the keys and the answer take more lines."""
-    async with on_demo(tmp_path, (40, 20)) as browser:
-        await browser.press("e")
-        answer = browser.app.screen.query_one("#answer")
-        assert answer.region.height > 1 and answer.region.bottom <= 20
-        assert "Esc back" in " ".join(browser.text("#answer").split())

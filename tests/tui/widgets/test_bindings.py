@@ -18,7 +18,7 @@ from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
-from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.screens.trash import TrashScreen
 
 for _module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
     if not _module.name.endswith("__main__"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.cells import set_cell_size
 from textual.app import ComposeResult
@@ -56,7 +56,7 @@ def place_and_cost(
             a host is elsewhere.
     """
     cwd, branch = conversation.cwd, conversation.git_branch
-    is_there = not cwd or not is_here or Path(cwd).is_dir()
+    is_there = not cwd or not is_here or os.path.isdir(cwd)
     sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
     place = formats.joined(
         sentence.format(directory=one_line(cwd, 200)) if cwd else "",

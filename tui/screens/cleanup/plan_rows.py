@@ -17,7 +17,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...browser.list.list_model import RowDetails
 from ...text import formats
-from ...text.styled import Line, bar, line_text, row_line
+from ...text.styled import Line, line_text, row_line
 from ...widgets.list_rows import Column, Columns, head_of
 
 Entry = TypeVar("Entry", Planned, Spared)
@@ -29,9 +29,6 @@ _STANDINGS = {
     Standing.STALE: lambda: pgettext("standing", "stale"),
 }
 """The words take five cells at most."""
-_BAR_WIDTH = 8
-_BAR_FROM = 48
-"""The narrowest row that shows a bar, in cells."""
 
 
 class PlanOrder(StrEnum):
@@ -115,20 +112,12 @@ class PlanRow(CleanUpRow[Planned]):
     sums: Sums
     goes: int
     """How many the user did not leave out."""
-    biggest: int = 0
-    """Bytes of the biggest row of the plan, for the bar."""
 
     @property
     def key(self) -> str:
         return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
 
-    @property
-    def roots(self) -> list[str]:
-        """Of the runs."""
-        return [run.conversation.root_id for run in self.runs]
-
     def spans(self, width: int, now: float) -> Line:
-        room = _without_bar(width)
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
         lead = (f" {mark} ", "mark" if self.goes else "dim")
         runs = formats.counted(len(self.runs), "run")
@@ -138,11 +127,7 @@ class PlanRow(CleanUpRow[Planned]):
         if not self.job and self.runs[0].subagents:
             name += f"  ⊕{len(self.runs[0].subagents)}"
         title = (name, "title" if self.goes else "dim")
-        line = row_line(lead, title, _COLUMNS.text(self, room, now), room)
-        if room < width:
-            share = self.sums.bytes / self.biggest if self.biggest else 0.0
-            line.append((bar(share, _BAR_WIDTH), "accent" if self.goes else "dim"))
-        return line
+        return row_line(lead, title, _COLUMNS.text(self, width, now), width)
 
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
@@ -161,13 +146,6 @@ class PlanRow(CleanUpRow[Planned]):
                     count=along,
                 )
             )
-            own, whole = planned.conversation.cost_usd, planned.cost_usd
-            if own != whole:
-                costs = _("{own} without them, {whole} with them")
-                if own is None:
-                    costs = _("{whole} with them")
-                own_words = formats.money(own) or "$0"
-                parts.append(costs.format(own=own_words, whole=formats.money(whole)))
         return " · ".join([*parts, planned.conversation.id])
 
 
@@ -215,17 +193,11 @@ _COLUMNS: Columns[PlanRow] = Columns(
 )
 
 
-def _without_bar(width: int) -> int:
-    """Return the cells of a row before its bar."""
-    return width - _BAR_WIDTH if width >= _BAR_FROM else width
-
-
 def plan_head(width: int, order: PlanOrder) -> str:
     """Return the headings of a plan, with an arrow at the column that sorts it."""
-    room = _without_bar(width)
     title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, order)
-    line = row_line(("   ", "dim"), (title, "dim"), _COLUMNS.head(room, order), room)
-    return line_text(line) + " " * (width - room)
+    head = row_line(("   ", "dim"), (title, "dim"), _COLUMNS.head(width, order), width)
+    return line_text(head)
 
 
 @dataclass(frozen=True)

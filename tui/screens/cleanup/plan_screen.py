@@ -11,28 +11,28 @@ from textual.content import Content
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search.query import EMPTY, Query
+from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
 from ...browser.main import MainScreen
+from ...browser.search.box import QueryBox
+from ...browser.search.query_line import complete
 from ...text import formats
 from ...widgets.bindings import following
+from ...widgets.list_rows import FixedRows, NoteRow
 from ..sub_screen import SubScreen
 from .plan_rows import BY_HAND, PlanOrder
 from .plan_view import PlanRows, PlanView, make_view
-from .rules_box import why_none
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
-_UPDATE = 0.4
-"""Seconds between two updates while the store is measured."""
 _LONGEST = 200
 """Letters of the line that a sentence repeats."""
 
@@ -40,14 +40,10 @@ _LONGEST = 200
 class PlanScreen(SubScreen):
     """Makes plans; its subclass shows them and changes the rules."""
 
-    rules: var[Query] = var(EMPTY, init=False, always_update=True)
     planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
     """The plan by the rules, with what the user leaves out; None while another one is made."""
     view: var[PlanView | None] = var(None, init=False, always_update=True)
     """The plan as shown: the last one while another one is made."""
-    no_plan: var[str] = var("", init=False, always_update=True)
-    """Why the rules make no plan."""
-    order: var[PlanOrder] = var(PlanOrder.IDLE, init=False)
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
     space_title: var[Content] = var(Content(""), init=False)
@@ -56,10 +52,8 @@ class PlanScreen(SubScreen):
         super().__init__(main)
         marks = frozenset(conversation.id for conversation in main.marks.values())
         self.choices = PlanChoices("", taken=marks) if marks else main.edits.choices
-        rules = parse_line(self.choices.rules, main.clock())
-        self.set_reactive(PlanScreen.rules, rules)
-        title = Content.styled("  " + _("disk usage · after the plan"), "dim")
-        self.set_reactive(PlanScreen.space_title, title)
+        self.rules = parse_line(self.choices.rules, main.clock())
+        self.order = PlanOrder.IDLE
         self.opened: frozenset[str] = frozenset()
         """Keys of jobs whose runs are shown."""
         self.is_planning = False
@@ -68,8 +62,9 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    def watch_rules(self, rules: Query) -> None:
-        """Make another plan after a moment without keys."""
+    def plan_by(self, rules: Query) -> None:
+        """Make the plan of other rules after a moment without keys."""
+        self.rules = rules
         self.choices.rules = self.main.edits.choices.rules = rules.text
         self.choices.left_out = frozenset()
         self._wanted = ""
@@ -84,7 +79,8 @@ class PlanScreen(SubScreen):
         await asyncio.sleep(rest)
         selection = Selection(self.rules, marks=self.choices.taken)
         if sentence := why_none(selection):
-            self.view, self.no_plan = None, sentence
+            self.view = None
+            self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
             self._is_made()
             self._measure_once()
             return
@@ -156,27 +152,14 @@ class PlanScreen(SubScreen):
             return store.space_map(catalog if catalog.exact else store.catalog(now), sizes)
 
         if self.space is None:
-            self.start("progress", self._show_measuring)
+            self.space_title = Content.styled("  " + _("disk usage · measuring …"), "dim")
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
             self.space_title = header.failure(str(error))
             return
-        finally:
-            self.cancel("progress")
         note = _("{size} with index · Tab: select in the map", size=formats.size(space.total))
         self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
-
-    async def _show_measuring(self) -> None:
-        while True:
-            total = len(self.main.catalog.sessions)
-            text = _(
-                "disk usage · measuring, {count:,} of {total:,} sessions",
-                count=min(len(self.main.sizes), total),
-                total=total,
-            )
-            self.space_title = Content.styled(f"  {text}", "dim")
-            await asyncio.sleep(_UPDATE)
 
     # By hand
 
@@ -232,3 +215,75 @@ class PlanScreen(SubScreen):
 
     def _say_nothing(self) -> None:
         self.say(_("nothing to clean up by these rules"), look="")
+
+
+SWITCHES = (
+    (N_("older 30d"), "older:30d"),
+    (N_("90d"), "older:90d"),
+    (N_("1y"), "older:365d"),
+    (N_("automation"), "is:automation"),
+    (N_("empty"), "is:empty"),
+    (N_("stale"), "include:stale"),
+    (N_("archived"), "include:archived"),
+    (N_("free 50%"), "free:50%"),
+)
+_HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/src"
+
+
+class RulesBox(QueryBox):
+    """A box for rules; `hint` is shown while it is empty, and `clock` returns Unix seconds."""
+
+    parsed: var[Query] = var(EMPTY, init=False, always_update=True)
+    """The rules, set within the keystroke that edits them."""
+
+    def __init__(self, rules: str, hint: str, clock: Callable[[], float]) -> None:
+        super().__init__(rules, placeholder=hint or _HINT, id="rules")
+        self._clock, self.vocabulary = clock, Vocabulary()
+        self.set_reactive(RulesBox.parsed, parse_line(rules, clock()))
+
+    def on_mount(self) -> None:
+        self.watch(self, "value", self._edited, init=False)
+        self._mark()
+
+    def _edited(self, text: str) -> None:
+        self.parsed = parse_line(text, self._clock())
+        self._mark()
+
+    def _mark(self) -> None:
+        """Mark what is read as a filter, and offer to complete the last one."""
+        query, text, now = self.parsed, self.value, self._clock()
+        offered = complete(text, self.vocabulary, now, for_cleanup=True) if text else None
+        typing = len(text) if offered is not None else -1
+        problems = [each for each in query.problems if each.end != typing]
+        self.marks = [("filter", each.start, each.end) for each in query.filters]
+        self.marks += [("problem", each.start, each.end) for each in problems]
+        self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+
+    @property
+    def age(self) -> float | None:
+        """The age from which on conversations go, in seconds; None without such a rule."""
+        if self.parsed.problems:
+            return None
+        return Selection(self.parsed).age(self._clock())
+
+    def switches(self) -> list[tuple[str, bool]]:
+        """Return the names of the switches, and which of them are on."""
+        words = self.value.split()
+        return [(_(name), word in words) for name, word in SWITCHES]
+
+    def switch(self, index: int) -> None:
+        """Add the rule of a switch, or remove it."""
+        self.value = toggled(self.value, SWITCHES[index][1])
+
+
+def why_none(selection: Selection) -> str:
+    """Say why no plan can be made of a selection; empty if one can."""
+    query = selection.query
+    if query.problems:
+        words = _("; ").join(problem.text for problem in query.problems)
+        return _("A filter cannot be read: {problems}", problems=words)
+    if not selection.nothing:
+        return ""
+    if query.filters:
+        return _("include: only adds to what others choose: 1 to 5 say which ones go.")
+    return _("No filters yet: 1 to 8 switch some on, / edits them, Esc leaves.")

@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from rich.cells import cell_len
+from textual.content import Content
+
+from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
 from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser.list.list_model import RowDetails, job_key_of
+from ...text import formats
 from ...text.sentences import along_line, count_reasons, spared_line, totals_line
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from .plan_rows import CleanUpRow, Entry, PlanOrder, PlanRow, SparedRow, sums_of
@@ -95,12 +100,10 @@ class PlanRows(FixedRows):
         self._details, self.order = details, order
 
         jobs = _by_job(plan.selected)
-        biggest = max((sum(run.bytes for run in runs) for _job, runs in jobs), default=0)
 
         def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
             goes = sum(run.conversation.root_id not in left_out for run in runs)
-            is_open = f"j{job}" in opened
-            return PlanRow(runs, sums_of(runs), goes, biggest, job=job, is_open=is_open)
+            return PlanRow(runs, sums_of(runs), goes, job=job, is_open=f"j{job}" in opened)
 
         def staying(runs: Sequence[Spared], job: str = "") -> SparedRow:
             return SparedRow(runs, _reasons(runs), job=job, is_open=f"z{job}" in opened)
@@ -184,7 +187,7 @@ def make_view(
         is_measured=plan.is_measured,
         totals=narrowed.totals(),
         sentence=totals_line(narrowed),
-        stays=" · ".join(filter(None, stays)),
+        stays=formats.joined(*stays),
         freed=freed_by(narrowed, catalog),
         roots=frozenset(planned.conversation.root_id for planned in plan.selected),
         spared={spared.conversation.root_id: spared.why for spared in plan.spared},
@@ -192,3 +195,61 @@ def make_view(
             session_id for planned in narrowed.selected for session_id in planned.session_ids
         ),
     )
+
+
+def what_goes(view: PlanView | None, space: SpaceMap | None, *, is_old: bool) -> Content:
+    """Say what a plan deletes; `is_old` if another plan is being made."""
+    if view is None:
+        return Content("")
+    totals = view.totals
+    if not totals.conversations:
+        return Content.styled(" " + _("nothing to clean up"), "dim")
+    parts = [formats.counted(totals.conversations, "conversation")]
+    if space is not None and space.total >= totals.bytes > 0:  # else it was deleted by now
+        parts.append(_("{share:.0%} of the store", share=totals.bytes / space.total))
+    line = Content(f" ✓ {' · '.join([*parts, view.sentence])}")
+    return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
+
+
+def file_line(
+    name: str, file: FileSpace, goes: int, given_back: int, width: int, *, no_color: bool
+) -> Content:
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as
+    far as they fit.
+
+    `name` is printable, `goes` are the bytes that the plan frees for new rows at once, `given_back`
+    those by which the file shrinks after that; `width` is in cells.
+    """
+    used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
+    goes, given_back = min(goes, used), min(given_back, used)
+    size = max(min(width // 5, 40), 8)
+    free = min(round(file.free_bytes / whole * size), size)
+    freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
+    stays, going, empty = "░█·" if no_color else "██░"
+    parts = [
+        (f" {name} {formats.size(file.file_bytes)} ", ""),
+        (stays * (size - freed - free), "$secondary-muted"),
+        (going * freed, "$warning"),
+        (empty * free, "dim"),
+    ]
+    room = width - 1 - sum(cell_len(text) for text, _look in parts)
+    words = _sizes(file, goes, given_back)
+    while words and cell_len(" · ".join(words)) > room:
+        words.pop()
+    return Content.assemble(*parts, (f" {' · '.join(words)}", "dim"))
+
+
+def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
+    words = []
+    if goes:
+        words.append(_("{size} freed at once", size=formats.size(goes)))
+    if file.free_bytes:
+        words.append(_("{size} free already", size=formats.size(file.free_bytes)))
+    if file.shrinks_itself:
+        words.append(_("the file gets smaller by itself"))
+    elif given_back or file.free_bytes:
+        returned = formats.size(given_back + file.free_bytes)
+        words.append(_("v shrinks the file by {size}", size=returned))
+    if file.wal_bytes:
+        words.append(_("log {size}", size=formats.size(file.wal_bytes)))
+    return words

@@ -7,13 +7,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.reactive import var
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -21,18 +21,16 @@ from ...browser.edit.deleting import PreparedPlan
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
+from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import FixedRows, NoteRow
-from .axis import Axis, Measure, axis_of
-from .plan_rows import CleanUpRow, PlanRow, SparedRow, plan_head
-from .plan_screen import PlanScreen
-from .plan_view import PlanView
+from ...widgets.list_rows import ListRow
+from .plan_rows import PlanRow, SparedRow, plan_head
+from .plan_screen import PlanScreen, RulesBox
+from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
-from .rules_box import RulesBox
-from .tile_map import SpacePane, TileMap
-from .time_axis import TimeAxis
-from .totals import file_line, what_goes
+from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
+from .time_axis import Axis, Measure, TimeAxis, axis_of
 
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
@@ -46,7 +44,7 @@ class PruneScreen(PlanScreen):
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
-    measure: var[Measure] = var(Measure.BYTES, init=False)
+    measure = Measure.BYTES
     """The quantity on the axis."""
 
     def content(self) -> ComposeResult:
@@ -59,21 +57,21 @@ class PruneScreen(PlanScreen):
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(id="switches")
-        yield TimeAxis(id="axis")
+        yield TimeAxis(self.main.clock, can_cut=True)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield TextLine(id="plan-head")
                 yield ConversationList(id="plan")
-            yield SpacePane(self)
+            with Vertical(id="side"):
+                yield TextLine(id="map-title")
+                yield TileMap(id="map")
         with Vertical(id="plan-sums"):
             yield TextLine(id="totals")
             yield TextLine(id="stays")
             yield TextLine(id="file")
 
     def on_mount(self) -> None:
-        self.rows.clock = self.axis.clock = self.main.clock
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
-        self.set_focus(self.rows)
         self.query_one(ToggleLine).show(self.box.switches())
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()
@@ -97,17 +95,19 @@ class PruneScreen(PlanScreen):
         return self.query_one(TimeAxis)
 
     @property
-    def rows(self) -> ConversationList:
-        return self.query_one("#plan", ConversationList)
+    def map(self) -> TileMap:
+        return self.query_one(TileMap)
 
     @property
-    def map(self) -> SpacePane:
-        return self.query_one(SpacePane)
+    def _tile(self) -> Conversation | None:
+        """That of the tile under the cursor; None on the one of the others, or if it is gone."""
+        tile = self.map.current
+        return self.main.catalog.of_session(tile.tip) if tile is not None else None
 
     # Rules
 
     def _rules_edited(self, rules: Query) -> None:
-        self.rules = rules
+        self.plan_by(rules)
         self.query_one(ToggleLine).show(self.box.switches())
 
     def action_cut(self, days: int) -> None:
@@ -158,40 +158,61 @@ class PruneScreen(PlanScreen):
         if planned is None:  # else the sums are shown with the new view
             self._show_sums()
 
-    def watch_no_plan(self, sentence: str) -> None:
-        self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
-
-    def watch_measure(self) -> None:
-        self._show_axis()
-
     def watch_space(self) -> None:
         self._show_axis()
         self._show_sums()
-        self.read_names(self.map.nameless(), "map-names")
+        self._show_map()
+        self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
+
+    def watch_space_title(self, title: Content) -> None:
+        self.line("map-title").update(title)
 
     def names_read(self) -> None:
         super().names_read()
-        self.map.redraw()
+        self._show_map()
 
     def _show_plan(self) -> None:
         if self.is_whole:
-            self._show_head()
+            self.heads_shown()
             self._show_axis()
             self._show_sums()
+            self._show_map()
 
     def _show_sums(self) -> None:
         view, space, is_old = self.view, self.space, self.planned is None
         self.line("totals").update(what_goes(view, space, is_old=is_old))
-        stays = Content.styled(f" {view.stays}", "dim") if view is not None else Content("")
-        self.line("stays").update(stays)
+        self.show_line("stays", f" {view.stays}" if view is not None else "")
         if space is not None:
-            name = one_line(self.main.store.path.name, 60)
-            file = file_line(name, space, view, self.size.width, no_color=self.app.no_color)
-            self.line("file").update(file)
+            totals = view.totals if view is not None else None
+            goes = (totals.free_bytes, totals.given_back_bytes) if totals is not None else (0, 0)
+            name, width = one_line(self.main.store.path.name, 60), self.size.width
+            drawn = file_line(name, space.file, *goes, width, no_color=self.app.no_color)
+            self.line("file").update(drawn)
 
-    def _show_head(self) -> None:
+    def _largest(self) -> dict[str, Conversation]:
+        """Return the conversations that have a tile of their own, by tip."""
+        largest = self.space.conversations[:MOST_TILES] if self.space is not None else ()
+        found = ((tip, self.main.catalog.of_session(tip)) for tip, _size in largest)
+        return {tip: each for tip, each in found if each is not None}
+
+    def _show_map(self) -> None:
+        """Draw the map, with the names read so far."""
+        view, space = self.view, self.space
+        if space is None:
+            return
+        freed = view.freed if view is not None else {}
+        goes = view.totals.bytes if view is not None else 0
+        complete = self.main.details.complete
+        names = {tip: formats.name(complete(each)[0]) for tip, each in self._largest().items()}
+        largest = [
+            Tile(one_line(names.get(tip, tip), 100), size, min(freed.get(tip, 0), size), tip)
+            for tip, size in space.conversations[:MOST_TILES]
+        ]
+        self.map.show(StoreBytes(largest, len(space.conversations), space.total, goes))
+
+    def heads_shown(self) -> None:
         head = plan_head(self.rows.scrollable_content_region.width, self.order)
-        self.line("plan-head").update(Content.styled(head, "dim"))
+        self.show_line("plan-head", head)
 
     def _show_axis(self) -> None:
         self.start("axis", self._add_up)
@@ -215,35 +236,27 @@ class PruneScreen(PlanScreen):
 
     # Rows and tiles
 
-    @on(ConversationList.Shown)
-    def head_shown(self) -> None:
-        self._show_head()
-
-    @on(ConversationList.Highlighted)
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        if not self.map.has_focus_within:
-            self._describe_row(by_hand=event.by_hand)
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if not self.map.has_focus:
+            self._describe_row(by_hand=by_hand)
 
     def _describe_row(self, *, by_hand: bool = True) -> None:
         row = self.rows.current
         words = row.about() if isinstance(row, PlanRow | SparedRow) else ""
         self.describe(words, by_hand=by_hand)
 
-    @on(ConversationList.Selected)
-    def selected(self, event: ConversationList.Selected) -> None:
+    def chose(self, row: ListRow) -> None:
         """Read a conversation, or show the runs of a job."""
-        row = event.row
-        if isinstance(row, CleanUpRow):
-            if row.job:
-                self.open_job(event.row.key)
-            else:
-                self.read_conversation(row.conversation)
+        if isinstance(row, PlanRow | SparedRow) and row.job:
+            self.open_job(row.key)
+        elif isinstance(row, PlanRow | SparedRow):
+            self.read_conversation(row.conversation)
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
         """Describe the tile, and move the cursor of the plan to its conversation."""
         self.say(event.tile.about())
-        if conversation := self.map.current:
+        if conversation := self._tile:
             keys = f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"
             places = map(self.rows.source.index_of, keys)
             self.rows.cursor = next(
@@ -260,34 +273,35 @@ class PruneScreen(PlanScreen):
 
     def action_take(self) -> None:
         row = self.rows.current
-        if self.map.has_focus_within:
-            if conversation := self.map.current:
+        if self.map.has_focus:
+            if conversation := self._tile:
                 self.take_or_leave(conversation)
             else:
                 self.say(_("this cannot be taken by itself"), look="")
         elif isinstance(row, PlanRow):
-            self.leave_out(row.roots)
+            self.leave_out([run.conversation.root_id for run in row.runs])
             self.rows.action_move(1)
         elif isinstance(row, SparedRow) and not row.job:
             self.take_or_leave(row.conversation)
 
     def action_measure(self) -> None:
         self.measure = following(Measure, self.measure)
+        self._show_axis()
 
     def action_reclaim(self) -> None:
-        open_reclaim(self.main, self.app)
+        open_reclaim(self.main)
 
     def action_read(self) -> None:
-        if not self.map.has_focus_within:
+        if not self.map.has_focus:
             self.rows.action_select()
-        elif conversation := self.map.current:
+        elif conversation := self._tile:
             self.read_conversation(conversation)
 
     def action_other_pane(self) -> None:
-        if self.map.has_focus_within:
+        if self.map.has_focus:
             self.action_plan_pane()
         else:
-            self.set_focus(self.query_one(TileMap))
+            self.set_focus(self.map)
 
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)

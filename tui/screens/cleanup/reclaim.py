@@ -8,9 +8,9 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -104,7 +104,7 @@ class ReclaimCard(Card[bool]):
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
 
-def open_reclaim(main: MainScreen, app: App[Any]) -> None:
+def open_reclaim(main: MainScreen) -> None:
     """Read the sizes of the file, then open the card."""
     location = main.location
     if location.demo:
@@ -116,10 +116,10 @@ def open_reclaim(main: MainScreen, app: App[Any]) -> None:
         main.failed(error)
         return
 
-    main.start("file", _open_card, main, app, location)
+    main.start("file", _open_card, main, location)
 
 
-async def _open_card(main: MainScreen, app: App[Any], location: Location) -> None:
+async def _open_card(main: MainScreen, location: Location) -> None:
     def measure(store: OpenStore) -> Reclaim:
         executable = find_hermes()
         return Reclaim(
@@ -142,7 +142,7 @@ async def _open_card(main: MainScreen, app: App[Any], location: Location) -> Non
         if go:
             _run(main, reclaim)
 
-    app.push_screen(ReclaimCard(reclaim), decided)
+    main.app.push_screen(ReclaimCard(reclaim), decided)
 
 
 def _run(main: MainScreen, reclaim: Reclaim) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
-from textual.reactive import var
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
@@ -29,11 +27,10 @@ from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import Column, Columns, FixedRows, NoteRow
+from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 from ..sub_screen import ListScreen
-from .axis import coming
 from .plan_rows import idle_age
-from .time_axis import TimeAxis
+from .time_axis import TimeAxis, coming
 
 
 class ForecastRow(NamedTuple):
@@ -153,11 +150,11 @@ class RetentionScreen(ListScreen):
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
-    outlook: var[_Outlook | None] = var(None, init=False, always_update=True)
+    outlook: _Outlook | None = None
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
-        yield TimeAxis(title=_("deletions"), can_cut=False, id="axis")
+        yield TimeAxis(self.main.clock, _("deletions"), can_cut=False)
         yield TextLine(id="forecasts-head")
         yield ConversationList(id="forecasts")
 
@@ -170,9 +167,7 @@ class RetentionScreen(ListScreen):
             leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
             return _Outlook(rules, catalog, leaving, len(rules.closing(catalog)))
 
-        self.outlook = await self.read(look)
-
-    def watch_outlook(self, outlook: _Outlook) -> None:
+        self.outlook = outlook = await self.read(look)
         self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
         self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
         self._show_axis()
@@ -197,30 +192,22 @@ class RetentionScreen(ListScreen):
         row = self.rows.current
         return row if isinstance(row, ForecastRow) else None
 
-    def _show_head(self) -> None:
+    def heads_shown(self) -> None:
+        self.line("forecasts-head").set_class(self._row is None, "-empty")
         width = self.rows.scrollable_content_region.width
         lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
         head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
-        self.line("forecasts-head").update(Content.styled(line_text(head), "dim"))
+        self.show_line("forecasts-head", line_text(head))
 
-    @on(ConversationList.Highlighted, "#forecasts")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
-        if isinstance(event.row, ForecastRow):
-            self.describe(event.row.forecast.reason, by_hand=event.by_hand)
+        if isinstance(row, ForecastRow):
+            self.describe(row.forecast.reason, by_hand=by_hand)
             self._show_axis()
 
-    @on(ConversationList.Shown)
-    def head_shown(self, event: ConversationList.Shown) -> None:
-        has_rows = isinstance(event.list.source, _Forecasts)
-        self.line("forecasts-head").set_class(not has_rows, "-empty")
-        self._show_head()
-
-    @on(ConversationList.Selected, "#forecasts")
-    def selected(self, event: ConversationList.Selected) -> None:
-        """Read the conversation."""
-        if isinstance(event.row, ForecastRow):
-            self.read_conversation(event.row.conversation)
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, ForecastRow):
+            self.read_conversation(row.conversation)
 
     def action_pin(self) -> None:
         """Pin the conversation, so that Hermes keeps it."""

@@ -1,5 +1,5 @@
-"""The pane beside a plan: a map of bytes under its title, with a tile for each of the largest
-conversations, and one for all others.
+"""The map of bytes beside a plan: a tile for each of the largest conversations, and one for all
+others.
 
 The area of a tile is in proportion to its bytes; the others together take half of the map at most,
 so that the largest can be seen in a store of many small ones.
@@ -13,24 +13,17 @@ from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...settings.keys.screen_commands import MAP
 from ...text import formats
 from ...widgets.bindings import bindings
-from ...widgets.lines import TextLine
 from ...widgets.stacked_columns import Cell, Picture
-from .plan_screen import PlanScreen
 
 _NARROWEST = 12
 """Cells; a conversation whose tile would be narrower belongs to the others."""
@@ -242,56 +235,3 @@ class TileMap(Picture, can_focus=True):
         self.cursor = self._tile_at(event.x, event.y)
         if self.cursor == before:
             self.post_message(self.Toggled())
-
-
-class SpacePane(Vertical):
-    """Shows what the screen has measured."""
-
-    def __init__(self, plans: PlanScreen) -> None:
-        super().__init__(id="side")
-        self._plans, self._main = plans, plans.main
-
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="map-title")
-        yield TileMap(id="map")
-
-    def on_mount(self) -> None:
-        self.watch(self._plans, "space_title", self._show_title)
-        self.watch(self._plans, "view", self.redraw, init=False)
-        self.watch(self._plans, "space", self.redraw, init=False)
-
-    def _show_title(self, title: Content) -> None:
-        self.query_one("#map-title", TextLine).update(title)
-
-    def redraw(self) -> None:
-        """Draw the map again, with the names read since."""
-        view, space = self._plans.view, self._plans.space
-        if space is None:
-            return
-        freed = view.freed if view is not None else {}
-        largest = [
-            Tile(self._name_of(tip), size, min(freed.get(tip, 0), size), tip)
-            for tip, size in space.conversations[:MOST_TILES]
-        ]
-        goes = view.totals.bytes if view is not None else 0
-        store = StoreBytes(largest, len(space.conversations), space.total, goes)
-        self.query_one(TileMap).show(store)
-
-    def _name_of(self, tip: str) -> str:
-        conversation = self._main.catalog.of_session(tip)
-        if conversation is None:
-            return tip
-        return one_line(formats.name(self._main.details.complete(conversation)[0]), 100)
-
-    @property
-    def current(self) -> Conversation | None:
-        """That of the tile under the cursor; None on the one of the others, or if it is gone."""
-        tile = self.query_one(TileMap).current
-        return self._main.catalog.of_session(tile.tip) if tile is not None else None
-
-    def nameless(self) -> list[Conversation]:
-        """Return the largest conversations that have no title and no preview yet."""
-        space = self._plans.space
-        largest = space.conversations[:MOST_TILES] if space is not None else ()
-        conversations = (self._main.catalog.of_session(each.tip) for each in largest)
-        return self._main.details.nameless(filter(None, conversations))

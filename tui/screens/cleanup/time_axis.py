@@ -1,11 +1,19 @@
-"""The time axis as a widget; above a plan it has the cutoff of the age rule."""
+"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of last
+activity; above a plan it has the cutoff of the age rule.
+
+`axis_of` looks at every conversation and runs on a reading thread; what draws looks at the columns
+only.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -13,24 +21,224 @@ from textual.geometry import Size
 from textual.message import Message
 
 from hermes_browse.store.amounts import DAY
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.insights.sums import begin_of
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
 from ...text.calendar import MONTHS
-from ...widgets.stacked_columns import NOTHING, Cell, Picture
-from .axis import AMOUNTS, UNITS, Axis, draw, labels
+from ...widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
+
+
+class Measure(StrEnum):
+    """The quantity that the columns show; its value is its name, to be translated."""
+
+    BYTES = N_("bytes")
+    CONVERSATIONS = N_("conversations")
+    MESSAGES = N_("messages")
+    COST = N_("cost")
+
+
+_AMOUNTS: dict[Measure, Callable[[float], str]] = {
+    Measure.BYTES: lambda value: formats.size(round(value)),
+    Measure.CONVERSATIONS: formats.number,
+    Measure.MESSAGES: formats.number,
+    Measure.COST: lambda value: formats.money(value) or "$0",
+}
+"""Return an amount as text."""
+_STEPS = {N_("by day"): 1, N_("by week"): 7, N_("by month"): 32}
+"""Widths of a column, narrowest first, and days from the begin of one into the next."""
+_EQUAL = N_("in equal parts")
+"""The width where there are too many months."""
+_KINDS = {
+    "goes": ("█", N_("delete")),
+    "spared": ("▒", N_("protected")),
+    "stays": ("█", N_("keep")),
+}
+"""Sign and name of each part of a column, lowest first."""
+_MOST_DAYS = 1_000_000.0
+"""Until then there are dates: Hermes takes any number of days."""
+_BYTES = 2000.0
+"""Of a message, as long as nothing is measured."""
+
+
+class AxisShare(NamedTuple):
+    """A chain of sessions on the axis."""
+
+    when: float
+    """Its last activity, Unix seconds."""
+    kind: str
+    """One of `_KINDS`."""
+    amount: float
+
+
+class Axis(NamedTuple):
+    """Columns, oldest first."""
+
+    unit: str
+    """The width of a column, to be translated."""
+    edges: Sequence[float]
+    """The starts of the columns, and the end of the last, Unix seconds."""
+    columns: Sequence[Mapping[str, float]]
+    """The sums of each by kind, over what was last active in it."""
+    measure: Measure
+    is_estimated: bool = False
+    """Bytes of some conversations are not measured yet, but estimated from their messages."""
+    later: tuple[int, float] | None = None
+    """How many conversations are beyond the end, and the time of the last, Unix seconds."""
+
+    def time_at(self, x: float) -> float:
+        """The time at a position of the axis, from 0 on the left to 1 on the right."""
+        place = max(0.0, min(x, 1.0)) * len(self.columns)
+        index = min(int(place), len(self.columns) - 1)
+        start, end = self.edges[index : index + 2]
+        return start + (place - index) * (end - start)
+
+    def place_of(self, when: float) -> float:
+        """The position of a time on the axis, from 0 to 1; there is at least one column."""
+        when = min(max(when, self.edges[0]), self.edges[-1])
+        index = min(bisect_right(self.edges, when), len(self.columns)) - 1
+        start, end = self.edges[index : index + 2]
+        return (index + (when - start) / (end - start)) / len(self.columns)
+
+
+def axis_of(
+    catalog: Catalog,
+    measure: Measure,
+    sizes: Mapping[str, Sizes],
+    *,
+    gone: Container[str],
+    spared: Container[str],
+    most: int,
+    now: float,
+) -> Axis:
+    """Add up a measure over all chains that have a time, as `make_axis` does.
+
+    Args:
+        sizes: Measured so far, by session.
+        gone: Sessions that go.
+        spared: Roots that the rules mean and that stay.
+    """
+    rows = sum(each.rows for each in sizes.values())
+    per_message = sum(each.total for each in sizes.values()) / rows if rows else _BYTES
+    shares = []
+    is_estimated = False
+    for chain in catalog.chains():
+        when = chain.last_active if chain.last_active is not None else chain.root.started_at
+        if when is None:
+            continue
+        messages = sum(each.message_count for each in chain.segments)
+        amounts = {
+            Measure.BYTES: messages * per_message,
+            Measure.CONVERSATIONS: 0.0 if chain.is_attached_subagent else 1.0,
+            Measure.MESSAGES: messages,
+            Measure.COST: chain.cost_usd or 0.0,
+        }
+        amount = amounts[measure]
+        if measure is Measure.BYTES:
+            if all(each.id in sizes for each in chain.segments):
+                amount = sum(sizes[each.id].total for each in chain.segments)
+            else:
+                is_estimated = True
+        kind = "spared" if chain.root_id in spared else "stays"
+        shares.append(AxisShare(when, "goes" if chain.id in gone else kind, amount))
+    return make_axis(shares, measure, most, now)._replace(is_estimated=is_estimated)
+
+
+def _edges(step: int, first: float, last: float, most: int) -> list[float]:
+    """Return the starts of the columns between two times, then the end of the last; no more than
+    `most` columns, the last of which may then end before `last`."""
+    day = date.fromtimestamp(first)
+    if step == 7:
+        day -= timedelta(days=day.weekday())
+    elif step > 7:
+        day = day.replace(day=1)
+    edges = [begin_of(day)]
+    while edges[-1] <= last and len(edges) <= most:
+        day += timedelta(days=step)
+        edges.append(begin_of(day.replace(day=1) if step > 7 else day))
+    return edges
+
+
+def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
+    """Add up shares in at most `most` columns up to `now` (Unix seconds), in the narrowest unit
+    that fits; without any there are no columns."""
+    if not shares:
+        return Axis(_EQUAL, (now,), (), measure)
+    first = min(max(min(each.when for each in shares), 0.0), now)
+    equal = [first + (now - first) * index / most for index in range(most + 1)]
+    by_unit = ((unit, _edges(step, first, now, max(most, 2))) for unit, step in _STEPS.items())
+    unit, edges = next((each for each in by_unit if each[1][-1] > now), (_EQUAL, equal))
+    columns = [dict.fromkeys(_KINDS, 0.0) for _start in edges[:-1]]
+    for each in shares:
+        index = bisect_right(edges, each.when, hi=len(columns)) - 1
+        columns[max(index, 0)][each.kind] += each.amount
+    return Axis(unit, edges, columns, measure)
+
+
+def coming(days: Sequence[float], most: int, now: float) -> Axis:
+    """Return the axis of future days, in conversations that go; it ends before those that are far
+    off.
+
+    `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most`
+    columns fit.
+    """
+    ordered = sorted(min(each, _MOST_DAYS) for each in days)
+    far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
+    shown = [each for each in ordered if each <= far_off]
+    today = AxisShare(now, "goes", 0.0)  # the axis begins today
+    shares = [today, *(AxisShare(now + each * DAY, "goes", 1.0) for each in shown)]
+    end = now + (max(shown, default=0.0) + 1) * DAY
+    axis = make_axis(shares, Measure.CONVERSATIONS, most, end)
+    beyond = len(ordered) - len(shown)
+    return axis._replace(later=(beyond, now + ordered[-1] * DAY)) if beyond else axis
+
+
+def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
+    """Draw at most `width` columns as `height` rows of exactly `width` cells, top first.
+
+    `cut` is the time before which things go, in Unix seconds; None without a rule.
+    """
+    columns = [list(each.items()) for each in axis.columns]
+    rows = stack(columns, width, height, hatched="spared")
+    if cut is not None and columns:
+        line = min(round(axis.place_of(cut) * width), width - 1)
+        for cells in rows:
+            under = cells[line]
+            behind = under.look if under.text in "█▒" else under.behind
+            cells[line] = Cell("│", "cut", behind if behind != "none" else "")
+    return [runs(cells) for cells in rows]
+
+
+def labels(axis: Axis, width: int) -> str:
+    """Return the line of `width` cells below the columns: years, and months if they fit."""
+    wanted = []
+    before = None
+    for index, start in enumerate(axis.edges[:-1]):
+        at = datetime.fromtimestamp(start)
+        text = month = _(MONTHS[at.month - 1])[:3]
+        if before is None and at.month > 1:
+            text = f"{month} {at.year}"
+        elif before is None or at.year != before.year:
+            text = str(at.year)
+        elif at.month == before.month:
+            text = ""
+        before = at
+        wanted.append((index * width // len(axis.columns), text))
+    return place_labels(wanted, width)
 
 
 class TimeAxis(Picture):
     """Columns of what goes and stays over time, under the measure or a title.
 
     With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the
-    cursor.
+    cursor. `clock` returns Unix seconds.
     """
 
     NAME = "axis"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"axis--{look}" for look in ("goes", "spared", "stays", "none", "cut", "title", "text")
+        f"axis--{look}" for look in (*_KINDS, "none", "cut", "title", "text")
     }
 
     @dataclass
@@ -40,10 +248,9 @@ class TimeAxis(Picture):
         days: int
         """Before now."""
 
-    def __init__(self, *, title: str = "", can_cut: bool = True, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._heading, self._can_cut = title, can_cut
-        self.clock: Callable[[], float] = time.time
+    def __init__(self, clock: Callable[[], float], title: str = "", *, can_cut: bool) -> None:
+        super().__init__(id="axis")
+        self._clock, self._heading, self._can_cut = clock, title, can_cut
         self.axis: Axis | None = None
         self.cut: float | None = None
         """The time of the line, Unix seconds."""
@@ -68,27 +275,22 @@ class TimeAxis(Picture):
         width, axis = self.size.width, self.axis
         if axis is None or width < 4:
             return []
-        room, months = width - 2, [_(name)[:3] for name in MONTHS]
-        columns = draw(axis, room, self.size.height - 2, self.cut)
-        below = Cell(" " + labels(axis, room, months), "text")
+        columns = draw(axis, width - 2, self.size.height - 2, self.cut)
+        below = Cell(" " + labels(axis, width - 2), "text")
         return [self._title(axis, width), *([NOTHING, *row] for row in columns), [below]]
 
     def _title(self, axis: Axis, width: int) -> list[Cell]:
         """Return the title, the legend, what is beyond the end, the cutoff, and its keys if there is
         room."""
-        measure = self._heading or _(axis.measure)
-        measure += _(", estimated") if axis.is_estimated else ""
-        unit, peak = _(UNITS[axis.unit]), AMOUNTS[axis.measure](axis.peak)
-        title = _("{what} {unit}, up to {peak}", what=measure, unit=unit, peak=peak)
+        what = self._heading or _(axis.measure)
+        what += _(", estimated") if axis.is_estimated else ""
+        highest = max((sum(each.values()) for each in axis.columns), default=0.0)
+        peak, unit = _AMOUNTS[axis.measure](highest), _(axis.unit)
+        title = _("{what} {unit}, up to {peak}", what=what, unit=unit, peak=peak)
         cells = [Cell(f" {title}  ", "title")]
-        kinds = (
-            ("goes", "█", _("delete")),
-            ("spared", "▒", _("protected")),
-            ("stays", "█", _("keep")),
-        )
-        for look, sign, words in kinds:
-            if self._can_cut and any(getattr(period, look) for period in axis.columns):
-                cells += [Cell(sign, look), Cell(f" {words}  ", "text")]
+        for look, (sign, words) in _KINDS.items():
+            if self._can_cut and any(each[look] for each in axis.columns):
+                cells += [Cell(sign, look), Cell(f" {_(words)}  ", "text")]
         if axis.later is not None:
             count, last = axis.later
             text = ngettext(
@@ -113,7 +315,7 @@ class TimeAxis(Picture):
         """Return the time of the line, with its age if that fits into so many cells."""
         if self.cut is None:
             return ""
-        days, day = round((self.clock() - self.cut) / DAY), formats.day_key(self.cut)
+        days, day = round((self._clock() - self.cut) / DAY), formats.day_key(self.cut)
         words = ngettext(
             "older than 1 day: before {day}", "older than {days:,} days: before {day}", days
         )
@@ -137,7 +339,7 @@ class TimeAxis(Picture):
             self.post_message(self.Moved(days))
 
     def _drag(self, x: int) -> None:
-        axis, now = self.axis, self.clock()
+        axis, now = self.axis, self._clock()
         if axis is None or not axis.columns:
             return
         when = axis.time_at((x - 1) / max(self.size.width - 2, 1))

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from textual.content import Content
+
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import (
     NOTES,
@@ -29,7 +31,7 @@ from ...text.styled import Line, tailed
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
-WAYS: Mapping[CompactionKind, str] = {
+_WAYS: Mapping[CompactionKind, str] = {
     CompactionKind.ROTATION: N_("new session"),
     CompactionKind.IN_PLACE: N_("in place"),
 }
@@ -59,7 +61,7 @@ class CompactionRow(NamedTuple):
         when = formats.timestamp(compaction.at) or _("unknown time")
         line = [_mark(compaction), (formats.fit(when, 18), "title")]
         if width >= _WAY_FROM:
-            line.append((formats.fit(_(WAYS[compaction.kind]), 13), "dim"))
+            line.append((formats.fit(_(_WAYS[compaction.kind]), 13), "dim"))
         line.append((formats.fit(outcome(compaction), 20), "plain"))
         if width >= _BAR_FROM:
             line += [*_bar(compaction, self.most), ("  ", "dim")]
@@ -177,7 +179,7 @@ def read_sides(
     return replaced, instead
 
 
-def notes(compaction: Compaction) -> Iterator[str]:
+def _notes(compaction: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
     left_out = {CompactionNote.GAP}
     if compaction.is_broken and not compaction.kept:
@@ -191,7 +193,7 @@ def notes(compaction: Compaction) -> Iterator[str]:
         )
 
 
-def remedy(inspection: Inspection, compaction: Compaction) -> str:
+def _remedy(inspection: Inspection, compaction: Compaction) -> str:
     """Return a sentence about what helps where the model went on without the messages; empty where
     it did not."""
     if compaction.is_still_there:
@@ -210,6 +212,19 @@ def remedy(inspection: Inspection, compaction: Compaction) -> str:
         "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
     )
     return words.format(id=one_line(inspection.conversation.id[-6:]))
+
+
+def about(inspection: Inspection, compaction: Compaction) -> Content:
+    """Say what helps against a broken compaction, how it was made, and in which session."""
+    sessions = [compaction.session_id]
+    if compaction.into_session_id not in (None, compaction.session_id):
+        sessions.append(str(compaction.into_session_id))
+    way = f"{_(_WAYS[compaction.kind])}: {one_line(' → '.join(sessions), 200)}"
+    facts = " · ".join([way, *_notes(compaction)])
+    helps = _remedy(inspection, compaction)
+    if not helps:
+        return Content.styled(facts, "dim")
+    return Content.assemble((f"! {helps}", "$warning"), (f" · {facts}", "dim"))
 
 
 def title_of_replaced(compaction: Compaction) -> str:

@@ -4,44 +4,149 @@ and what was lost."""
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
 from hermes_browse.store.compression.losses import Losses
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...browser.by_name import load
 from ...browser.list.conversation_list import ConversationList
 from ...browser.main import MainScreen
+from ...browser.transcript.finding import needle
+from ...browser.transcript.loader import read_missing
 from ...browser.transcript.view import TranscriptView
+from ...settings.keys.main_commands import TRANSCRIPT
 from ...settings.keys.screen_commands import COMPACTIONS
 from ...terminal import clipboard
 from ...text import formats
 from ...text.family import count_lost
+from ...widgets.bindings import bindings
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows, NoteRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from ..exporting import ExportCard
 from ..sub_screen import ConversationScreen
 from .inspection import (
-    WAYS,
     CompactionRow,
     Inspection,
+    about,
     compaction_rows,
+    describe_lost,
     lost_markdown,
-    notes,
     nothing_compressed,
     read_sides,
-    remedy,
     replaced_markdown,
     title_of_instead,
     title_of_replaced,
 )
-from .pane import PartPane, ReplacedPane
+
+if TYPE_CHECKING:
+    from hermes_browse.store.compression.losses import Losses, Lost
+
+    from ...browser.transcript.entries import TranscriptModel
+    from ...work.store_screen import StoreScreen
+
+_KEPT = (
+    "scroll_",
+    "to_start",
+    "to_end",
+    "step(",
+    "step_rule(",
+    "toggle_fold",
+    "cycle_tools",
+    "toggle_reasoning",
+)
+"""What the calls of the keys begin with that work here as in the transcript."""
+_MOST_LIT = 150
+"""Lost terms that are highlighted at once."""
+_AROUND = 20
+"""Entries that are read before and after a place that is gone to."""
+
+
+class PartPane(TranscriptView, inherit_bindings=False):
+    """Shows a model of a part; the keys that need the main screen are left out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        each for each in TRANSCRIPT if each.call.startswith(_KEPT)
+    )
+
+    def __init__(self, owner: StoreScreen[None], *, id: str) -> None:
+        super().__init__(id=id)
+        self._owner, self._group = owner, f"part {id}"
+        self._goal: int | None = None
+        """The entry to begin at, until what is there has been read: guessed heights may end the
+        page too early."""
+
+    def open(self, model: TranscriptModel, at: int | None = None) -> None:
+        """Show a part from its start, or from a message, which is unfolded."""
+        self.show(model)
+        index = model.entry_of(at) if at is not None else 0
+        if index is not None and len(model):
+            if at is not None and (row := model.row(index)) is not None:
+                self.page.opened.add(row.id)
+            self._go_to(index)
+            self._goal = index
+
+    def on_transcript_view_needed(self, event: TranscriptView.Needed) -> None:
+        """Read the messages that came into sight."""
+        self._owner.start(self._group, read_missing, self._owner, self, event.first, event.last)
+
+    def loaded(self) -> None:
+        """Lay out the part again, after messages have been read; go to where it begins, unless that
+        was done."""
+        super().loaded()
+        if self._goal is not None:
+            self._go_to(self._goal)
+            self._goal = None
+
+
+class ReplacedPane(PartPane):
+    """What a summary stands for, with what was lost of it highlighted."""
+
+    def __init__(self, owner: StoreScreen[None], *, id: str) -> None:
+        super().__init__(owner, id=id)
+        self._losses: Losses | None = None
+        self._at = -1
+        """The lost term that was gone to last."""
+
+    def open(self, model: TranscriptModel, at: int | None = None) -> None:
+        self._losses, self._at = None, -1
+        super().open(model, at)
+
+    def light(self, losses: Losses) -> None:
+        """Highlight what was lost."""
+        self._losses = losses
+        terms = (needle(each.term) for each in losses.terms[:_MOST_LIT])
+        self.highlight([each for each in terms if each is not None])
+
+    def go_to_lost(self, by: int) -> str:
+        """Go to the next or previous lost term, the most telling first; return a sentence on it."""
+        if self._losses is None:
+            return _("still looking for what was lost")
+        count = len(self._losses.terms)
+        if not count:
+            return _("Nothing was lost.")
+        first = 0 if by > 0 else count - 1
+        self._at = (self._at + by) % count if self._at >= 0 else first
+        lost = self._losses.terms[self._at]
+        self._owner.start(self._group, self._show_lost, lost)
+        return describe_lost(lost, self._at + 1, count)
+
+    async def _show_lost(self, lost: Lost) -> None:
+        """Go to a lost term in its message, which is read first if need be."""
+        matcher, model = needle(lost.term), self.model
+        index = model.entry_of(lost.last_message_id) if model is not None else None
+        if index is None or matcher is None:
+            return
+        if await read_missing(self._owner, self, index - _AROUND, index + _AROUND):
+            self.show_find(lost.last_message_id, matchers=(matcher,))
+
 
 _EXAMPLES = (
     (
@@ -54,19 +159,6 @@ _EXAMPLES = (
     ("?", N_("the store does not say all there is to know of this one")),
     ("!", N_("it left messages behind without a summary; the line below says what helps")),
 )
-
-
-def _about(inspection: Inspection, compaction: Compaction) -> Content:
-    """Say what helps against a broken compaction, how it was made, and in which session."""
-    sessions = [compaction.session_id]
-    if compaction.into_session_id not in (None, compaction.session_id):
-        sessions.append(str(compaction.into_session_id))
-    way = f"{_(WAYS[compaction.kind])}: {one_line(' → '.join(sessions), 200)}"
-    facts = " · ".join([way, *notes(compaction)])
-    helps = remedy(inspection, compaction)
-    if not helps:
-        return Content.styled(facts, "dim")
-    return Content.assemble((f"! {helps}", "$warning"), (f" · {facts}", "dim"))
 
 
 class CompactionsScreen(ConversationScreen):
@@ -110,10 +202,6 @@ class CompactionsScreen(ConversationScreen):
         return self.query_one("#instead", PartPane)
 
     @property
-    def is_pending(self) -> bool:
-        return self.is_whole and (self.replaced.is_drawing or self.instead.is_drawing)
-
-    @property
     def _compaction(self) -> Compaction | None:
         return self._inspection.compactions[self._number] if self._number >= 0 else None
 
@@ -150,14 +238,12 @@ class CompactionsScreen(ConversationScreen):
         rows = compaction_rows(self._inspection.compactions, lost)
         self.rows.show(FixedRows(rows), key=key)
 
-    @on(ConversationList.Highlighted, "#compactions")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        if isinstance(event.row, CompactionRow) and event.row.number != self._number:
-            self._show(event.row.number)
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, CompactionRow) and row.number != self._number:
+            self._show(row.number)
 
-    @on(ConversationList.Selected, "#compactions")
-    def selected(self) -> None:
-        if self._compaction is not None:
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, CompactionRow):
             self.set_focus(self.replaced)
 
     @on(TranscriptView.Notice)
@@ -170,7 +256,7 @@ class CompactionsScreen(ConversationScreen):
         self._number = number
         title = "  " + title_of_instead(compaction)
         self.line("instead-title").update(Content.styled(title, "bold"))
-        self.line("about").update(_about(self._inspection, compaction), layout=True)
+        self.line("about").update(about(self._inspection, compaction), layout=True)
         self._show_losses(compaction)
         self.start("sides", self._open_sides, self._inspection, number)
 
@@ -235,7 +321,8 @@ class CompactionsScreen(ConversationScreen):
         title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
         name = _("{title}, before {time}", title=title, time=time)
         part = frozenset(compaction.gone)
-        load("export")(self.main, self.app, [self.conversation._replace(title=name)], part)
+        named = self.conversation._replace(title=name)
+        self.app.push_screen(ExportCard(self.main, [named], part))
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)

@@ -55,11 +55,6 @@ def sentence(given: ModelContext, memory: Memory) -> str:
     return " · ".join([had, *more])
 
 
-def doubt(given: ModelContext) -> str:
-    """Return why a context is not certain; empty if it is."""
-    return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
-
-
 def toggle_seen_here(main: Panes) -> None:
     """Show what the model saw at the current message, or everything alike again."""
     model, message_id = main.model, main.transcript.current_id
@@ -79,6 +74,5 @@ async def _read_seen_here(main: Panes, model: TranscriptModel, message_id: int) 
         return
     entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
     main.seen = SeenByModel(frozenset(each for each in entries if each is not None), words)
-    main.say_of_page(
-        " · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)]))
-    )
+    doubt = "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
+    main.say_of_page(formats.joined(words, _("the rest is dimmed, Esc ends"), doubt))

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.insights.facts import Facts
@@ -71,9 +72,11 @@ class GroupedSums(NamedTuple):
         return self.by in UNITS
 
     def columns(self, now: float) -> Sequence[str]:
-        """Return the keys of the columns, without gaps, up to today."""
+        """Return the keys of the columns, without gaps, up to today; of clocks that were wrong by
+        more than a year only those of the table."""
         unit, day = self.question.unit, first_day(self.question.period, now)
-        dated = sorted(group.key for group in self.by_time.rows if group.key[:1].isdecimal())
+        early, late = key_of(0.0, unit), key_of(now + 366 * DAY, unit)
+        dated = sorted(each.key for each in self.by_time.rows if early <= each.key <= late)
         today = key_of(now, unit)
         first = key_of(begin_of(day), unit) if day is not None else min([today, *dated[:1]])
         return all_buckets(first, max([today, *dated[-1:]]), unit)

@@ -3,7 +3,6 @@ hour."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -25,11 +24,10 @@ from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import FixedRows, NoteRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import LOOKS, STACKED, STACKS, make_chart
-from .plot import BarPlot, Chosen, WeekPlot
+from .chart import LOOKS, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
@@ -37,7 +35,6 @@ from .words import (
     first_with_value,
     label,
     period_notes,
-    printed,
     search_for,
     sums_lines,
     value_of,
@@ -120,18 +117,12 @@ class InsightsScreen(SubScreen):
             yield GroupList(id="groups")
 
     def on_mount(self) -> None:
-        self.groups.clock = self.main.clock
-        self.groups.columns = self.main.listing.columns
-        self.set_focus(self.groups)
-        self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
+        self.rows.columns = self.main.listing.columns
+        self.rows.show(FixedRows([NoteRow(_("adding up …"))]))
         self.watch_question()
 
     def on_unmount(self) -> None:
         self.sums.stop()
-
-    @property
-    def groups(self) -> ConversationList:
-        return self.query_one("#groups", ConversationList)
 
     @property
     def metric(self) -> str:
@@ -139,7 +130,7 @@ class InsightsScreen(SubScreen):
 
     @property
     def _row(self) -> GroupRow | None:
-        row = self.behind or self.groups.current
+        row = self.behind or self.rows.current
         return row if isinstance(row, GroupRow) else None
 
     # Question and answer
@@ -156,7 +147,7 @@ class InsightsScreen(SubScreen):
         except BrowseError as error:
             if self.answer is None:
                 text = _("{error} F5 tries again.", error=error.sentence)
-                self.groups.show(FixedRows([NoteRow(text)]))
+                self.rows.show(FixedRows([NoteRow(text)]))
             raise
 
     def watch_answer(self, answer: GroupedSums) -> None:
@@ -164,7 +155,7 @@ class InsightsScreen(SubScreen):
             self._natural = first_with_value(answer.report.total)
         sums, costs = sums_lines(answer, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
-        self.line("costs").update(Content.styled(f" {costs}", "dim"))
+        self.show_line("costs", f" {costs}")
         self._show_table()
 
     def catalog_changed(self) -> None:
@@ -187,9 +178,9 @@ class InsightsScreen(SubScreen):
         if answer is None:
             return
         rows = group_rows(answer, self.metric, self._title)
-        self.groups.show(FixedRows(rows))
+        self.rows.show(FixedRows(rows))
         self._show_head()
-        self._show_headings()
+        self.heads_shown()
         self._show_plot()
         if answer.by == "conversation":
             keys = (row.group.key for row in rows if isinstance(row, GroupRow))
@@ -201,10 +192,10 @@ class InsightsScreen(SubScreen):
         if self.question.by == "conversation" and self.behind is None:
             self._show_table()
 
-    def _show_headings(self) -> None:
-        width, row = self.groups.scrollable_content_region.width, self.groups.current
+    def heads_shown(self) -> None:
+        width, row = self.rows.scrollable_content_region.width, self.rows.current
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
-        self.line("headings").update(Content.styled(text, "dim"))
+        self.show_line("headings", text)
 
     def _title(self, root_id: str) -> str:
         assert self.answer is not None  # it has the conversation
@@ -218,8 +209,8 @@ class InsightsScreen(SubScreen):
             return
         catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
-        self.groups.show(rows)
-        self._show_headings()
+        self.rows.show(rows)
+        self.heads_shown()
         count = formats.counted(len(roots), "conversation")
         words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
         self.say(words.format(what=row.name, conversations=count))
@@ -229,7 +220,7 @@ class InsightsScreen(SubScreen):
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
         self._show_plot()
-        self.call_after_refresh(self._show_headings)
+        self.call_after_refresh(self.heads_shown)
 
     def _show_plot(self) -> None:
         answer, row, metric = self.answer, self._row, self.metric
@@ -241,7 +232,7 @@ class InsightsScreen(SubScreen):
         week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:
             values = {group.key: value_of(group, metric) for group in answer.report.rows}
-            week.show(values, current, partial(printed, metric=metric))
+            week.show(values, current, metric)
         else:
             bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
 
@@ -253,25 +244,20 @@ class InsightsScreen(SubScreen):
 
     def _go_to(self, key: str) -> None:
         by = self.question.by
-        index = self.groups.source.index_of(f"g{by} {key}")
+        index = self.rows.source.index_of(f"g{by} {key}")
         if index is not None:
-            self.groups.cursor = index
+            self.rows.cursor = index
         else:
             self.say(_("{what}: nothing", what=label(by, key)))
 
     # Rows
 
-    @on(ConversationList.Highlighted, "#groups")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
-        if isinstance(event.row, GroupRow) and self.behind is None:
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, GroupRow) and self.behind is None:
             self._show_plot()
-            self.describe(event.row.about(), by_hand=event.by_hand)
+            self.describe(row.about(), by_hand=by_hand)
 
-    @on(ConversationList.Selected, "#groups")
-    def selected(self, event: ConversationList.Selected) -> None:
-        event.stop()
-        row = event.row
+    def chose(self, row: ListRow) -> None:
         if isinstance(row, ConversationRow):
             self.read_conversation(row.conversation)
         elif isinstance(row, JobRow):

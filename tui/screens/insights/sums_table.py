@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -14,13 +14,12 @@ from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ...text.styled import Line, line_width
+from ...text.styled import bar as draw_bar
 from ...widgets.list_rows import Column, Columns, NoteRow
-from ...widgets.stacked_columns import Part
 from .adding_up import GroupedSums
 from .chart import OTHERS, OWN, STACKS, Stacking
 from .words import by_name, cost, cost_line, label, value_of
 
-_BAR = "▏▎▍▌▋▊▉█"
 _MOST_CONVERSATIONS = 200
 _LEAST_BAR = 8
 """Cells; with less room there is no bar."""
@@ -105,9 +104,8 @@ class GroupRow(NamedTuple):
 
     group: Group
     table: TableLayout
-    parts: Sequence[Part]
-    """The parts of its bar: looks of the style sheet, and values that add up to the value of the
-    row."""
+    look: str
+    """That of its bar."""
     name: str
     """Printable."""
 
@@ -127,7 +125,9 @@ class GroupRow(NamedTuple):
             (formats.clip(columns, width - name), "plain"),
         ]
         if bar:
-            line += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
+            value = value_of(self.group, self.table.metric)
+            share = max(value / self.table.most, 1 / (8 * bar)) if value else 0.0
+            line += [("  ", "plain"), (draw_bar(share, bar), self.look)]
         return [*line, (" " * (width - line_width(line)), "plain")]
 
     def about(self) -> str:
@@ -136,28 +136,6 @@ class GroupRow(NamedTuple):
         if not group.cost_usd and not group.unknown:
             return name
         return " · ".join([name, _("cost {sum}", sum=cost_line(group, 0))])
-
-
-def _bar(parts: Sequence[Part], most: float, width: int) -> Line:
-    """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet
-    between cells."""
-    total = sum(value for _look, value in parts)
-    if total <= 0 or most <= 0:
-        return []
-    eighths = max(1, round(total / most * width * 8))
-    whole = -(-eighths // 8)
-    spans: Line = []
-    drawn, reached = 0, 0.0
-    for look, value in parts:
-        reached += value
-        end = min(whole, round(reached / total * whole))
-        if end > drawn:
-            spans.append(("█" * (end - drawn), look))
-            drawn = end
-    if eighths % 8 and spans:
-        text, look = spans[-1]
-        spans[-1] = (text[:-1] + _BAR[eighths % 8 - 1], look)
-    return spans
 
 
 def group_rows(
@@ -179,16 +157,9 @@ def group_rows(
     named = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
-    stacking = Stacking(answer, metric)
-
-    def parts(group: Group) -> Sequence[Part]:
-        if answer.is_by_time:
-            return stacking.at(group.key)
-        look = stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0]
-        return [(look, value_of(group, metric))]
-
+    looks = Stacking(answer, metric).looks
     rows = [
-        GroupRow(group, table, parts(group), name)
+        GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
         for group, name in zip(groups, named, strict=True)
     ]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]

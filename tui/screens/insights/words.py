@@ -100,45 +100,36 @@ def tick(by: str, key: str, this_year: int) -> str:
 
 def tokens_line(group: Group, width: int) -> str:
     """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by
-    kind."""
-    tokens = group.tokens
-    cached = tokens.cache_read + tokens.cache_write
+    kind; conversations, messages and tokens if not all fit."""
+    tokens, many = group.tokens, len(group.conversations)
+    total = formats.number(tokens.total)
     kinds = _(
         "{fresh} input, {cached} cached, {out} output",
         fresh=formats.number(tokens.input),
-        cached=formats.number(cached),
+        cached=formats.number(tokens.cache_read + tokens.cache_write),
         out=formats.number(tokens.output),
     )
-    reasoning = (
-        _(" ({count} reasoning)", count=formats.number(tokens.reasoning))
-        if tokens.reasoning
-        else ""
-    )
-    many = len(group.conversations)
-    sentence = ""
-    convs = _("{count:,} convs", count=many)
-    msgs = _("{count:,} msgs", count=group.messages)
-    sessions = _("{count:,} begun", count=group.sessions)
+    reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
+    every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
+    used = _("{count} tokens: {kinds}", count=total, kinds=every)
     begun = ngettext(
         "1 session begun", "{count:,} sessions begun", group.sessions, count=group.sessions
     )
-    heads = (
-        [formats.counted(many, "conversation"), begun, formats.counted(group.messages, "message")],
-        [convs, sessions, msgs],
-        [convs, msgs],
+    messages = formats.counted(group.messages, "message")
+    whole = formats.joined(
+        formats.counted(many, "conversation"),
+        begun,
+        messages,
+        used if tokens.total else _("no tokens recorded"),
     )
-    for head, is_short, more in zip(
-        heads, (False, True, True), (reasoning, reasoning, ""), strict=True
-    ):
-        if tokens.total:
-            used = _("{count} tok: {kinds}") if is_short else _("{count} tokens: {kinds}")
-        else:
-            used = _("no tok recorded") if is_short else _("no tokens recorded")
-        used = used.format(count=formats.number(tokens.total), kinds=f"{kinds}{more}")
-        sentence = " · ".join([*head, used])
-        if cell_len(sentence) <= width:
-            break
-    return sentence
+    if cell_len(whole) <= width:
+        return whole
+    used = _("{count} tok: {kinds}", count=total, kinds=kinds)
+    return formats.joined(
+        _("{count:,} convs", count=many),
+        _("{count:,} msgs", count=group.messages),
+        used if tokens.total else _("no tok recorded"),
+    )
 
 
 def cost_line(group: Group, without_session: int) -> str:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import affected_by_delete, plans_of
+from hermes_browse.store.edit.delete_plan import plans_of
 from hermes_browse.store.edit.restore import Restored, describe_restored, restore
 from hermes_browse.store.hermes.homes import Location, sessions_folder, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
@@ -26,15 +26,15 @@ from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.deleting import and_more
-from ...browser.edit.marking import Undoable
-from ...browser.main import MainScreen
-from ...settings.keys.main_commands import changed
-from ...settings.keys.screen_commands import DROPPING
-from ...text import formats
-from ...text.styled import Line, row_line
-from ...widgets.card import CountCard, CountWords
-from ...widgets.list_rows import Column, Columns
+from ..browser.edit.deleting import and_more
+from ..browser.edit.marking import Undoable
+from ..browser.main import MainScreen
+from ..settings.keys.main_commands import changed
+from ..settings.keys.screen_commands import DROPPING
+from ..text import formats
+from ..text.styled import Line, row_line
+from ..widgets.card import CountCard, CountWords
+from ..widgets.list_rows import Column, Columns
 
 _LISTED = 200
 """Maximum number of conversations listed."""
@@ -61,26 +61,13 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
 """How commands are shown here, where it differs; Esc needs the room."""
 
 
-class DeletedConversation(NamedTuple):
-    """A conversation in a bundle."""
-
-    conversation: Conversation
-    sessions: tuple[str, ...]
-    """Ids of the sessions restored with it: its segments and subagents."""
-
-
-def read_deleted(bundle: Bundle, now: float) -> list[DeletedConversation]:
-    """Read the conversations of a bundle, with their details, in its order; `now` is in Unix
+def read_deleted(bundle: Bundle, now: float) -> dict[str, Conversation]:
+    """Read the conversations of a bundle by id, with their details, in its order; `now` is in Unix
     seconds."""
     with open_store(Store(bundle.path)) as store:
         catalog = store.catalog(now)
-        tips = bundle.conversations
-        conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
-        detailed = store.with_details(conversations)
-    return [
-        DeletedConversation(each, affected_by_delete(catalog, each.id).sessions)
-        for each in detailed
-    ]
+        found = filter(None, map(catalog.of_session, bundle.conversations))
+        return {each.id: each for each in store.with_details(list(found))}
 
 
 class BundleRow(NamedTuple):
@@ -88,8 +75,8 @@ class BundleRow(NamedTuple):
 
     bundle: Bundle
     is_marked: bool
-    deleted: Sequence[DeletedConversation] = ()
-    """Its conversations; empty until they are read."""
+    deleted: Mapping[str, Conversation] = {}
+    """Its conversations by id; empty until they are read."""
 
     @property
     def enter(self) -> str:
@@ -105,7 +92,7 @@ class BundleRow(NamedTuple):
         each = self.bundle
         if each.title and any(each.titles[:1]):
             return each.title
-        first = formats.name(self.deleted[0].conversation) if self.deleted else ""
+        first = next(map(formats.name, self.deleted.values()), "")
         more = len(each.conversations) - 1
         if first and more > 0:
             return _("{title} and {count:,} more", title=first, count=more)
@@ -172,18 +159,12 @@ def contents(row: BundleRow, now: float) -> Content:
 
 def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
     """Format the line of a conversation: its name and facts."""
-    deleted = next((each for each in row.deleted if each.conversation.id == tip), None)
     mark = ("✓ ", "$success") if tip in row.bundle.restored else ("◆ ", "$accent")
-    if deleted is None:
+    if (deleted := row.deleted.get(tip)) is None:
         return Content.assemble(mark, one_line(title or tip, 100))
-    conversation = deleted.conversation
-    facts = [
-        formats.counted(conversation.message_count, "message"),
-        formats.counted(len(deleted.sessions), "session") if len(deleted.sessions) > 1 else "",
-        formats.age(conversation.last_active, now),
-    ]
-    text = " · ".join(fact for fact in facts if fact)
-    return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {text}", "dim"))
+    count = formats.counted(deleted.message_count, "message")
+    facts = formats.joined(count, formats.age(deleted.last_active, now))
+    return Content.assemble(mark, one_line(formats.name(deleted), 100), (f"  {facts}", "dim"))
 
 
 def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
-"""Paint the first rows before Textual is imported, which takes ten times as long as reading and
-painting them.
+"""Run the browser: paint the first rows before Textual is imported, which takes ten times as long as
+reading and painting them.
 
 Textual's first frame has the same rows in the same places and colours, so the handover cannot be
 seen. This is done on terminals with true colours only. The terminal leaves canonical mode and
@@ -10,37 +10,41 @@ Textual; every exit restores the terminal.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location, notes_file
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
-from ..browser.by_name import load
-from ..browser.list.columns import ListLayout
-from ..browser.list.list_model import Order, RowDetails, make_rows
-from ..browser.list.rows import ConversationRow, JobRow, family_heading
-from ..browser.list.views import order_name, shown_line, view_labels
-from ..settings.start import has_head
-from ..terminal.handover import ENDING, Handover
-from ..text.formats import clip
-from ..text.glyphs import is_unicode
-from ..widgets.list_rows import NoteRow
+from .browser.list.columns import ListLayout
+from .browser.list.list_model import Order, RowDetails, make_rows, read_first
+from .browser.list.rows import ConversationRow, JobRow, family_heading
+from .browser.list.views import order_name, shown_line, view_labels
+from .settings.folders import memory_path
+from .settings.start import Start, has_head, read_start, write_memory
+from .terminal.handover import ENDING, EarlyKeys, Handover
+from .text.formats import clip
+from .text.glyphs import is_unicode
+from .widgets.list_rows import NoteRow
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hermes.resume_command import ResumePlan
+    from hermes_browse.store.hosts.link import Links
 
 if sys.platform != "win32":
     import termios
 
-if TYPE_CHECKING:
-    from ..settings.start import Start
-    from ..terminal.early_keys import EarlyKeys
 
 Colour = tuple[int, int, int]
 
@@ -217,12 +221,10 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
 
 
 def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
-    make: type[EarlyKeys] = load("early-keys")  # imported after the first rows are painted
-
     def paint(before: int, after: int) -> None:
         os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
 
-    return make(descriptor, rows.movable, paint, lambda: get_terminal_size() == rows.size)
+    return EarlyKeys(descriptor, rows.movable, paint, lambda: get_terminal_size() == rows.size)
 
 
 @contextlib.contextmanager
@@ -282,3 +284,49 @@ def painted(
             if not handover.is_done:
                 os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
             termios.tcsetattr(descriptor, termios.TCSANOW, before)
+
+
+def choose(
+    location: Location,
+    *,
+    is_printed: bool = False,
+    store: Store | None = None,
+    links: Links | None = None,
+) -> tuple[int, ResumePlan | None]:
+    """Run the browser on a store until it ends.
+
+    Args:
+        is_printed: The chosen command will be printed, not run, so it may be one that cannot run
+            here.
+        store: The store at the location, if it is on a host.
+        links: The connections to hosts, if one is open already.
+
+    Returns:
+        The exit code, and the plan of what to resume.
+
+    Raises:
+        StoreError: The store cannot be read at all; raised before anything is painted.
+    """
+    # The longest the screen waits for a thread that computes. Python's default of 5 ms is a third
+    # of a frame, several times in each.
+    sys.setswitchinterval(0.001)
+    gc.disable()  # nothing is garbage yet, and searching for it takes a tenth of the start
+    store = store or Store(location.path, notes=notes_file(location))
+    now = time.time()
+    start = read_start()
+    first, shown = read_first(store, now, get_terminal_size().lines)
+    with painted(first, shown, location, now, start) as handover:
+        os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
+        from .app import BrowseApp  # imported after the first rows are painted
+
+        app = BrowseApp(location, store, first, shown, handover=handover, start=start, links=links)
+        app.is_choice_printed = is_printed
+        handover.is_done = True
+        try:
+            plan = app.run(mouse=start.options.mouse)
+        finally:
+            app.stop_input()
+    memory = app.new_memory()
+    if memory != start.memory or start.is_first:
+        write_memory(memory_path(), memory)
+    return app.return_code or 0, plan

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
@@ -22,24 +21,23 @@ from hermes_browse.store.trash.progress import Progress, Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.edit.deleting import ProgressCard
-from ...browser.list.conversation_list import ConversationList
-from ...browser.list.list_model import read_first
-from ...browser.main import MainScreen
-from ...settings.keys.screen_commands import TRASH
-from ...text import formats
-from ...widgets.lines import WrappedText
-from ...widgets.list_rows import FixedRows, NoteRow
-from ..sub_screen import SubScreen
+from ..browser.edit.deleting import ProgressCard
+from ..browser.list.conversation_list import ConversationList
+from ..browser.list.list_model import read_first
+from ..browser.main import MainScreen
+from ..settings.keys.screen_commands import TRASH
+from ..text import formats
+from ..widgets.lines import WrappedText
+from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from .bundles import (
     BundleRow,
     BundleScreen,
-    DeletedConversation,
     DropCard,
     contents,
     read_deleted,
     tell_restored,
 )
+from .sub_screen import ListScreen
 
 _UNTITLED = 50
 """Maximum number of untitled bundles whose conversations are read at the start."""
@@ -49,21 +47,21 @@ _MANY = 2_000
 """Restoring at least this many messages takes seconds and shows progress."""
 
 
-class TrashScreen(SubScreen):
+class TrashScreen(ListScreen):
     """Bundles, newest first."""
 
     ENTER = N_("open")
     HELP_TITLE = N_("Trash")
     KEYS = TRASH
+    TITLE = N_("trash")
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
         self._folder = trash_folder(main.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
-        self._deleted: dict[str, list[DeletedConversation]] = {}
+        self._deleted: dict[str, dict[str, Conversation]] = {}
         """Conversations of the bundles that have been read, by bundle name."""
-        self._is_opening = False
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
@@ -71,20 +69,7 @@ class TrashScreen(SubScreen):
             with VerticalScroll(id="side", can_focus=False):
                 yield WrappedText(id="contents")
 
-    def on_mount(self) -> None:
-        self.bundles.clock = self.main.clock
-        self.set_focus(self.bundles)
-        self._read()
-
-    @property
-    def bundles(self) -> ConversationList:
-        """The list."""
-        return self.query_one("#bundles", ConversationList)
-
-    def _read(self) -> None:
-        self.start("bundles", self._read_bundles)
-
-    async def _read_bundles(self) -> None:
+    async def read_rows(self) -> None:
         folder = self._folder
         self._bundles = await self.write(lambda: list_bundles(folder))  # after what is under way
         self._marked &= {each.name for each in self._bundles}
@@ -107,20 +92,19 @@ class TrashScreen(SubScreen):
                 read = partial(read_deleted, bundle, now)
                 self._deleted[bundle.name] = await self.call(read)
             except BrowseError:
-                self._deleted[bundle.name] = []  # opening it shows the reason
+                self._deleted[bundle.name] = {}  # opening it shows the reason
             self._show()
 
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
         summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
-        title = f" {_('trash')}  ", "bold"
-        self.line("header").update(Content.assemble(title, (one_line(summary, 300), "dim")))
+        self.show_title(_(self.TITLE), one_line(summary, 300))
         rows = [
-            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, ()))
+            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, {}))
             for bundle in self._bundles
         ]
-        self.bundles.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
+        self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
         self._show_contents()
 
     def _show_contents(self) -> None:
@@ -132,29 +116,22 @@ class TrashScreen(SubScreen):
 
     @property
     def _current(self) -> BundleRow | None:
-        row = self.bundles.current
+        row = self.rows.current
         return row if isinstance(row, BundleRow) else None
 
     def _targets(self) -> list[Bundle]:
         marked = [each for each in self._bundles if each.name in self._marked]
         return marked or ([self._current.bundle] if self._current is not None else [])
 
-    @on(ConversationList.Highlighted, "#bundles")
-    def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show the contents of the bundle under the cursor."""
-        event.stop()
-        if isinstance(event.row, BundleRow):
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, BundleRow):
             self._show_contents()
-            self._read_bundle_names([event.row.bundle])
+            self._read_bundle_names([row.bundle])
 
-    @on(ConversationList.Selected, "#bundles")
-    def selected(self, event: ConversationList.Selected) -> None:
-        """Open a bundle."""
-        event.stop()
-        if isinstance(event.row, BundleRow) and not self._is_opening:
-            self._is_opening = True
-            self.say(_("reading {name} …", name=event.row.bundle.name))
-            self.start("bundle", self._open, event.row)
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, BundleRow):
+            self.say(_("reading {name} …", name=row.bundle.name))
+            self.start("bundle", self._open, row)
 
     async def _open(self, row: BundleRow) -> None:
         bundle, now, lines = row.bundle, self.main.clock(), max(self.size.height, 20)
@@ -163,10 +140,7 @@ class TrashScreen(SubScreen):
             read_bundle_facts(bundle.path)
             return read_first(Store(bundle.path), now, lines, View.ALL)
 
-        try:
-            first, shown = await self.call(read)
-        finally:
-            self._is_opening = False
+        first, shown = await self.call(read)
         if self.is_current:
             screen = BundleScreen(self.main, bundle, first, shown, row.title)
             self.app.push_screen(screen, self._came_back)
@@ -175,54 +149,60 @@ class TrashScreen(SubScreen):
         """Read the trash again: something may have been restored."""
         if self.is_whole:
             self.say("")
-            self._read()
+            self.catalog_changed()
 
     def action_mark(self) -> None:
         """Mark or unmark the current bundle."""
         if self._current is not None:
             self._marked ^= {self._current.bundle.name}
             self._show()
-            self.bundles.action_move(1)
+            self.rows.action_move(1)
 
     def action_restore(self) -> None:
-        """Restore the marked bundles, or the current one."""
-        if bundles := self._targets():
-            count = len(bundles)
-            self.say(
-                ngettext(
-                    "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
-                )
+        """Restore the marked bundles, or the current one; with many messages, which take seconds,
+        show progress."""
+        if not (bundles := self._targets()):
+            return
+        count, messages = len(bundles), sum(each.messages for each in bundles)
+        self.say(
+            ngettext(
+                "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
             )
-            self.main.start_write(self._restore, bundles, self._show_progress(bundles))
+        )
+        planned = ngettext(
+            "1 deletion to restore", "{count:,} deletions to restore", count, count=count
+        )
+        progress = ProgressCard(f"{planned} · {formats.counted(messages, 'message')}")
+        if messages >= _MANY:
+            self.app.push_screen(progress)
+        self.main.start_write(self._restore, bundles, progress)
 
-    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard | None) -> None:
-        main, folder, restored = self.main, self._folder, list[Restored]()
+    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
+        main, restored, total = self.main, list[Restored](), len(bundles)
         files, stopping = sessions_folder(main.location), main.writes.stopping
-        is_single = len(bundles) == 1
         failure: BrowseError | None = None
 
         def stop() -> bool:
-            return stopping.is_set() or (progress is not None and progress.stopped.is_set())
+            return stopping.is_set() or progress.stopped.is_set()
 
         def put_back(number: int, bundle: Bundle) -> Restored:
             def tell(stage: Stage) -> None:
-                if progress is not None:
-                    share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
-                    text = _(
-                        "{number:,} of {total:,} · {stage}",
-                        number=number,
-                        total=len(bundles),
-                        stage=stage.words,
-                    )
-                    main.writes.tell(progress.show, share, text)
+                share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
+                words = _(
+                    "{number:,} of {total:,} · {stage}",
+                    number=number,
+                    total=total,
+                    stage=stage.words,
+                )
+                main.writes.tell(progress.show, share, words)
 
             return restore(
                 main.store,
-                folder,
+                self._folder,
                 bundle.name,
                 sessions_folder=files,
                 progress=Progress(stop, tell),
-                check=is_single,
+                check=total == 1,
             )
 
         try:
@@ -231,27 +211,16 @@ class TrashScreen(SubScreen):
         except BrowseError as error:
             failure = error
         notes: Sequence[str] = ()
-        if restored and not is_single:
+        if restored and total > 1:
             notes = await main.write(partial(check_index, main.store))
-        if progress is not None:
-            progress.finish()
+        progress.finish()
         if restored:
             tell_restored(main, restored, notes)
-        if failure is not None:
-            main.failed(failure)
         self._marked.clear()
         if self.is_whole:
-            self._read()
-
-    def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
-        messages = sum(each.messages for each in bundles)
-        if messages < _MANY:
-            return None
-        count = ngettext("1 deletion to restore", "{count:,} deletions to restore", len(bundles))
-        title = f"{count.format(count=len(bundles))} · {formats.counted(messages, 'message')}"
-        progress = ProgressCard(title)
-        self.app.push_screen(progress)
-        return progress
+            self.catalog_changed()
+        if failure is not None:
+            raise failure
 
     def action_check(self) -> None:
         """Verify the checksum of a bundle."""
@@ -298,4 +267,4 @@ class TrashScreen(SubScreen):
             )
         )
         self._marked.clear()
-        self._read()
+        self.catalog_changed()

@@ -1,4 +1,5 @@
-"""The time axis of a run: turns, tool calls, tokens, parts, subagents, compressions.
+"""How a conversation went: a time axis of turns, tool calls, tokens, parts, subagents and
+compressions; below it what stands out, its parts and subagents.
 
 Pauses are drawn short: most of the time between two prompts nothing happens.
 """
@@ -10,16 +11,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+from textual.app import ComposeResult
+from textual.content import Content
+
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.changes.run import Run
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
-from ...text import formats
-from ...text.sentences import cache_share, ended_at, has_tokens
-from ...widgets.stacked_columns import NOTHING, Cell, Picture, runs, stack
+from ..browser.list.conversation_list import ConversationList
+from ..settings.keys.screen_commands import RUN
+from ..text import formats
+from ..text.sentences import cache_share, ended_at, facts, has_tokens
+from ..text.styled import Line, row_line
+from ..widgets.lines import TextLine
+from ..widgets.list_rows import Column, Columns, FixedRows, ListRow
+from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
+from .sub_screen import ConversationScreen
 
 _LEAD = 12
 """Cells of the names at the left."""
@@ -81,12 +92,10 @@ class RunAxis(Picture):
         f"run--{look}" for look in (*_TOOLS, "others", "none", "cut", "text")
     }
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._scale = Scale(())
-        self._pointed: list[Span] = []
-        self._still: Callable[[int], list[list[Cell]]] | None = None
-        """Returns for some cells all rows but the last two, which follow the cursor."""
+    _scale = Scale(())
+    _pointed: Sequence[Span] = ()
+    _still: Callable[[int], list[list[Cell]]] | None = None
+    """Returns for some cells all rows but the last two, which follow the cursor."""
 
     def show(self, run: Run) -> None:
         """Show a run."""
@@ -107,9 +116,9 @@ class RunAxis(Picture):
         if self._still is None or room < 2:
             return []
         first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
-        rest = formats.fit(last, max(room - len(first), 0), right=True)
+        times = place_labels([(0, first), (room - len(last), last)], room)
         pointed = self._painted(self._pointed, room)
-        return [*self._still(room), _row(("", pointed)), _row(("", [Cell(first + rest, "text")]))]
+        return [*self._still(room), _row(("", pointed)), _row(("", [Cell(times, "text")]))]
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
         turns = [
@@ -184,3 +193,98 @@ def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[
         if counts[look]:
             yield Cell("█", look)
             yield Cell(f" {one_line(name, 30)} {counts[look]:,}  ", "text")
+
+
+class RunEventRow(NamedTuple):
+    """Something of a run that can be read where it happened."""
+
+    sign: str
+    text: str
+    session_id: str
+    message_id: int | None
+    at: float | None
+    cost: float | None = None
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    @property
+    def key(self) -> str:
+        return f"r{self.session_id} {self.message_id} {self.text}"
+
+    def spans(self, width: int, now: float) -> Line:
+        look = "accent" if self.sign == "!" else "dim"
+        lead = (f" {self.sign} ", look)
+        text = one_line(self.text, 400)
+        return row_line(lead, (text, "title"), _COLUMNS.text(self, width, now), width)
+
+
+_COLUMNS: Columns[RunEventRow] = Columns(
+    Column(N_("when"), 17, lambda row, now: formats.timestamp(row.at), least=60),
+    Column(N_("cost"), 9, lambda row, now: formats.dollars(row.cost)),
+)
+
+
+def run_rows(run: Run) -> Iterator[RunEventRow]:
+    """Yield what stands out, then the parts, then the subagents."""
+    times: dict[int | None, float | None] = {row.id: row.at for row in run.rows}
+    sessions: dict[int | None, str] = {row.id: row.session_id for row in run.rows}
+    for mark in run.marks:
+        id = mark.message_id
+        session_id = sessions.get(id, run.conversation.id)
+        yield RunEventRow("!", mark.text, session_id, id, times.get(id))
+    for part in run.stretches:
+        words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
+        place = part.session_id, part.first_message_id, part.at
+        yield RunEventRow("│", words, *place, part.cost_usd)
+    for subagent in run.subagents:
+        begin, end = subagent.root.started_at, ended_at(subagent)
+        took = formats.duration(end - begin) if begin is not None and end is not None else ""
+        words = _("subagent: {facts}", facts=formats.joined(took, formats.name(subagent)))
+        yield RunEventRow("█", words, subagent.id, None, begin, subagent.cost_usd)
+
+
+class RunScreen(ConversationScreen):
+    """How the current conversation went."""
+
+    ENTER = N_("Read it where it happened")
+    HELP_TITLE = N_("The run")
+    KEYS = RUN
+    TITLE = N_("run")
+
+    def content(self) -> ComposeResult:
+        yield TextLine(id="facts")
+        yield RunAxis(id="axis")
+        yield ConversationList(id="marks")
+
+    @property
+    def axis(self) -> RunAxis:
+        return self.query_one("#axis", RunAxis)
+
+    async def read_rows(self) -> None:
+        session_id, now = self.conversation.id, self.main.clock()
+
+        def read(store: OpenStore) -> tuple[Run, list[RunEventRow]]:
+            run = store.run(session_id, now)
+            run = run._replace(subagents=tuple(store.with_names(run.subagents)))
+            return run, list(run_rows(run))
+
+        run, rows = await self.read(read)
+        missing = _("no cost per message is stored, so the axis has none")
+        if not has_tokens(run):
+            missing = _("neither cost nor tokens per message are stored, so the axis has none")
+        self.line("facts").update(
+            Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
+        )
+        self.axis.show(run)
+        self.rows.show(FixedRows(rows))
+
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        if isinstance(row, RunEventRow):
+            self.axis.point_at(row.at)
+            self.describe(one_line(row.text, 400), by_hand=by_hand)
+
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, RunEventRow):
+            self.read_message(row.session_id, row.message_id)

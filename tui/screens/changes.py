@@ -1,0 +1,299 @@
+"""The files that a conversation and its subagents changed, beside one diff of all edits of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+
+from hermes_browse.store.changes.changes import (
+    Changes,
+    FileChange,
+    ShellCommand,
+    diff_text,
+    relative,
+)
+from hermes_browse.store.changes.edited_file import DiffLine
+from hermes_browse.store.export.files import file_stem, write_file
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ..browser.list.conversation_list import ConversationList
+from ..browser.main import MainScreen
+from ..browser.transcript.tool_text import diff_lines
+from ..settings.keys.screen_commands import FILE_CHANGES
+from ..text import formats
+from ..text.sentences import author, notes, summary
+from ..text.styled import Line, Span, line_text, line_width, row_line, safe_text, wrap_spans
+from ..widgets.lines import TextLine
+from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
+from .sub_screen import ConversationScreen
+
+Place = tuple[str, int]
+"""Ids of a session and of a message in it."""
+_EDGES = 3
+"""Cells of a row that are no text."""
+DIFF_LOOKS = ("added", "removed", "function", "number", "output")
+"""Looks of `diff_lines`."""
+_DISK = {"same": N_("same"), "changed": N_("changed"), "gone": N_("gone")}
+
+
+class FileRow(NamedTuple):
+    """A changed file."""
+
+    change: FileChange
+    directory: str
+    """Of the conversation."""
+    own: frozenset[str]
+    """Ids of its sessions; others are those of subagents."""
+
+    @property
+    def enter(self) -> str:
+        return N_("diff")
+
+    @property
+    def key(self) -> str:
+        return f"f{self.change.path}"
+
+    @property
+    def authors(self) -> list[str]:
+        """Who edited it, in order."""
+        names = (author(edit.session_id, self.own) for edit in self.change.edits)
+        return list(dict.fromkeys(names))
+
+    def spans(self, width: int, now: float) -> Line:
+        mark = (" · ", "dim") if self.change.is_exact else (" ? ", "accent")
+        path = one_line(relative(self.change.path, self.directory), 400)
+        return row_line(mark, (path, "title"), COLUMNS.text(self, width, now), width)
+
+    def whole(self, width: int) -> Sequence[ListRow]:
+        """Return the rows of its diff."""
+        nothing = NoteRow(_("what it changed, it changed back"))
+        return list(diff_rows(self.change, width)) or [nothing]
+
+
+def _authors(row: FileRow) -> str:
+    first, *others = row.authors
+    return f"{first} +{len(others)}" if others else first
+
+
+COLUMNS: Columns[FileRow] = Columns(
+    Column(N_("edits"), 6, lambda row, now: str(len(row.change.edits))),
+    Column(N_("added"), 7, lambda row, now: _count("+", row.change.added)),
+    Column(N_("removed"), 8, lambda row, now: _count("-", row.change.removed)),
+    Column(N_("who"), 10, lambda row, now: _authors(row), least=56, lead=1),
+    Column(N_("on disk"), 9, lambda row, now: _on_disk(row), least=64, lead=1),
+)
+
+
+def _count(sign: str, count: int | None) -> str:
+    return "?" if count is None else f"{sign}{count}"
+
+
+def _on_disk(row: FileRow) -> str:
+    return _(_DISK[row.change.disk]) if row.change.disk is not None else ""
+
+
+class PlaceRow(NamedTuple):
+    """A line of a diff, or a command: what a message did."""
+
+    key: str
+    lead: str
+    text: Span
+    place: Place
+    """The message, or one near the line."""
+    command: str = ""
+    """The whole command."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    def spans(self, width: int, now: float) -> Line:
+        return row_line((self.lead, "dim"), self.text, "", width)
+
+    def whole(self, width: int) -> Sequence[ListRow]:
+        """Return the rows of the whole command."""
+        lines: list[Line] = [[(line, "output")] for line in safe_text(self.command).split("\n")]
+        return list(_text_rows(self.key, lines, self.place, width))
+
+
+def command_row(command: ShellCommand) -> PlaceRow:
+    """Return the row of a command that may have changed files."""
+    key, text = f"c{command.message_id} {command.text}", one_line(command.text, 400)
+    place = command.session_id, command.message_id
+    return PlaceRow(key, " $ ", (text, "plain"), place, command.text)
+
+
+def messages_behind(diff: Sequence[DiffLine]) -> Iterator[int | None]:
+    """Yield the message behind each line of a diff: of lines around a change, that of the change
+    above, or at the start of a hunk the one below."""
+    near: int | None = None
+    for number, line in enumerate(diff):
+        if near is None or line.text.startswith("@@"):
+            below = (each.message_id for each in islice(diff, number, None))
+            near = next(filter(None, below), None)
+        near = line.message_id or near
+        yield near
+
+
+def diff_rows(change: FileChange, width: int) -> Iterator[PlaceRow]:
+    """Yield the rows of the diff of a file; long lines take several of `width` cells."""
+    sessions = {edit.message_id: edit.session_id for edit in change.edits}
+    last = change.edits[-1].message_id
+    behind = messages_behind(change.diff)
+    for number, (line, near) in enumerate(zip(change.diff, behind, strict=True)):
+        message_id = near or last
+        place = sessions[message_id], message_id
+        yield from _text_rows(f"d{number}", diff_lines(line.text.removesuffix("\n")), place, width)
+
+
+def _text_rows(key: str, lines: Sequence[Line], place: Place, width: int) -> Iterator[PlaceRow]:
+    room = width - _EDGES
+    for number, line in enumerate(lines):
+        pieces = [line] if line_width(line) <= room else wrap_spans(line, room)
+        for part, piece in enumerate(pieces):
+            text = piece[0] if piece else ("", "output")
+            yield PlaceRow(f"{key} {number} {part}", " ", text, place)
+
+
+_LONGEST_PROMPT = 300
+
+
+class DiffList(ConversationList):
+    """The lines of a diff, with a cursor."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in DIFF_LOOKS}
+
+
+class ChangesScreen(ConversationScreen):
+    """What the current conversation did to files."""
+
+    ENTER = N_("To the diff; there, read the message that made this change")
+    HELP_TITLE = N_("Changes of files")
+    KEYS = FILE_CHANGES
+    TITLE = N_("changes")
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._own = frozenset(segment.id for segment in self.conversation.segments)
+        self._changes: Changes | None = None
+        self._asked: Place | None = None
+        """The message whose prompt is shown."""
+
+    def content(self) -> ComposeResult:
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield TextLine(id="files-head")
+                yield ConversationList(id="files")
+            with Vertical(id="side"):
+                yield TextLine(id="asked")
+                yield DiffList(id="diff")
+
+    @property
+    def diff(self) -> DiffList:
+        return self.query_one("#diff", DiffList)
+
+    async def read_rows(self) -> None:
+        session_id, now = self.conversation.id, self.main.clock()
+        changes = await self.read(lambda store: store.file_changes(session_id, now))
+        if changes == self._changes:
+            return
+        self._changes = changes
+        self.show_title(_("changes"), f"{summary(changes)} · {self.about}")
+        files = [FileRow(change, changes.directory, self._own) for change in changes.files]
+        heads: list[ListRow] = []
+        if not files:
+            heads.append(NoteRow(_("No edit of a file is stored in this conversation.")))
+        if changes.commands:
+            heads.append(NoteRow(_("These commands may have changed files:")))
+        self.rows.show(FixedRows([*files, *heads, *map(command_row, changes.commands)]))
+        self._show_diff()
+        self.query_one("#side").display = bool(changes.files or changes.commands)
+
+    def heads_shown(self) -> None:
+        width = self.rows.scrollable_content_region.width
+        head = row_line(("   ", "dim"), (_("file"), "dim"), COLUMNS.head(width), width)
+        self.show_line("files-head", line_text(head))
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self._show_diff)  # when the pane has its new width
+
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        self._show_diff(top=True)
+        if isinstance(row, FileRow):
+            names, edits = ", ".join(row.authors), formats.counted(len(row.change.edits), "edit")
+            by = _("{edits} by {names}", edits=edits, names=names)
+            self.describe(" · ".join([by, *notes(row.change)]), by_hand=by_hand)
+
+    def _show_diff(self, *, top: bool = False) -> None:
+        """Show the diff of the file under the cursor, or the whole command."""
+        if self.is_whole:
+            self.start("diff", self._lay_out, top)
+
+    async def _lay_out(self, top: bool) -> None:
+        """Lay the diff out on a thread, as it may have very many lines."""
+        row, width = self.rows.current, self.diff.scrollable_content_region.width
+        rows: Sequence[ListRow] = []
+        if isinstance(row, FileRow | PlaceRow):
+            rows = await self.call(partial(row.whole, width))
+        self.diff.show(FixedRows(rows), top=top)
+        if not isinstance(self.diff.current, PlaceRow):
+            self._asked = None
+            self.line("asked").update("")
+
+    @on(ConversationList.Highlighted, "#diff")
+    def line_highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.prevent_default()  # it is no file
+        if isinstance(event.row, PlaceRow) and event.row.place != self._asked:
+            self._asked = event.row.place
+            self.start("asked", self._read_prompt, event.row)
+
+    async def _read_prompt(self, row: PlaceRow) -> None:
+        """Show above the diff the prompt before a change, its time, and who made the change."""
+        session_id, message_id = row.place
+        prompt = await self.read(lambda store: store.prompt_before(session_id, message_id))
+        asked = one_line(prompt.said, _LONGEST_PROMPT) if prompt is not None else ""
+        time = formats.timestamp(prompt.timestamp) if prompt is not None else ""
+        facts = formats.joined(time, author(session_id, self._own))
+        self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
+
+    def chose(self, row: ListRow) -> None:
+        """Go to the diff of a file, or read the message behind a line or a command."""
+        if isinstance(row, FileRow):
+            self.set_focus(self.diff)
+        elif isinstance(row, PlaceRow):
+            self.read_message(*row.place)
+
+    def action_pane(self) -> None:
+        self.set_focus(self.rows if self.diff.has_focus else self.diff)
+
+    def action_export(self) -> None:
+        """Save the diffs of all files as one new file."""
+        if self._changes is not None and self._changes.files:
+            self.main.start_write(self._export, self._changes.files)
+        else:
+            self.say(_("there is no diff to save"))
+
+    async def _export(self, files: Sequence[FileChange]) -> None:
+        conversation = self.conversation
+        stem = file_stem(conversation.title or conversation.preview or conversation.id)
+
+        def write() -> Path:
+            path, numbers = Path(f"{stem}.diff"), count(1)
+            while path.exists():
+                path = Path(f"{stem} {next(numbers)}.diff")
+            write_file(path, [diff_text(files)])
+            return path
+
+        path = await self.main.write(write)
+        self.main.say(_("saved {path}", path=path.absolute()))

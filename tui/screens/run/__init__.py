@@ -1,1 +1,0 @@
-"""The screen of how a conversation went."""

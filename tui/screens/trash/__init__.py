@@ -1,1 +1,0 @@
-"""The trash on the screen."""

@@ -1,1 +1,0 @@
-"""From the first painted rows to a running browser."""
