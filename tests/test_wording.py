@@ -33,7 +33,7 @@ _TRANSLATED = [each for each in LANGUAGES if each != "en"]
 _TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 _SQL = re.compile(
     r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|DETACH|JOIN|IN|AND|OR|VALUES|ORDER BY|GROUP BY"
-    r"|LIMIT|BEGIN|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
+    r"|LIMIT|AS|DESC|BEGIN|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
 )
 _SHELL = re.compile(r"&& | tool install --force|^\s*function hermes\b")
 """Lines that a shell runs."""

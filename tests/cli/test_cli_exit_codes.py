@@ -280,7 +280,7 @@ def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
     ended = call("list")
     refused(ended, 1, "something unexpected went wrong (RuntimeError)")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
-    assert "measurable.py" in log.read_text() and "secret" not in log.read_text() + ended.err
+    assert "api.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0
 
 

@@ -36,7 +36,7 @@ def test_it_is_private_and_goes(temporary):
 def test_what_is_put_in_while_it_is_removed_goes_at_the_end(temporary):
     """As a thread does that still reads a store there."""
     program = """
-from hermes_browse.store.temporary import TemporaryFolder
+from hermes_browse.store.files import TemporaryFolder
 folder = TemporaryFolder("demo")
 folder.remove()
 folder.path.mkdir()

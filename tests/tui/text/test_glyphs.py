@@ -49,7 +49,7 @@ def signs_in(path):
     }
 
 
-_SIGNS_OF_ALL = ("glyphs", "styled", "stacked_columns", "columns")
+_SIGNS_OF_ALL = ("glyphs", "styled", "stacked_columns", "list_rows")
 """Modules that have signs for others."""
 
 
@@ -86,7 +86,7 @@ def test_every_sign_has_words_in_the_help():
 
 def test_legends_name_places_there_are_and_signs_that_are_drawn():
     """No words for a sign that is gone; every screen may draw what its columns share."""
-    columns = "".join(painted_constants(ROOT / "tui" / "widgets" / "columns.py"))
+    columns = "".join(painted_constants(ROOT / "tui" / "widgets" / "list_rows.py"))
     for each in LEGENDS:
         assert each.place in ("main", *SCREENS)
         texts = columns + "".join(
