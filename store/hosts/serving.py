@@ -212,7 +212,7 @@ class _LeaseThread:
                 call=name,
             )
             raise RefusedError(text)
-        values = codec.received(name, asked.question.given, now)
+        values = codec.received(name, asked.question.given)
         if types.changes:
             asked.changes, asked.seconds = True, CHANGE_SECONDS
         self._begin(asked)
