@@ -238,7 +238,7 @@ class Place:
         """Read it now, even shortly after a failure; this may wait for a host."""
         if self.link is not None and self.link.error is not None:
             with contextlib.suppress(BrowseError):  # `away` has it
-                self.link.reconnect()
+                self.link.open(0.0)
         self.read()
 
     @property
