@@ -88,8 +88,7 @@ def opened_links() -> Iterator[Links]:
 
 def _store_of(host: Host, links: Links) -> OpenStore:
     """Connect to a host; HostError if it cannot be reached."""
-    location = later.remote.locate_there(links.of(host))
-    return OpenStore(later.remote.store_at(location, links), location)
+    return open_store(later.remote.locate_there(links.of(host)), links)
 
 
 @contextmanager
