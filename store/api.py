@@ -19,11 +19,13 @@ from .call import call, read, read_at, read_in_portions
 from .changeable import Changeable
 from .connection.connect import Store
 from .connection.reader import Stopped
-from .errors import no_session
+from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, Hidden, Session, Sort, View
+from .text import one_line
 from .trash.progress import never
+from .wording import _
 
 if TYPE_CHECKING:
     from .cleanup.plan import Plan
@@ -220,10 +222,19 @@ class OpenStore(Changeable):
     plan = read(later.plan.make_plan)
 
     def measure_more(self, plan: Plan, known: MutableMapping[str, Sizes]) -> Plan:
-        """Measure a piece of a plan, at least one session, longest idle first."""
-        missing = [session for session in plan.unmeasured() if session.id not in known]
+        """Measure a piece of a plan, at least one session, longest idle first.
+
+        Raises:
+            StoreError: None was measured, so that to go on would never end.
+        """
+        missing = {session.id: session for session in plan.unmeasured() if session.id not in known}
         if missing:
-            known.update(self.sizes_of(missing, _PIECE))
+            measured = self.sizes_of(list(missing.values()), _PIECE)
+            if missing.keys().isdisjoint(measured):
+                raise StoreError(
+                    _("The size of {session} is not known.", session=one_line(next(iter(missing))))
+                )
+            known.update(measured)
         return plan.measured(known)
 
     @call

@@ -8,7 +8,7 @@ because of an inherited marker.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -163,7 +163,7 @@ def sort_deletes(
     return divide(reader, kept), refused
 
 
-def plan_delete(reader: Reader, session_ids: Iterable[str], now: float) -> list[DeletePlan]:
+def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
     """Plan a delete of all the conversations or none; as `sort_deletes`.
 
     Raises:

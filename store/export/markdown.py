@@ -211,12 +211,12 @@ def message_markdown(rendered: RenderedMessage, *, is_folded: bool = False, note
             document that names the days.
         note: More about it for the heading.
     """
-    moment = local_time(rendered.message.timestamp)
+    moment, number = local_time(rendered.message.timestamp), rendered.message.id
     form = "%H:%M:%S" if is_folded else "%Y-%m-%d %H:%M:%S"
     heading = [
         speaker(rendered),
         moment.strftime(form) if moment else "",
-        "" if is_folded else _("message {id}", id=rendered.message.id),
+        "" if is_folded or number < 0 else _("message {id}", id=number),  # below 0: no row
         note,
     ]
     state = state_word(rendered.message.state)

@@ -7,6 +7,8 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
+import json
+import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -72,38 +74,36 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
-class _Form(NamedTuple):
-    """How an argument travels that does not travel as itself."""
+class _Received:
+    """An argument that does not travel as itself, made of what came."""
 
-    kind: object
-    sent: Callable[[Any], object]
-    received: Callable[[Any, float], object]
-    """Makes it of what came, and of the time there."""
+    def __init__(self, value: object) -> None:
+        self.value = value
 
 
-_TEXT = _Form(
-    str, lambda query: getattr(query, "text", query), lambda text, now: parse(text, now=now)
-)
-_FORMS: Mapping[object, _Form] = {
-    Query: _TEXT,
-    Query | str: _TEXT,
-    Selection: _Form(
-        tuple[str, frozenset[str]],
-        lambda chosen: (chosen.query.text, chosen.marks),
-        lambda came, now: Selection(parse_line(came[0], now), came[1]),
-    ),
+class _QueryText(_Received):
+    """A `Query` as it travels: a text, which the other side parses."""
+
+
+class _SelectionTexts(_Received):
+    """A `Selection` as it travels: its line, and the marked ids."""
+
+
+_SENT_AS: Mapping[object, object] = {
+    Query: _QueryText,
+    Query | str: _QueryText,
+    Selection: _SelectionTexts,
 }
+"""Types of arguments that do not travel as themselves."""
 
 
 class Signature(NamedTuple):
     """The types of a call."""
 
     parameters: Arguments
-    """Those that travel."""
+    """Those that travel, each with the type that it has on the way."""
     arguments: type[msgspec.Struct]
     """A structure of them."""
-    forms: Mapping[str, _Form]
-    """By name, for those that do not travel as themselves."""
     own: tuple[str, ...]
     """Those of which each side has its own: a catalog, and `known` sizes."""
     stops: bool
@@ -133,15 +133,13 @@ def signature(name: str) -> Signature:
         elif (reported := _reported(kind)) is not None:
             reports[parameter.name] = reported
         elif parameter.name != "stopped":
-            form = _FORMS.get(kind)
-            sent[parameter.name] = kind if form is None else form.kind
+            sent[parameter.name] = _SENT_AS.get(kind, kind)
             is_needed = parameter.default is parameter.empty
             default = msgspec.NODEFAULT if is_needed else parameter.default
             fields.append((parameter.name, sent[parameter.name], default))
     return Signature(
         sent,
         msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
-        {each: _FORMS[hints[each]] for each in sent if hints[each] in _FORMS},
         tuple(own),
         "stopped" in hints,
         reports,
@@ -191,6 +189,11 @@ def _decode_hook(kind: type, value: object) -> object:
         return error
     if kind is Path:
         return Path(str(value))
+    if kind is _QueryText:
+        return kind(parse(msgspec.convert(value, str), now=time.time()))
+    if kind is _SelectionTexts:
+        line, marks = msgspec.convert(value, tuple[str, frozenset[str]])
+        return kind(Selection(parse_line(line, time.time()), marks))
     if kind is object:  # a value as it is stored
         return value
     raise NotImplementedError(kind.__name__)
@@ -204,17 +207,8 @@ def encode(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return _encoder.encode(_clean(msgspec.to_builtins(value, enc_hook=_encode_hook)))
-
-
-def _clean(value: object) -> object:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_clean(key): _clean(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
-    return value
+        plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_hook)
+        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
 
 
 @cache
@@ -255,25 +249,28 @@ def _is_sound(value: object) -> bool:
 
 def sent(name: str, values: Arguments) -> bytes:
     """Return the arguments of a call that travel, as JSON."""
-    types = signature(name)
-    plain = {each: value for each, value in values.items() if each in types.parameters}
-    for each in types.forms.keys() & plain.keys():
-        plain[each] = types.forms[each].sent(plain[each])
-    return encode(plain)
+    parameters = signature(name).parameters
+    return encode({each: _sent(value) for each, value in values.items() if each in parameters})
 
 
-def received(name: str, given: msgspec.Raw, now: float) -> dict[str, object]:
+def _sent(value: object) -> object:
+    if isinstance(value, Selection):
+        return value.query.text, value.marks
+    return value.text if isinstance(value, Query) else value
+
+
+def received(name: str, given: msgspec.Raw) -> dict[str, object]:
     """Return the arguments of a call.
 
     Raises:
         ValueError: One is unknown, missing, or not of its type.
     """
-    types = signature(name)
-    arguments: Any = decode(given, types.arguments)
+    arguments: Any = decode(given, signature(name).arguments)
     values: dict[str, object] = msgspec.structs.asdict(arguments)
-    for each, form in types.forms.items():
-        values[each] = form.received(values[each], now)
-    return values
+    return {
+        each: value.value if isinstance(value, _Received) else value
+        for each, value in values.items()
+    }
 
 
 class Failure(NamedTuple):

@@ -138,6 +138,8 @@ class HostError(StoreError):
         self.host, self.code = host, code
         self.mend = remedy
         """The remedy alone, without the command that says more; may be empty."""
+        self.said = ""
+        """What ssh or the host said, as it was said."""
 
 
 class HostRefusedError(HostError, RefusedError):
@@ -268,8 +270,12 @@ def fault(
     found = _FAULTS[kind]
     own = _(found.remedy, **fields)
     sentence = _(found.sentence, **fields)
-    error = HostRefusedError if kind == "host-rights" else HostError
-    return error(host, found.code or kind, sentence, remedy=remedy or own)
+    refused = kind == "host-rights"
+    error = (HostRefusedError if refused else HostError)(
+        host, found.code or kind, sentence, remedy=remedy or own
+    )
+    error.said = said
+    return error
 
 
 def explain(

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -28,7 +29,7 @@ from ..errors import BrowseError, QueryInterruptedError
 from ..trash.progress import never
 from ..wording import _
 from .host import Host, HostError, explain, fault
-from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess
+from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
 
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
@@ -296,8 +297,8 @@ class Link:
         return self.connection.error if self.connection is not None else None
 
     def open(self, wait: float | None = None) -> Hello:
-        """Connect, unless connected, or a failure is less than `wait` seconds ago; return what the
-        host said.
+        """Connect, unless connected, or a failure is less than `wait` seconds ago, by default
+        `RETRY_SECONDS`; return what the host said.
 
         Raises:
             HostError: It cannot be reached, has no such program, or is about another profile than
@@ -322,20 +323,12 @@ class Link:
                 known = self.connection = Connection(self)
             return known
 
-    def reconnect(self) -> Hello:
-        """Connect as `open`, even shortly after a failure."""
-        return self.open(0.0)
-
     def try_again(self) -> None:
         """Connect in the background if the last attempt is a while ago; for a caller that polls."""
         known = self.connection
         if known and known.error and time.monotonic() - known.lost_at > POLL_SECONDS:
-            name = f"host {self.host.name}"
-            threading.Thread(target=self._try, name=name, daemon=True).start()
-
-    def _try(self) -> None:
-        with contextlib.suppress(HostError):  # `error` has it
-            self.open(POLL_SECONDS)
+            # Nobody waits for it: `error` has what came of it.
+            in_thread(partial(self.open, POLL_SECONDS), f"host {self.host.name}")
 
     def send(self, question: Json, arguments: bytes = b"{}") -> AskedQuestion:
         """Send a question with its arguments as JSON; errors as of `open`."""

@@ -149,7 +149,7 @@ class Lease:
             remedy=_("Look at the list once {name} is back: nothing is sent again.", name=name),
         )
         try:
-            self.link.reconnect()
+            self.link.open(0.0)
             answer = self._found(lost, call, values, title)
         except BrowseError:
             raise in_doubt from lost

@@ -21,13 +21,12 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import queue
 import sqlite3
 import threading
 import time
 from functools import partial
-from types import ModuleType
+from importlib import import_module
 from typing import IO
 
 import msgspec
@@ -44,12 +43,6 @@ from ..wording import _
 from . import codec
 from .link import PROGRESS_BYTES
 from .ssh import ANSWER_BYTES
-
-resource: ModuleType | None
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
 
 _IDLE_SECONDS = 3.0
 """A store that its caller left open is closed after this time: Hermes counts an open one as a
@@ -100,8 +93,8 @@ def _read_question(line: bytes) -> _Question:
 class _Asked:
     """A question without an answer."""
 
-    def __init__(self, question: _Question, name: str) -> None:
-        self.question, self.id, self.name = question, question.id, name
+    def __init__(self, question: _Question) -> None:
+        self.id, self.name, self.given = question.id, str(question.ask), question.given
         self.changes = False
         """Whether it changes the store."""
         self.seconds = QUESTION_SECONDS
@@ -197,7 +190,7 @@ class _LeaseThread:
         with self._lock:
             asked.until = time.monotonic() + asked.seconds
             self._running = asked
-        if asked.is_cancelled or self._server.has_ended:
+        if asked.is_cancelled or self._server.ended.is_set():
             raise QueryInterruptedError(_("The query was interrupted."))
 
     def _ask(self, asked: _Asked) -> bytes:
@@ -212,7 +205,7 @@ class _LeaseThread:
                 call=name,
             )
             raise RefusedError(text)
-        values = codec.received(name, asked.question.given, now)
+        values = codec.received(name, asked.given)
         if types.changes:
             asked.changes, asked.seconds = True, CHANGE_SECONDS
         self._begin(asked)
@@ -221,7 +214,9 @@ class _LeaseThread:
         for kind in types.reports:
             values[kind] = partial(server.report, asked, kind)
         if types.stops:
-            values["stopped"] = lambda: asked.is_stopped or (server.has_ended and not asked.changes)
+            values["stopped"] = lambda: (
+                asked.is_stopped or (server.ended.is_set() and not asked.changes)
+            )
         return codec.encode(CALLS[name](self._store, **values))
 
 
@@ -255,7 +250,8 @@ class Server:
         """Questions that have no answer yet."""
         self._counting = threading.Lock()
         self._writing = threading.Lock()
-        self._ended = threading.Event()
+        self.ended = threading.Event()
+        """Set when the caller is gone."""
 
     def serve(self, source: IO[bytes], hello: Json) -> None:
         """Say hello, and answer until the source ends."""
@@ -269,7 +265,7 @@ class Server:
                 with contextlib.suppress(ValueError, RecursionError):
                     self._heard(_read_question(line))
         finally:
-            self._ended.set()
+            self.ended.set()
             until = time.monotonic() + _END_SECONDS
             leases = list(self._leases.values())
             for lease in leases:
@@ -282,11 +278,6 @@ class Server:
         """While the hello travels, load the modules of the first list, and read its pages."""
         with contextlib.suppress(Exception), OpenStore(self.store, self.location) as store:
             store.first_page(time.time())  # the first question tells what is wrong
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the caller is gone."""
-        return self._ended.is_set()
 
     def _write(self, line: bytes) -> None:
         """Send a line, from any thread; nothing if nobody reads any more."""
@@ -340,11 +331,10 @@ class Server:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
             self._write(_failed(question.id, RefusedError(sentence)))
         else:
-            self._put(_Asked(question, str(question.ask)), len(waiting))
+            self._put(_Asked(question), question.lease, len(waiting))
 
-    def _put(self, asked: _Asked, waiting: int) -> None:
+    def _put(self, asked: _Asked, number: int | None, waiting: int) -> None:
         """Let a question wait for its lease, if there is room beside those that wait."""
-        number = asked.question.lease
         if waiting >= _WAITING or (number not in self._leases and len(self._leases) >= _WAITING):
             sentence = _("There are too many questions at once.")
             self._write(_failed(asked.id, RefusedError(sentence)))
@@ -364,7 +354,7 @@ class Server:
                 self._write(codec.encode({"fingerprint": fingerprint}) + b"\n")
             for lease in list(self._leases.values()):
                 lease.expire(time.monotonic())
-            if self._ended.wait(_WATCH_SECONDS):
+            if self.ended.wait(_WATCH_SECONDS):
                 return
 
 
@@ -373,20 +363,8 @@ def limit_memory() -> None:
     (https://sqlite.org/pragma.html#pragma_hard_heap_limit)."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"PRAGMA hard_heap_limit={_SQLITE_BYTES}")
-    if resource is not None:
+    with contextlib.suppress(ImportError):  # Windows has none
+        resource = import_module("resource")
         _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = _PROCESS_BYTES if hard == resource.RLIM_INFINITY else min(_PROCESS_BYTES, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-
-
-def take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return standard input and output for questions and answers.
-
-    Everything else that is printed goes to standard error, and whoever else reads finds the end.
-    """
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return questions, answers

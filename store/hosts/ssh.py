@@ -145,15 +145,13 @@ class Reply(NamedTuple):
     """What a line printed on a host."""
 
     code: int
-    """Its exit code; that of ssh if this failed, -1 if it did not end."""
+    """Its exit code; -1 if it did not end."""
     out: str
     err: str
-    has_begun: bool
-    """False if it did not run; then `out` is what was printed instead."""
 
 
-def run(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
-    """Run a line in the shell of a host and return what came of it.
+def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
+    """Run a line in the shell of a host and return what it printed.
 
     Args:
         host: Where.
@@ -161,7 +159,7 @@ def run(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
         seconds: How long it may print nothing.
 
     Raises:
-        HostError: There is no ssh, or it is silent, or says too much.
+        HostError: ssh failed, or is silent; the host has no such program, or says too much.
     """
     process = SshProcess(host, f"echo {_MARK}; {line}")
     out, has_begun, limit = bytearray(), False, CONNECT_SECONDS
@@ -178,28 +176,17 @@ def run(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
         raise fault(host, "host-silent", seconds=limit) from None
     finally:
         process.close()
-    text = out.decode("utf-8", "replace")
-    return Reply(-1 if code is None else code, text, process.said, has_begun)
-
-
-def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
-    """Run a line as `run` does; return what it printed.
-
-    Raises:
-        HostError: ssh failed, the host has no such program, or the output is not what was asked
-            for.
-    """
-    reply = run(host, line, seconds)
-    noise = "" if reply.has_begun else reply.out
-    if reply.code == SSH_FAILED and not reply.has_begun and not reply.err:
+    text, said = out.decode("utf-8", "replace"), process.said
+    if not has_begun and code == SSH_FAILED and not said:
         raise fault(host, "host-closed")
-    has_failed = reply.code == SSH_FAILED or is_no_program(host, reply.code, reply.err)
-    if has_failed or (reply.code and not reply.has_begun):
-        raise explain(host, reply.code, reply.err, has_greeted=False, noise=noise)
-    if not reply.has_begun:
-        kind = "host-serves" if '{"hello"' in noise else "host-noise"
-        raise fault(host, kind, said=reply.err or noise)
-    return reply
+    has_failed = code == SSH_FAILED or is_no_program(host, code, said)
+    if has_failed or (code != 0 and not has_begun):
+        noise = "" if has_begun else text
+        raise explain(host, code, said, has_greeted=False, noise=noise)
+    if not has_begun:
+        kind = "host-serves" if '{"hello"' in text else "host-noise"
+        raise fault(host, kind, said=said or text)
+    return Reply(-1 if code is None else code, text, said)
 
 
 def read_document(host: Host, text: str) -> Json:

@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ..api import OpenStore
+from ..api import OpenStore, open_store
 from ..connection.connect import Fingerprint
 from ..errors import BrowseError, StoreEmptyError, StoreMissingError
 from ..hermes.homes import DEFAULT_PROFILE, Location
@@ -198,8 +198,7 @@ class Place:
 
     def connect(self) -> OpenStore:
         """Return a lease of the store; errors as of `location`."""
-        location = self.location()
-        return OpenStore(store_at(location, self._links), location)
+        return open_store(self.location(), self._links)
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store does, or when there is something new to show of it."""
@@ -238,7 +237,7 @@ class Place:
         """Read it now, even shortly after a failure; this may wait for a host."""
         if self.link is not None and self.link.error is not None:
             with contextlib.suppress(BrowseError):  # `away` has it
-                self.link.reconnect()
+                self.link.open(0.0)
         self.read()
 
     @property

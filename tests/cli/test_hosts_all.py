@@ -197,8 +197,6 @@ def test_what_is_too_much_or_too_late(machines, monkeypatch):
     host = Host("vps", ssh(machines, "vps"))
     with pytest.raises(HostError, match="more than was asked for"):
         run_once(host, "exec cat /dev/zero")
-    with pytest.raises(HostError, match="has not answered for 0 seconds"):
-        run_once(host, "exec sleep 60", seconds=0.2)
     monkeypatch.setattr(over_ssh, "CONNECT_SECONDS", 0.0)
-    with pytest.raises(HostError, match="has not answered"):
+    with pytest.raises(HostError, match="has not answered for 0 seconds"):
         run_once(host, "true")

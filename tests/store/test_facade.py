@@ -10,10 +10,10 @@ import pytest
 from builders import demo_store
 from paths import ROOT
 
-from hermes_browse.store import open_store
+from hermes_browse.store import OpenStore, open_store
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.cleanup.selection import Selection, parse_line
-from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.errors import NotFoundError, StoreError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.codec import signature
@@ -101,8 +101,20 @@ def test_it_is_cleaned_up(store):
     assert not planned & {each.id for each in store.conversations()}
 
 
+def test_measuring_ends(store, monkeypatch):
+    """Also where a host measures nothing that it is asked for."""
+    moment = time.time()
+    selection = Selection(parse_line("source:cron older:1d", moment))
+    plan = store.plan(store.catalog(moment), selection, moment, measure_sizes=False)
+    assert plan.unmeasured() and not store.measure_more(plan, {}).unmeasured()
+    monkeypatch.setattr(OpenStore, "sizes_of", lambda *_asked: {})
+    with pytest.raises(StoreError, match="is not known"):
+        store.measure_more(plan, {})
+
+
 def test_no_call_takes_a_file():
-    """What another machine asks by name holds no path, no location and no store."""
+    """What another machine asks by name holds no path, no location and no store, and nothing that
+    has no form in JSON."""
     for name in CALLS:
         for kind in signature(name).parameters.values():
-            assert not re.search(r"\b(Path|Location|Store|Reader)\b", str(kind)), name
+            assert not re.search(r"\b(Path|Location|Store|Reader|Iterable)\b", str(kind)), name

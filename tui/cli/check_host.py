@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.host import PROGRAM, Host, HostError, login_command
-from hermes_browse.store.hosts.ssh import run, run_once
+from hermes_browse.store.hosts.ssh import run_once
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -66,7 +66,7 @@ def problem_of(host: Host, error: BrowseError) -> HostProblem:
         return _about_program(host, error)
     remedy = error.mend
     if error.code == "host-login":
-        remedy = _about_login(host) or remedy
+        remedy = _about_login(host, error.said) or remedy
     elif error.code == "host-refused":  # its hermes-browse has said so
         return HostProblem("host-store", error.sentence, remedy)
     look = _("To see what is wrong, type: `{command}`", command=login_command(host))
@@ -134,20 +134,15 @@ def _find(host: Host, line: str, *, login: bool = False) -> str:
     return paths[-1] if paths else ""
 
 
-def _said(host: Host, line: str) -> tuple[int, str]:
-    """Run a line there; return its exit code, and what was said on standard error."""
-    try:
-        reply = run(host, line)
-    except HostError:  # there is no ssh, or it is silent
-        return -1, ""
-    return reply.code, reply.err.strip()
-
-
 def _broken(host: Host, error: HostError, program: str) -> HostProblem | None:
     """Try a program there; return what is wrong if it does not say its version."""
-    code, said = _said(host, f"{shlex.quote(program)} --version")
-    if code == 0:
-        return None
+    try:
+        reply = run_once(host, f"{shlex.quote(program)} --version")
+        if reply.code == 0:
+            return None
+        said = reply.err.strip()
+    except HostError as failed:
+        said = failed.said
     why = one_line(said.splitlines()[-1], 200) if said else "?"
     text = _(
         "{name}: {program} is there and cannot be run ({said}).",
@@ -169,10 +164,10 @@ def _installing(host: Host, remedy: str) -> str:
 # The login; nothing is asked of the user
 
 
-def _about_login(host: Host) -> str:
-    """Return what makes the login succeed without a question, by what its sshd takes and which keys
-    there are here."""
-    found = _METHODS.search(_said(host, "true")[1])
+def _about_login(host: Host, said: str) -> str:
+    """Return what makes the login succeed without a question, by what its sshd has said that it
+    takes, and which keys there are here."""
+    found = _METHODS.search(said)
     methods = found[1].split(",") if found is not None else []
     copy = shlex.join(["ssh-copy-id", *host.ssh_words()])
     if methods and "publickey" not in methods:

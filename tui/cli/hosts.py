@@ -11,13 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from hermes_browse.store.api import OpenStore
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host, HostError, login_command
-from hermes_browse.store.hosts.link import Link
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import locate_there
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line, printable
@@ -153,21 +153,20 @@ class HostsCommand(Subcommand):
 def _states(hosts: Sequence[Host], *, is_check: bool = False) -> list[HostState]:
     with opened_links() as links:
         asked = [
-            in_thread(partial(_state, links.of(host), is_check=is_check), f"ask {host.name}")
+            in_thread(partial(_state, host, links, is_check=is_check), f"ask {host.name}")
             for host in hosts
         ]
         return [each.result() for each in asked]
 
 
-def _state(link: Link, *, is_check: bool) -> HostState:
+def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
     """Ask a host for its state; for a check, look for what is wrong with it, and where nothing
     else is, plan a resume."""
-    state = HostState(link.host)
+    state, link = HostState(host), links.of(host)
     try:
         hello = link.open()
         state = state._replace(version=one_line(hello.version, 40), rights=hello.rights)
-        location = locate_there(link)
-        with OpenStore(RemoteStore(link, location.path), location) as store:
+        with open_store(locate_there(link), links) as store:
             state = state._replace(sessions=store.summary().sessions)  # opens the store there
             begun = time.perf_counter()
             store.state()
@@ -175,10 +174,10 @@ def _state(link: Link, *, is_check: bool) -> HostState:
             page = store.first_page(time.time(), view=View.ALL, limit=1)
             for root in page.order(View.ALL)[:1]:
                 newest = page.conversation(root)
-                problem = resume_problem(link.host, store, newest.id) if is_check else None
+                problem = resume_problem(host, store, newest.id) if is_check else None
                 state = state._replace(newest=newest, problem=problem)
     except BrowseError as error:
-        problem = problem_of(link.host, error) if is_check else None
+        problem = problem_of(host, error) if is_check else None
         return state._replace(error=error, problem=problem)
     return state
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from types import SimpleNamespace
+from typing import IO
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.link import SERVE
-from hermes_browse.store.hosts.serving import Server, limit_memory, take_standard_streams
+from hermes_browse.store.hosts.serving import Server, limit_memory
 from hermes_browse.store.wording import _
 
 from .. import version
@@ -54,9 +55,22 @@ class ServeCommand(Subcommand):
             "protocol": PROTOCOL,
         }
         limit_memory()
-        questions, answers = take_standard_streams()
+        questions, answers = _take_standard_streams()
         may_change = context.arguments.may_change
         Server(context.store.store, location, answers, may_change=may_change).serve(
             questions, hello
         )
         return 0
+
+
+def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard input and output for questions and answers.
+
+    Everything else that is printed goes to standard error, and whoever else reads finds the end.
+    """
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return questions, answers

@@ -93,8 +93,7 @@ def opened_links() -> Iterator[Links]:
 
 def _store_of(host: Host, links: Links) -> OpenStore:
     """Connect to a host; HostError if it cannot be reached."""
-    location = later.remote.locate_there(links.of(host))
-    return OpenStore(later.remote.store_at(location, links), location)
+    return open_store(later.remote.locate_there(links.of(host)), links)
 
 
 @contextmanager
@@ -133,29 +132,22 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
 @contextmanager
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """As `opened_store`, of this machine alone."""
-    target = _location_or_reason(arguments)
-    if isinstance(target, str):
-        opened = _opened_sample(arguments, target)
-    elif arguments.old:
-        opened = _opened_transcripts(target, arguments)
-    else:
-        yield target
-        return
-    with removed_on_signals(), opened as location:
-        yield location
-
-
-def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
-    """Return the store the arguments name, or the reason why the sample store is opened instead."""
-    if arguments.demo:
-        return _("this is a sample store; without --demo your own opens")
+    sample = _("this is a sample store; without --demo your own opens") if arguments.demo else ""
     location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
     if arguments.or_demo:
         try:
             Store(location.path).check()
         except (StoreMissingError, StoreEmptyError):
-            return _("no Hermes store at {path} yet: this is a sample", path=location.path)
-    return location
+            sample = _("no Hermes store at {path} yet: this is a sample", path=location.path)
+    if sample:
+        opened = _opened_sample(arguments, sample)
+    elif arguments.old:
+        opened = _opened_transcripts(location, arguments)
+    else:
+        yield location
+        return
+    with removed_on_signals(), opened as temporary:
+        yield temporary
 
 
 def now_in(arguments: SimpleNamespace, location: Location | None = None) -> float:
@@ -235,14 +227,6 @@ class _Tried(NamedTuple, Generic[T]):
     answer: T | None = None
     error: BrowseError | None = None
     """Why there is no answer."""
-
-
-def _sentence(location: Location, error: BrowseError) -> str:
-    """Return why a store does not answer, for people."""
-    if location.profile is None or location.host is not None:
-        return with_advice(error)
-    reason = short_reason(error, location)
-    return _("{name} cannot be read: {error}", name=location.profile, error=reason)
 
 
 def _answered(location: Location, error: BrowseError | None = None) -> Json:
@@ -361,7 +345,11 @@ def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T
     ]
     silent = [(each.location, each.error) for each in tried if each.error is not None]
     for location, error in silent:
-        note(_sentence(location, error))
+        sentence = with_advice(error)
+        if location.profile is not None and location.host is None:
+            reason = short_reason(error, location)
+            sentence = _("{name} cannot be read: {error}", name=location.profile, error=reason)
+        note(sentence)
     is_several = arguments.all_profiles or arguments.all_hosts
     facts = {} if is_several else facts_of(tried[0].location)
     summary: list[str] = []

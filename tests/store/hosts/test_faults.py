@@ -36,7 +36,7 @@ def test_a_machine_that_is_down(links, server):
     server.start()
     assert failure(one) is error  # at once, without an attempt
     assert server.proxy.connections == 0
-    assert one.reconnect().path.endswith("state.db")
+    assert one.open(0.0).path.endswith("state.db")
 
 
 def test_it_connects_again_after_a_while(links, server, monkeypatch):
@@ -113,7 +113,7 @@ def test_a_machine_that_falls_silent(links, server, monkeypatch):
         list(one.send({"lease": 1, "ask": "state"}).lines(0.3))
     assert caught.value.code == "host-silent"
     server.proxy.frozen = False
-    assert one.reconnect() and asked(one)
+    assert one.open(0.0) and asked(one)
 
 
 def test_progress_without_end(links, server):
@@ -125,7 +125,7 @@ def test_progress_without_end(links, server):
         for line in question.lines(0.5):
             assert line.kind == "tell"
     assert caught.value.code == "host-silent"
-    one.reconnect()
+    one.open(0.0)
     with pytest.raises(HostError) as caught:
         asked(one)
     assert caught.value.code == "host-noise"
@@ -271,7 +271,7 @@ def test_a_machine_that_dies_in_the_middle_of_a_line(links, server):
     with pytest.raises(HostError) as caught:
         asked(one)
     assert caught.value.code == "host-lost"
-    assert one.reconnect() and asked(one)
+    assert one.open(0.0) and asked(one)
 
 
 @pytest.mark.parametrize(
