@@ -112,20 +112,6 @@ def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
         assert counts[view] + sum(catalog.hidden(view, counts[view])) == counts[View.ALL]
 
 
-def test_rings_and_selves(catalog):
-    """One's own parent is an orphan; of a ring of compressions one session is the root, with the
-    rest behind it."""
-    alone = catalog.conversation("self")
-    assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
-    ring = catalog.conversation("ring-a")
-    assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
-    assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a cycle")
-    assert catalog.parent_chain(ring) is None
-    loop = catalog.conversation("loop-a")  # of two that name each other the older one is on top
-    assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a cycle")
-    assert catalog.conversation("loop-b").relation is Relation.DELEGATED
-
-
 def test_markers_that_were_inherited(tmp_path):
     """A continuation keeps the marker of the session it continues: it counts only where it names
     the parent."""

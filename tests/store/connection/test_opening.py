@@ -1,15 +1,11 @@
 """Every way a store can refuse to be read is a sentence with a remedy, of its own kind."""
 
 import os
-import shutil
 import sqlite3
-import tempfile
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from searching import search
-from writing import as_nobody
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
@@ -119,34 +115,3 @@ def test_a_damaged_file_is_named(fixture_store):
         assert reading(path) > 0
     except StoreError as error:
         assert error.remedy
-
-
-def read_as_nobody(path):
-    """What a user without privileges gets: how the store was opened and the number of sessions, or
-    the error."""
-
-    def work():
-        with Store(path).reader() as reader:
-            return f"{'snapshot' if reader.snapshot else 'plain'} {reader.value('SELECT count(*) FROM sessions')}"
-
-    return as_nobody(work)
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges"
-)
-def test_folders_one_may_not_write_to(fixture_store):
-    """A snapshot where no log holds newer rows; a sentence where one does and cannot be read."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        path = shutil.move(fixture_store("state-v22"), folder / "state.db")
-        path.chmod(0o644)
-        folder.chmod(0o555)
-        assert read_as_nobody(path) == "snapshot 60"
-        wal = folder / "state.db-wal"
-        wal.write_bytes(b"x" * 64)
-        wal.chmod(0o644)
-        assert read_as_nobody(path) == "StoreUnreadableError"
-    finally:
-        folder.chmod(0o755)
-        shutil.rmtree(folder)

@@ -3,6 +3,7 @@ says, and why."""
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -74,85 +75,71 @@ DIFFERENCES = [
 """Schemas, case, what differs (the ends of ids), and why we stay with it."""
 
 
+_ROW = ("title", "source", "started_at", "end_reason", "message_count")
+
+
 def listed(said):
     """Every row of every list Hermes was asked for that shows conversations, not sessions."""
-    for name, rows in said.items():
-        if (
-            name.startswith("list_")
-            and name not in ("list_children", "list_no_projection")
-            and rows
-        ):
-            for row in rows:
-                yield name, row
+    for name in said:
+        if name.startswith("list_") and name not in ("list_children", "list_no_projection"):
+            yield from said[name] or ()
 
 
-def differing(said, catalog, reader):
-    """Cases and ids where we do not say what Hermes said."""
+def compared(said, catalog, reader):
+    """What we say and what Hermes said: the case, the id, ours, theirs."""
     details = {each.id: each for each in with_details(reader, catalog.select(View.ALL))}
-    for _, row in listed(said):
+    for row in listed(said):
         ours = details.get(row["id"])
-        if ours is None:
-            yield "is a conversation", row["id"]
-            continue
-        if ours.root_id != (row["_lineage_root_id"] or row["id"]):
-            yield "root", row["id"]
-        mine = (
-            ours.title,
-            ours.source,
-            ours.root.started_at,
-            ours.tip.end_reason,
-            ours.tip.message_count,
-        )
-        if mine != tuple(
-            row[key] for key in ("title", "source", "started_at", "end_reason", "message_count")
-        ):
-            yield "data", row["id"]
-        if ours.last_active != row["last_active"]:
-            yield "last active", row["id"]
-        if not ours.preview.startswith(row["preview"].removesuffix("...")):
-            yield "preview", row["id"]
+        yield "is a conversation", row["id"], ours is not None, True
+        if ours is not None:
+            tip, begin = ours.tip, row["preview"].removesuffix("...")
+            mine = (
+                ours.title,
+                ours.source,
+                ours.root.started_at,
+                tip.end_reason,
+                tip.message_count,
+            )
+            yield "root", row["id"], ours.root_id, row["_lineage_root_id"] or row["id"]
+            yield "data", row["id"], mine, tuple(row[key] for key in _ROW)
+            yield "last active", row["id"], ours.last_active, row["last_active"]
+            yield "preview", row["id"], ours.preview[: len(begin)], begin
     default = {row["id"] for row in said["list_default"]}
-    shown = {
-        chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in catalog.select(view)
-    }
-    yield from (("shown by Hermes alone", each) for each in default - shown)
-    yield from (("shown by us alone", each) for each in shown - default)
+    views = (View.CHATS, View.AUTOMATION)
+    shown = {chain.tip.id for view in views for chain in catalog.select(view)}
+    yield from (("shown by Hermes alone", each, each in shown, True) for each in default)
+    yield from (("shown by us alone", each, True, each in default) for each in shown)
     theirs = [row["id"] for row in said["list_by_last_active"]]
-    ours_in_order = [catalog.conversation(root).tip.id for root in catalog.order(View.ALL)]
-    ours_in_order = [each for each in ours_in_order if each in theirs]
-    yield from (
-        ("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other
-    )
+    tips = (catalog.conversation(root).tip.id for root in catalog.order(View.ALL))
+    yield "order", "", [each for each in tips if each in theirs], theirs
+    version = reader.schema.version
     for session, lineage in said["lineage"].items():
-        if catalog.conversation(session).tip.id != lineage["compression_tip"]:
-            yield "tip", session
-        if predict_resume(catalog, session, reader.schema.version) != lineage["resume"]:
-            yield "resume", session
         family = {node.session.id for node in read_lineage(reader, session, 0.0).nodes}
-        if lineage["conversation_root"] not in (None, *family):
-            yield "family", session
+        is_known = lineage["conversation_root"] in (None, *family)
+        yield "tip", session, catalog.conversation(session).tip.id, lineage["compression_tip"]
+        yield "resume", session, predict_resume(catalog, session, version), lineage["resume"]
+        yield "family", session, is_known, True
     for session, messages in said["messages"].items():
         for case, key, reading in (
             ("live", "message_ids", Reading.LIVE), ("everything", "inactive_ids", Reading.EVERYTHING),
         ):  # fmt: skip
-            ids = [row.id for row in read_outline(reader, [Session(session, "")], reading).rows]
-            if messages[key] is not None and ids != messages[key]:
-                yield case, session
+            if messages[key] is not None:
+                yield case, session, shown_in(reader, session, reading), messages[key]
     for session, displayed in said.get("display_ids", {}).items():
-        if [row.id for row in read_outline(reader, [Session(session, "")]).rows] != displayed:
-            yield "displayed", session
+        yield "displayed", session, shown_in(reader, session), displayed
     for title, expected in said["resolve_title"].items():
-        if resolve_title(reader, title) != expected:
-            yield "title", title
-    if resolve_last(reader, "cli") != said["last_cli"][0]:
-        yield "last", "cli"
+        yield "title", title, resolve_title(reader, title), expected
+    yield "last", "cli", resolve_last(reader, "cli"), said["last_cli"][0]
     for text, expected in said["prefix"].items():
-        try:
+        found = None
+        with suppress(NotFoundError, AmbiguousError):
             found = resolve_session(reader, text)
-        except (NotFoundError, AmbiguousError):
-            found = None
-        if found != expected:
-            yield "prefix", text
+        yield "prefix", text, found, expected
+
+
+def shown_in(reader, session, reading=Reading.SAID):
+    """The ids of the messages of one session."""
+    return [row.id for row in read_outline(reader, [Session(session, "")], reading).rows]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -162,7 +149,8 @@ def test_we_differ_where_the_table_says(version, tmp_path):
     said = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, said["now"])
-        found = set(differing(said, catalog, reader))
+        every = list(compared(said, catalog, reader))
+    found = {(case, id) for case, id, ours, theirs in every if ours != theirs}
     expected = {
         (case, next((each for each in said["lineage"] if each.endswith(end)), end))
         for versions, case, ends, _ in DIFFERENCES

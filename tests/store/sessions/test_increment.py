@@ -91,12 +91,18 @@ sessions = st.builds(
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8))
 def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
-    """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
+    """Of any links, rings and other damage too; each list goes by activity, then by the id of the
+    tip."""
     catalog = Catalog(given_rows, NOW)
     found = list(catalog.chains())
     whole = [(part.id, each) for each in found for part in each.segments]
     assert sorted(id for id, _each in whole) == sorted(catalog.sessions)
     assert all(catalog.conversation(id) is each for id, each in whole)
+    tops = [each for each in found if not each.is_attached_subagent]
+    costs = (
+        sum(each.cost_usd or 0 for each in some) for some in (found, catalog.sessions.values())
+    )
+    assert len({sum(each.tree_cost_usd or 0 for each in tops), *costs}) == 1, "each is paid once"
     by_rank = [each.root_id for each in sorted(found, key=rank)]
     assert list(catalog.listed(View.ALL)) == by_rank
     apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)
