@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
+from search_stores import change
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_outline
+from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
@@ -142,14 +144,32 @@ def shown_in(reader, session, reading=Reading.SAID):
     return [row.id for row in read_outline(reader, [Session(session, "")], reading).rows]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_we_differ_where_the_table_says(version, tmp_path):
+@pytest.fixture(params=VERSIONS, ids=lambda version: f"v{version}")
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def path(version, tmp_path):
+    """A copy of a store that Hermes wrote."""
+    return Path(shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), tmp_path / "state.db"))
+
+
+@pytest.fixture
+def said(version):
+    """What its Hermes said of it."""
+    return json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def reader(path):
+    with Store(path).reader() as opened:
+        yield opened
+
+
+def test_we_differ_where_the_table_says(version, said, reader):
     """Nowhere else, and everywhere there: a difference that has gone must leave the table."""
-    path = Path(shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), tmp_path / "state.db"))
-    said = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, said["now"])
-        every = list(compared(said, catalog, reader))
+    every = list(compared(said, read_catalog(reader, said["now"]), reader))
     found = {(case, id) for case, id, ours, theirs in every if ours != theirs}
     expected = {
         (case, next((each for each in said["lineage"] if each.endswith(end)), end))
@@ -158,3 +178,38 @@ def test_we_differ_where_the_table_says(version, tmp_path):
         for end in ends
     }
     assert found == expected
+
+
+def test_what_is_counted_is_what_is_shown(said, reader):
+    """The number beside a conversation is the number of messages in it; what is painted first is in
+    the order that follows from the whole."""
+    catalog = read_catalog(reader, said["now"])
+    for each in with_details(reader, catalog.select(View.ALL)):
+        outline = read_outline(reader, each.segments)
+        assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
+        assert each.preview or each.message_count == 0, each.id
+    assert read_first_page(reader, said["now"]).order()[:20] == catalog.order()[:20]
+
+
+@pytest.mark.parametrize("version", [22], indirect=True)
+def test_the_repeated_tail_of_a_compaction_is_shown_once(reader):
+    """0.19 writes the kept tail again as live rows, without a display order: we fold it."""
+    outline = read_outline(reader, [Session("20260115_100000_999002", "")])
+    assert outline.copies == {91: 93}
+    assert [row.id for row in outline.rows] == [84, 85, 86, 87, 88, 89, 90, 92, 93, 94]
+    assert outline.index_of(91) == outline.index_of(93)
+
+
+def test_system_prompts_are_found_where_they_stand(path, reader):
+    """In the row, or since 0.20 in a table of their own."""
+    session_id = "20260101_090000_aaa001"
+    at = f"WHERE id = '{session_id}'"
+    places = {f"UPDATE sessions SET system_prompt = 'be kind' {at}": "be kind"}
+    if "system_prompts" in reader.schema.tables:
+        change(path, f"UPDATE sessions SET system_prompt_hash = NULL {at}")
+        change(path, "INSERT INTO system_prompts (hash, prompt) VALUES ('h1', 'be brief')")
+        places[f"UPDATE sessions SET system_prompt_hash = 'h1' {at}"] = "be brief"
+    for sql, prompt in places.items():
+        change(path, sql)
+        assert read_system_prompt(reader, session_id) == prompt
+    assert read_system_prompt(reader, "20260102_120000_a9e999") is None
