@@ -1,12 +1,11 @@
 """A store no Hermes wrote: everything reads, and a bad row costs itself alone."""
 
-import sqlite3
 import unicodedata
-from contextlib import closing
 
 import builders
 import pytest
 from searching import search
+from trashing import run
 
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Store
@@ -31,26 +30,18 @@ BLOB = "\ufffdA"
 """What the id x'ff41' is read as."""
 
 
-def change(path, *statements):
-    """Run statements on a store, its constraints off."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA writable_schema = 1")
-        for statement in statements:
-            connection.execute(statement)
-    return path
-
-
 @pytest.fixture
 def path(tmp_path):
     """The hostile store, and more of it: NULL roles, ids that are blobs, notes and names that are
     no text."""
     found = builders.hostile_store(tmp_path / "state.db")
     # A salvaged table has lost its constraints.
-    change(
+    run(
         found,
+        "PRAGMA writable_schema = 1",
         "UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name IN ('messages', 'sessions')",
     )
-    return change(
+    run(
         found,
         "UPDATE messages SET role = NULL WHERE session_id = 'config-1'",
         "UPDATE messages SET role = x'ff00' WHERE session_id = 'config-2'",
@@ -65,6 +56,7 @@ def path(tmp_path):
         " VALUES ('loop-a', 'cli', 'loop-b', 2.0), ('loop-b', 'cli', 'loop-a', 3.0), ('below', 'cli', 'loop-b', 4.0)",
         'CREATE TABLE "\x1b[2J\u202e" (id)',
     )
+    return found
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import os
 import sqlite3
-from contextlib import closing
 
 import pytest
 from searching import search
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
@@ -35,9 +35,8 @@ def reading(path):
 
 
 def made(path, *statements):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+    path.touch()
+    run(path, *statements)
     return path
 
 

@@ -78,23 +78,20 @@ def test_what_comes_later_is_put_in_its_place(tmp_path):
         with opened.reader() as reader:
             return ids(search(reader, parse("docker")))
 
-    def add(key, stamp):
+    assert newest() == [3, 2, 1]
+    for key, seconds, order in (
+        (10, 10, [10, 3, 2, 1]),
+        (11, -5, [10, 3, 2, 1, 11]),
+        (12, 1.5, [10, 3, 2, 12, 1, 11]),
+        (7, 20, [7, 10, 3, 2, 12, 1, 11]),  # an old id, as a restore gives
+    ):
         change(
             path,
-            f"INSERT INTO messages (id, session_id, role, content, timestamp) VALUES ({key}, 's', 'user', 'docker', "
-            f"{stamp})",
+            "INSERT INTO messages (id, session_id, role, content, timestamp) "
+            f"VALUES ({key}, 's', 'user', 'docker', {NOW + seconds})",
             f"INSERT INTO messages_fts (rowid, content) VALUES ({key}, 'docker')",
         )
-
-    assert newest() == [3, 2, 1]
-    add(10, NOW + 10)
-    assert newest() == [10, 3, 2, 1]
-    add(11, NOW - 5)
-    assert newest() == [10, 3, 2, 1, 11]
-    add(12, NOW + 1.5)
-    assert newest() == [10, 3, 2, 12, 1, 11]
-    add(7, NOW + 20)  # an old id, as a restore gives
-    assert newest() == [7, 10, 3, 2, 12, 1, 11]
+        assert newest() == order
     change(path, "DELETE FROM messages WHERE id = 10")
     assert newest() == [7, 3, 2, 12, 1, 11]
 
