@@ -7,8 +7,7 @@ from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import relations
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
 from hermes_browse.store.sessions.models import Node, Relation, Session, Status, View
 from hermes_browse.store.sessions.relations import edge
@@ -146,16 +145,9 @@ def test_a_tree_has_every_node_of_a_deep_family_once():
 
 
 @pytest.mark.parametrize("source", ["api_server", "api-server"])
-def test_the_server_is_automation_in_both_spellings(source, tmp_path):
-    """Hermes stores one, its guide writes the other: on the first page and in every view."""
-    sessions = [{"id": "a", "source": source}, {"id": "b", "source": "cli"}]
-    path = make_store(
-        tmp_path / "state.db", "22", sessions, [{"session_id": each} for each in "ab"]
-    )
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, T0)
-        first = read_first_page(reader, T0)
-    assert [each.id for each in catalog.select(View.AUTOMATION)] == ["a"]
-    assert [each.id for each in catalog.select(View.CHATS)] == ["b"]
-    assert [each.id for each in first.select(View.CHATS)] == ["b"]
+def test_the_server_is_automation_in_both_spellings(source):
+    """Hermes stores one, its guide writes the other."""
+    catalog = Catalog([Session("a", source), Session("b", "cli")])
+    views = {each.id: each.view for each in catalog.chains()}
+    assert views == {"a": View.AUTOMATION, "b": View.CHATS}
     assert formats.source(source) == "api"
