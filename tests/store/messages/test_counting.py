@@ -79,12 +79,14 @@ def test_a_repeated_tail_is_counted_once(tmp_path, summary):
     said = [f"text {number}" for number in range(6)]
     live = [*["[CONTEXT SUMMARY]: before"] * summary, *said[-2:], "new"]
     messages = [
-        {"session_id": "a", "content": text, "timestamp": T0 + at, "active": 0, "compacted": 1}
-        for at, text in enumerate(said)
-    ]
-    messages += [
-        {"session_id": "a", "content": text, "timestamp": T0 + 100 + at}
-        for at, text in enumerate(live)
+        {
+            "session_id": "a",
+            "content": text,
+            "timestamp": T0 + at,
+            "active": at >= 6,
+            "compacted": at < 6,
+        }
+        for at, text in enumerate([*said, *live])
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
     found, shown, needed = counted(path)

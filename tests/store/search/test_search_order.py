@@ -31,31 +31,27 @@ def _by_time(path, keys, *, oldest=False):
     )
 
 
-_ORDERS = ("shuffled", "imported", "one late", "backwards")
+PLACES = range(1500)
+ORDERS = {
+    "shuffled": random.Random(5).sample(PLACES, 1500),
+    # One session after another, each of them in order.
+    "imported": [place for session in (3, 0, 4, 1, 2) for place in PLACES[session::5]],
+    "one late": [*PLACES[:700], 1499, *PLACES[700:1499]],  # a clock was set back for a moment
+    "backwards": PLACES[::-1],
+}
 
 
-@pytest.fixture(scope="module", params=slow_but(("shuffled", "one late"), _ORDERS))
+@pytest.fixture(scope="module", params=slow_but(("shuffled", "one late"), ORDERS))
 def store(request, tmp_path_factory):
     """1,500 messages whose ids do not follow their times."""
-    places = list(range(1500))
-    if request.param == "shuffled":
-        random.Random(5).shuffle(places)
-    elif request.param == "imported":  # one session after another, each of them in order
-        places = [place for session in (3, 0, 4, 1, 2) for place in range(session, 1500, 5)]
-    elif request.param == "one late":  # a clock was set back for a moment
-        places.insert(700, places.pop())
-    else:
-        places.reverse()
     rows = [
         {
             "session_id": "abcde"[place % 5],
             "role": ("user", "assistant", "tool")[place % 3],
-            "content": f"docker row {place} :: ow"
-            + (" needle" if place % 100 == 0 else "")
-            + " 桂林" * (place % 9 == 0),
+            "content": f"docker row {place} :: ow{' needle' * (place % 100 == 0)}{' 桂林' * (place % 9 == 0)}",
             "timestamp": NOW + place * 60,
         }
-        for place in places
+        for place in ORDERS[request.param]
     ]
     sessions = [{"id": name, "source": "cli", "started_at": NOW} for name in "abcde"]
     return make_store(tmp_path_factory.mktemp("order") / "state.db", "22", sessions, rows)
