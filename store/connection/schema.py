@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -53,21 +52,14 @@ def sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class FtsKind(StrEnum):
-    """Where an FTS5 table keeps its text."""
-
-    INLINE = "inline"
-    """In a copy of its own (schema 11 to 22, and upgraded files)."""
-    EXTERNAL = "external"
-    """In `messages` or a view over it (schema 6 to 9, and fresh files since 26)."""
-
-
 class FtsIndex(NamedTuple):
     """A full-text table whose rowid is `messages.id`."""
 
     name: str
     columns: tuple[str, ...]
-    kind: FtsKind
+    is_inline: bool
+    """It has a copy of the text (schema 11 to 22, and upgraded files); else that is in `messages` or
+    a view over it (schema 6 to 9, and fresh files since 26)."""
     definition: str
     """The SQL of the table or view that an external index reads, else empty: tells which rows are
     left out."""
@@ -177,7 +169,7 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
     return FtsIndex(
         name=name,
         columns=tuple(columns),
-        kind=FtsKind.INLINE if content is None else FtsKind.EXTERNAL,
+        is_inline=content is None,
         definition=definitions.get(content or "", ""),
     )
 

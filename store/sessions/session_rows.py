@@ -157,11 +157,11 @@ def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
 
 def read_all(portion_after: Callable[[int | None], SessionsPortion]) -> Iterator[Session]:
     """Read all sessions of a store, in portions."""
-    portion = portion_after(None)
-    yield from portion.sessions
-    while portion.last is not None:
-        portion = portion_after(portion.last)
-        yield from portion.sessions
+    sessions, last = portion_after(None)
+    yield from sessions
+    while last is not None:
+        sessions, last = portion_after(last)
+        yield from sessions
 
 
 class StoreState(NamedTuple):
