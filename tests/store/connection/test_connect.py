@@ -14,7 +14,6 @@ from writing import as_nobody, handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
-    NotAStoreError,
     QueryInterruptedError,
     StoreBusyError,
     StoreError,
@@ -49,20 +48,6 @@ def test_a_handle_lives_as_long_as_the_block(fixture_store):
     assert handles(path) == []
     with pytest.raises(StoreError, match="no such column"), store.reader() as reader:
         reader.rows("SELECT no_such_column FROM sessions")
-    assert handles(path) == []
-
-
-@needs_proc
-@pytest.mark.parametrize("is_noise", [True, False])
-def test_no_handle_is_left_by_an_open_that_fails(tmp_path, is_noise):
-    path = tmp_path / "state.db"
-    if is_noise:
-        path.write_bytes(os.urandom(4096))
-    else:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE recipes (id)")
-    with pytest.raises(NotAStoreError):
-        Store(path).open()
     assert handles(path) == []
 
 

@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 from searching import search
 from trashing import run
+from writing import handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
@@ -59,6 +60,7 @@ def test_what_is_no_store_has_its_answer(tmp_path):
         with pytest.raises(kind, match=sentence) as caught:
             reading(path)
         assert caught.value.advice is advice
+        assert handles(path) == [], "of an open that fails"
 
 
 def test_a_newer_schema_is_read_and_said(fixture_store):

@@ -4,6 +4,7 @@ import pytest
 from search_stores import ask, change, copy_fixture, found, ids, write_store
 from searching import search
 
+from hermes_browse.store.connection import reader as module
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreBusyError, StoreDamagedError
 from hermes_browse.store.search.query import parse
@@ -80,20 +81,12 @@ def test_no_statement_reads_the_whole_table_for_its_ends(whole, monkeypatch):
     """`SELECT min(id), max(id)` is a scan in SQLite; two subqueries are two seeks."""
     asked = []
     with Store(whole).reader() as reader:
-        original = reader.rows
-
-        def recording(sql, parameters=()):
-            asked.append(sql)
-            return original(sql, parameters)
-
-        monkeypatch.setattr(reader, "rows", recording)
-        search(reader, parse("d"), prefix_last=True)
-        ends = [sql for sql in asked if "min(id) FROM messages" in sql]
-        assert ends
-        for sql in ends:
-            plan = " ".join(str(row[3]) for row in original(f"EXPLAIN QUERY PLAN {sql}"))
-            assert plan.count("SEARCH messages") == 2
-            assert "SCAN messages" not in plan
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "observe", lambda sql, seconds, rows: asked.append(sql))
+            search(reader, parse("d"), prefix_last=True)
+        (sql,) = {sql for sql in asked if "min(id) FROM messages" in sql}
+        plan = " ".join(str(row[3]) for row in reader.rows(f"EXPLAIN QUERY PLAN {sql}"))
+    assert plan.count("SEARCH messages") == 2 and "SCAN messages" not in plan
 
 
 def test_an_empty_store(tmp_path):
