@@ -4,14 +4,17 @@ import os
 import sqlite3
 
 import pytest
+from builders import make_store
 from searching import search
 from trashing import run
 from writing import handles
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import titles
 from hermes_browse.store.errors import (
     Advice,
     NotAStoreError,
+    StoreDamagedError,
     StoreEmptyError,
     StoreError,
     StoreMissingError,
@@ -21,6 +24,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.cli import main
 
 
 def reading(path):
@@ -116,3 +120,45 @@ def test_a_damaged_file_is_named(fixture_store):
         assert reading(path) > 0
     except StoreError as error:
         assert error.remedy
+
+
+@pytest.fixture
+def misnamed(tmp_path):
+    """A store whose table of sessions has such a name."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], journal="delete")
+    name = (
+        "UPDATE sqlite_master SET name = CAST(x'73657373696fc173' AS TEXT) WHERE name = 'sessions'"
+    )
+    run(path, "PRAGMA writable_schema=ON", name)
+    return path
+
+
+def test_a_damaged_name_in_the_schema_is_damage(misnamed):
+    """It is no UTF-8, and SQLite's message is not either. For readers and writers."""
+    with pytest.raises(StoreDamagedError, match="malformed database schema") as caught:
+        Store(misnamed).open()
+    assert "hermes sessions repair" in caught.value.remedy
+    with pytest.raises(StoreDamagedError, match="malformed"):
+        titles.rename(Store(misnamed), "a", "Quay")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "list",
+        "doctor",
+        "show a",
+        "export a",
+        "rename a b",
+        "delete --yes a",
+        "search a",
+        "prune",
+        "stats",
+    ],
+)
+def test_commands_say_what_to_do(misnamed, capsys, command):
+    """Every command, and none asks to look into the log."""
+    code = main(["--db", str(misnamed), *command.split()])
+    said = capsys.readouterr()
+    assert code in (1, 3) and "unexpected" not in said.err
+    assert "hermes sessions repair" in said.out + said.err

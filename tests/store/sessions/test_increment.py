@@ -68,24 +68,24 @@ def names(catalog, word):
     return [root for _, root in sorted(zip(activity, found, strict=True))]
 
 
-sessions = st.builds(
-    Session,
-    id=st.sampled_from(IDS),
-    source=st.sampled_from(["cli", "cron", "subagent", "tool"]),
-    parent_id=st.sampled_from([None, "gone", *IDS]),
-    started_at=st.sampled_from([1.0, 2.0, 3.0, None]),
-    ended_at=st.sampled_from([None, 2.0]),
-    end_reason=st.sampled_from([None, "compression", "compression", "branched", "session_reset"]),
-    last_active=st.sampled_from([1.0, 5.0, None]),
-    branched_from=st.sampled_from([None, None, *IDS]),
-    delegate_from=st.sampled_from([None, None, "__orphaned__", *IDS]),
-    session_key=st.sampled_from([None, "key"]),
-    archived=st.booleans(),
-    hidden=st.sampled_from([False, False, True]),
-    title=st.sampled_from([None, "", "Ferry", "an end"]),
-    input_tokens=st.sampled_from([0, 5, 2**63 - 1]),
-    cost_usd=st.sampled_from([None, 0.0, 0.25, -1.0]),
-)
+FIELDS = {
+    "id": IDS,
+    "source": ["cli", "cron", "subagent", "tool"],
+    "parent_id": [None, "gone", *IDS],
+    "started_at": [1.0, 2.0, 3.0, None],
+    "ended_at": [None, 2.0],
+    "end_reason": [None, "compression", "compression", "branched", "session_reset"],
+    "last_active": [1.0, 5.0, None],
+    "branched_from": [None, None, *IDS],
+    "delegate_from": [None, None, "__orphaned__", *IDS],
+    "session_key": [None, "key"],
+    "archived": [False, True],
+    "hidden": [False, False, True],
+    "title": [None, "", "Ferry", "an end"],
+    "input_tokens": [0, 5, 2**63 - 1],
+    "cost_usd": [None, 0.0, 0.25, -1.0],
+}
+sessions = st.builds(Session, **{name: st.sampled_from(FIELDS[name]) for name in FIELDS})
 
 
 @settings(max_examples=examples(400))
