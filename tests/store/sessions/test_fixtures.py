@@ -13,6 +13,7 @@ from search_stores import change
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -188,6 +189,10 @@ def test_what_is_counted_is_what_is_shown(said, reader):
         outline = read_outline(reader, each.segments)
         assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
         assert each.preview or each.message_count == 0, each.id
+        details = read_details(reader, each)
+        assert sum(details.roles.values()) == each.message_count
+        assert sum(tool.results for tool in details.tools) == details.roles.get("tool", 0)
+        assert details.live_rows <= sum(details.states.values())
     assert read_first_page(reader, said["now"]).order()[:20] == catalog.order()[:20]
 
 
