@@ -267,7 +267,7 @@ class Candidates:
 
     def _block_size(self) -> int:
         """Return `_block`; asked once while the store does not change, so that all pages agree."""
-        known, key = self.reader.cache(), ("block size", self.sources.oldest)
+        known, key = self.reader.cache(), ("block", self.sources.oldest)
         if key not in known:
             follows = ids_follow_time(self.reader)
             known[key] = _SMALL_BLOCK * self._has_late_rows() if follows else _LARGE_BLOCK

@@ -17,7 +17,7 @@ from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import text_of
 from .attention import Unread
 
-_NEWEST = "newest ids"
+_NEWEST = "newest"
 """Keys in the facts about a file."""
 _UNREAD = "unread"
 
