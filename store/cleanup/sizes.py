@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from typing import NamedTuple, TypeVar
 
 from ..connection.reader import Reader
-from ..connection.schema import FtsIndex, FtsKind, Schema
+from ..connection.schema import FtsIndex, Schema
 from ..connection.stored_values import as_int, bytes_sql, embedded_sql
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.catalog import Catalog
@@ -123,17 +123,12 @@ def _sums(schema: Schema) -> str:
     values = [bytes_sql(column) for column in columns if column != "NULL"]
     indexed = [
         f"{_indexed_content(schema, index)} + {bytes_sql(sent)} + {bytes_sql(name)}"
-        + (f" + {bytes_sql(calls)}" if _is_inline(index) or "tool_calls" in index.columns else "")
+        + (f" + {bytes_sql(calls)}" if index.is_inline or "tool_calls" in index.columns else "")
         if index is not None
         else "0"
         for index in (schema.fts, schema.trigram)
     ]
     return f"count(*), sum({' + '.join(values)}), sum({indexed[0]}), sum({indexed[1]})"
-
-
-def _is_inline(index: FtsIndex) -> bool:
-    """Whether an index keeps a copy of what it indexes."""
-    return index.kind is FtsKind.INLINE
 
 
 def _indexed_content(schema: Schema, index: FtsIndex) -> str:
@@ -146,7 +141,7 @@ def _indexed_content(schema: Schema, index: FtsIndex) -> str:
         output = f"min({size}, {_CUT})"
     elif index is schema.trigram and "'tool'" in index.definition:
         output = "0"
-    if _is_inline(index) or not output:
+    if index.is_inline or not output:
         return size
     is_output = f"CAST({schema.message('role')} AS TEXT) = 'tool' AND NOT ({embedded_sql(content)})"
     return f"CASE WHEN {is_output} THEN {output} ELSE {size} END"
@@ -156,11 +151,9 @@ def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tupl
     """Estimate what the search indexes take for a session: copies of its texts, and terms."""
     fts, trigram = schema.fts, schema.trigram
     is_left_out = source in _UNINDEXED_SOURCES and trigram and f"'{source}'" in trigram.definition
-    if trigram and is_left_out and not _is_inline(trigram):
+    if trigram and is_left_out and not trigram.is_inline:
         trigrams = 0
-    copied = words * bool(fts and _is_inline(fts)) + trigrams * bool(
-        trigram and _is_inline(trigram)
-    )
+    copied = words * bool(fts and fts.is_inline) + trigrams * bool(trigram and trigram.is_inline)
     return round(copied * _COPY), round(words * _WORD_TERMS + trigrams * _TRIGRAM_TERMS)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -29,14 +28,13 @@ _ARGUMENT = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^,'"])+""")
 """An argument of `USING fts5(…)`: a column, or an option with a value that may be quoted."""
 _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
 
-
 _MESSAGES = (
-    "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason", "reasoning",
-    "reasoning_content", "reasoning_details", "display_kind", "display_order", "api_content",
-    "effect_disposition", "_compressed_summary", "token_count",
+    "id", "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp",
+    "finish_reason", "reasoning", "reasoning_content", "reasoning_details", "display_kind",
+    "display_order", "api_content", "effect_disposition", "_compressed_summary", "token_count",
 )  # fmt: skip
 _SESSIONS = (
-    "source", "parent_session_id", "title", "model", "cwd", "git_branch", "end_reason",
+    "id", "source", "parent_session_id", "title", "model", "cwd", "git_branch", "end_reason",
     "session_key", "started_at", "ended_at", "archived", "pinned", "hidden", "message_count",
     "tool_call_count", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "reasoning_tokens", "estimated_cost_usd", "actual_cost_usd", "model_config", "last_activity_at",
@@ -45,7 +43,7 @@ _SESSIONS = (
     "git_repo_root", "profile_name", "cost_status", "cost_source", "last_activity_description",
     "last_read_at", "origin_json", "api_call_count",
 )  # fmt: skip
-"""Columns that statements of ours name, and that some file may lack."""
+"""Columns that statements of ours name; a file may lack all but the ids."""
 
 
 def sql_name(name: str) -> str:
@@ -53,21 +51,14 @@ def sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class FtsKind(StrEnum):
-    """Where an FTS5 table keeps its text."""
-
-    INLINE = "inline"
-    """In a copy of its own (schema 11 to 22, and upgraded files)."""
-    EXTERNAL = "external"
-    """In `messages` or a view over it (schema 6 to 9, and fresh files since 26)."""
-
-
 class FtsIndex(NamedTuple):
     """A full-text table whose rowid is `messages.id`."""
 
     name: str
     columns: tuple[str, ...]
-    kind: FtsKind
+    is_inline: bool
+    """It has a copy of the text (schema 11 to 22, and upgraded files); else that is in `messages` or
+    a view over it (schema 6 to 9, and fresh files since 26)."""
     definition: str
     """The SQL of the table or view that an external index reads, else empty: tells which rows are
     left out."""
@@ -132,20 +123,22 @@ class Schema(NamedTuple):
         """
         role = f"COALESCE(NULLIF(CAST({self.message('role')} AS TEXT), ''), 'unknown')"
         metadata = self.message("display_metadata")
-        computed = (
-            f"{role} AS role",
-            f"CASE WHEN {self.active()} THEN 'live' WHEN {self.compacted()} THEN 'compacted' "
-            "ELSE 'rewound' END AS state",
-            f"{role} = 'session_meta' OR {self.message('display_kind')} IS 'hidden' OR "
-            f"CASE WHEN json_valid({metadata}) THEN json_type({metadata}, '$.model_only') IS 'true' "
-            "ELSE 0 END AS hidden",
-        )
-        messages = (f"{self.message(name)} AS {name}" for name in _MESSAGES)
-        columns = ", ".join(("m.id", "m.session_id", *messages, *computed))
-        yield f"CREATE TEMP VIEW message_rows AS SELECT {columns} FROM messages m"
-        sessions = (f"{self.session(name)} AS {name}" for name in _SESSIONS)
-        columns = ", ".join(("s.rowid AS rowid", "s.id", *sessions))
-        yield f"CREATE TEMP VIEW session_rows AS SELECT {columns} FROM sessions s"
+        is_hidden = f"{self.message('display_kind')} IS 'hidden'"
+        computed = {
+            "role": role,
+            "state": f"CASE WHEN {self.active()} THEN 'live' WHEN {self.compacted()} "
+            "THEN 'compacted' ELSE 'rewound' END",
+            "hidden": f"{role} = 'session_meta' OR {is_hidden} OR CASE WHEN json_valid({metadata}) "
+            f"THEN json_type({metadata}, '$.model_only') IS 'true' ELSE 0 END",
+        }
+        messages = {name: self.message(name) for name in _MESSAGES} | computed
+        sessions = {"rowid": "s.rowid"} | {name: self.session(name) for name in _SESSIONS}
+        for view, table, columns in (
+            ("message_rows", "messages m", messages),
+            ("session_rows", "sessions s", sessions),
+        ):
+            listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+            yield f"CREATE TEMP VIEW {view} AS SELECT {listed} FROM {table}"
 
     def without_search(self) -> Schema:
         """Return the same schema without the search indexes, for when they cannot be used."""
@@ -177,7 +170,7 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
     return FtsIndex(
         name=name,
         columns=tuple(columns),
-        kind=FtsKind.INLINE if content is None else FtsKind.EXTERNAL,
+        is_inline=content is None,
         definition=definitions.get(content or "", ""),
     )
 

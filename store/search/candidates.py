@@ -46,8 +46,7 @@ _FIRST, _MOST = 64, 2000
 _LONG_SCAN = 400
 """A scan of more rows shows what it has found so far."""
 _SMALL_BLOCK, _LARGE_BLOCK = 2_000, 20_000
-"""Where ids do not follow time, so many candidates are brought into the order of time together:
-where neighbours have changed places, and after an import."""
+"""Candidates that are ordered by time together where neighbours changed places, or after an import."""
 
 
 class Candidate(NamedTuple):
@@ -225,9 +224,8 @@ class Candidates:
     scope: Condition
     """On `message_rows m`: other rows are no candidates."""
     stopped: Stopped
-    """Called between statements; True stops the search."""
+    """As of `Search`, like what follows."""
     progress: Callable[[float], None]
-    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
     is_stopped: bool = False
     """It was stopped before its end."""
     _scanned: int = 0
@@ -267,7 +265,7 @@ class Candidates:
 
     def _block_size(self) -> int:
         """Return `_block`; asked once while the store does not change, so that all pages agree."""
-        known, key = self.reader.cache(), ("block_size", self.sources.oldest)
+        known, key = self.reader.cache(), ("block", self.sources.oldest)
         if key not in known:
             follows = ids_follow_time(self.reader)
             known[key] = _SMALL_BLOCK * self._has_late_rows() if follows else _LARGE_BLOCK

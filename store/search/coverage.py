@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.schema import FtsIndex, FtsKind, Schema
+from ..connection.schema import FtsIndex, Schema
 from ..connection.stored_values import as_int
 from ..errors import (
     NotAStoreError,
@@ -66,17 +66,17 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """Return how to repair the index: a whole command if the path of the store is given, else a few
     words."""
     has_trigger = "messages_fts_insert" in schema.triggers
-    kind = FtsKind.INLINE if schema.fts is None else schema.fts.kind
+    is_inline = schema.fts is None or schema.fts.is_inline
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
     if damage is Damage.MISSING and not has_trigger:
         return _("Hermes rebuilds it on its next start (0.16 and later)")
-    if damage is Damage.GAPS and not has_trigger and kind is FtsKind.INLINE:
+    if damage is Damage.GAPS and not has_trigger and is_inline:
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
-    if damage is Damage.MALFORMED or kind is FtsKind.EXTERNAL:
+    if damage is Damage.MALFORMED or not is_inline:
         return _("End Hermes and run: {command}", command=rebuild)
     drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
     return _("End Hermes and run: {command} ; then start Hermes: it fills the index", command=drop)
@@ -189,7 +189,7 @@ def _truncated(reader: Reader, index: FtsIndex, behind: int) -> tuple[int, ...]:
 def _partly_indexed(index: FtsIndex) -> str:
     """Return SQL for the rows of `message_rows m` that an index holds only a part of; empty when
     there are none."""
-    if index.kind is not FtsKind.EXTERNAL:
+    if index.is_inline:
         return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
         # the former reads no text

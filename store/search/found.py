@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -160,35 +160,24 @@ def asks_for_conversations(query: Query, conditions: Conditions | Scope) -> bool
 def count_matches(
     reader: Reader,
     query: Query,
-    catalog: Catalog,
+    catalog: Catalog | None,
     view: View,
     now: float,
     *,
+    sources: Sequence[str] = (),
+    roles: Sequence[str] = (),
     stopped: Stopped = never,
-) -> Suggestion | None:
-    """Count the hits of a query that is typed for a second, or its conversations if it only narrows
-    the list; None for none."""
-    scope = make_scope(reader, query, now, catalog, view)
-    return _counted(reader, query, scope, stopped)
-
-
-def _counted(
-    reader: Reader,
-    query: Query,
-    scope: Scope,
-    stopped: Stopped,
-    text: str = "",
-    *,
     is_typed: bool = True,
 ) -> Suggestion | None:
-    """Count what a query finds; `text` is what is different from another one."""
+    """Count the hits of a query for a second; None for none. If it stands in the search box and only
+    narrows the list, its conversations are counted."""
+    scope = make_scope(reader, query, now, catalog, view, sources=sources, roles=roles)
     if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
         number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
-        return Suggestion(text, query.text, number, False, of_list=True) if number else None
-    is_open = is_typed and not text  # what is suggested is taken with a space behind it
+        return Suggestion("", query.text, number, False, of_list=True) if number else None
     ends = until(stopped, _SECONDS)
-    total = Search(reader, query, scope, prefix_last=is_open, stopped=ends).count()
-    return Suggestion(text, query.text, total.count, total.at_least) if total.count else None
+    total = Search(reader, query, scope, prefix_last=is_typed, stopped=ends).count()
+    return Suggestion("", query.text, total.count, total.at_least) if total.count else None
 
 
 def suggest(
@@ -216,15 +205,18 @@ def suggest(
         roles: Of messages.
         is_typed: The query stands in the search box.
     """
-    found = []
+    suggestions = []
     for wider, text in _variants(query).items():
         if stopped():
             break
-        parsed = parse(wider, now=now)
-        scope = make_scope(reader, parsed, now, catalog, view, sources=sources, roles=roles)
-        catalog = scope.catalog
-        found.append(_counted(reader, parsed, scope, stopped, text, is_typed=is_typed))
-    return tuple(filter(None, found))
+        taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space behind it
+        found = count_matches(
+            reader, taken, catalog, view, now,
+            sources=sources, roles=roles, stopped=stopped, is_typed=is_typed,
+        )  # fmt: skip
+        if found is not None:
+            suggestions.append(replace(found, text=text, query=wider))
+    return tuple(suggestions)
 
 
 class HitPage(NamedTuple):

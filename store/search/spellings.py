@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import product
 
 from ..connection.reader import Reader
-from ..connection.schema import FtsIndex, FtsKind
+from ..connection.schema import FtsIndex
 from .filters import Condition, all_of, any_of
 from .terms import Group, Matcher, fold, fts_string, words_of
 
@@ -202,7 +202,7 @@ def _short_match(reader: Reader, index: FtsIndex, text: str) -> str:
     many trigrams.
     """
     has_case = text.lower() != text.upper()
-    if index.kind is not FtsKind.INLINE or text.isascii() or has_case:
+    if not index.is_inline or text.isascii() or has_case:
         return ""
     beyond = text[:-1] + chr(min(ord(text[-1]) + 1, 0x10FFFF))
     trigrams = _term_starts(reader, index, text, beyond, 3)

@@ -157,11 +157,11 @@ def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
 
 def read_all(portion_after: Callable[[int | None], SessionsPortion]) -> Iterator[Session]:
     """Read all sessions of a store, in portions."""
-    portion = portion_after(None)
-    yield from portion.sessions
-    while portion.last is not None:
-        portion = portion_after(portion.last)
-        yield from portion.sessions
+    sessions, last = portion_after(None)
+    yield from sessions
+    while last is not None:
+        sessions, last = portion_after(last)
+        yield from sessions
 
 
 class StoreState(NamedTuple):
@@ -276,6 +276,8 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
 
     Hermes takes the source `cli`, or `tui` in its terminal interface.
     """
-    order = f"COALESCE({NEWEST_MESSAGE}, s.started_at) DESC, s.started_at DESC, s.id DESC"
-    sql = f"SELECT s.id FROM session_rows s WHERE s.source = ? ORDER BY {order} LIMIT 1"
+    sql = (
+        "SELECT s.id FROM session_rows s WHERE s.source = ? "
+        f"ORDER BY COALESCE({NEWEST_MESSAGE}, s.started_at) DESC, s.started_at DESC, s.id DESC LIMIT 1"
+    )
     return as_text(reader.value(sql, [as_text(source)]))

@@ -18,7 +18,7 @@ from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import text_of
 from . import Unread
 
-_NEWEST = "newest_ids"
+_NEWEST = "newest"
 """Keys in the facts about a file."""
 _UNREAD = "unread"
 

@@ -14,7 +14,6 @@ from writing import as_nobody, handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
-    NotAStoreError,
     QueryInterruptedError,
     StoreBusyError,
     StoreError,
@@ -49,20 +48,6 @@ def test_a_handle_lives_as_long_as_the_block(fixture_store):
     assert handles(path) == []
     with pytest.raises(StoreError, match="no such column"), store.reader() as reader:
         reader.rows("SELECT no_such_column FROM sessions")
-    assert handles(path) == []
-
-
-@needs_proc
-@pytest.mark.parametrize("is_noise", [True, False])
-def test_no_handle_is_left_by_an_open_that_fails(tmp_path, is_noise):
-    path = tmp_path / "state.db"
-    if is_noise:
-        path.write_bytes(os.urandom(4096))
-    else:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE recipes (id)")
-    with pytest.raises(NotAStoreError):
-        Store(path).open()
     assert handles(path) == []
 
 
@@ -217,53 +202,68 @@ _AS_NOBODY = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def elsewhere(fixture_store):
+    """A store in a folder that any user may look into."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield Path(shutil.move(fixture_store("state-v22"), folder / "state.db"))
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def read_as_nobody(path):
+    """What a user without privileges gets: whether it is a snapshot and the number of sessions, or
+    the error."""
+
+    def work():
+        with Store(path).reader() as reader:
+            return reader.snapshot, reader.value("SELECT count(*) FROM sessions")
+
+    return as_nobody(work)
+
+
 @_AS_NOBODY
-def test_a_store_that_may_not_be_read_is_not_called_broken_off(fixture_store):
+def test_a_store_that_may_not_be_read_is_not_called_broken_off(elsewhere):
     """Beside a writer in DELETE mode there is a journal too: what is wrong are the permissions."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        path = Path(shutil.move(fixture_store("state-v22"), folder / "state.db"))
-        folder.chmod(0o755)
-        with closing(writer(path)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("UPDATE sessions SET title = 'in the middle ' || id")
-            assert Path(f"{path}-journal").stat().st_size
-            path.chmod(0o600)
+    with closing(writer(elsewhere)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("UPDATE sessions SET title = 'in the middle ' || id")
+        assert Path(f"{elsewhere}-journal").stat().st_size
+        elsewhere.chmod(0o600)
 
-            def said():
-                try:
-                    Store(path).open()
-                except StoreUnreadableError as error:
-                    return error.sentence
+        def said():
+            try:
+                Store(elsewhere).open()
+            except StoreUnreadableError as error:
+                return error.sentence
 
-            assert "cannot be opened" in as_nobody(said)
-    finally:
-        shutil.rmtree(folder)
+        assert "cannot be opened" in as_nobody(said)
 
 
 @_AS_NOBODY
-def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(fixture_store):
+def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(elsewhere):
     """The writer's own log is read, newest rows and all: no snapshot, which would miss them."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        path = Path(shutil.move(fixture_store("state-v22"), folder / "state.db"))
-        with closing(writer(path, "WAL")) as connection:
-            connection.execute(
-                "INSERT INTO sessions (id, source, started_at) VALUES ('newest', 'cli', 1.0)"
-            )
-            for each in folder.iterdir():
-                each.chmod(0o644)
-            folder.chmod(0o555)
+    with closing(writer(elsewhere, "WAL")) as connection:
+        connection.execute(
+            "INSERT INTO sessions (id, source, started_at) VALUES ('newest', 'cli', 1.0)"
+        )
+        for each in elsewhere.parent.iterdir():
+            each.chmod(0o644)
+        elsewhere.parent.chmod(0o555)
+        assert read_as_nobody(elsewhere) == "(False, 61)"
+    for blocked, mode in ((elsewhere, 0o600), (elsewhere.parent, 0o700)):
+        blocked.chmod(mode)
+        assert read_as_nobody(elsewhere) == "StoreUnreadableError"
 
-            def count():
-                with Store(path).reader() as reader:
-                    return reader.snapshot, reader.value("SELECT count(*) FROM sessions")
 
-            assert as_nobody(count) == "(False, 61)"
-        path.chmod(0o600)
-        assert as_nobody(count) == "StoreUnreadableError"
-        folder.chmod(0o700)
-        assert as_nobody(count) == "StoreUnreadableError"
-    finally:
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
+@_AS_NOBODY
+def test_folders_one_may_not_write_to(elsewhere):
+    """A snapshot where no log holds newer rows; a sentence where one does and cannot be read."""
+    elsewhere.chmod(0o644)
+    elsewhere.parent.chmod(0o555)
+    assert read_as_nobody(elsewhere) == "(True, 60)"
+    log = elsewhere.parent / "state.db-wal"
+    log.write_bytes(b"x" * 64)
+    log.chmod(0o644)
+    assert read_as_nobody(elsewhere) == "StoreUnreadableError"

@@ -1,12 +1,11 @@
 """A store no Hermes wrote: everything reads, and a bad row costs itself alone."""
 
-import sqlite3
 import unicodedata
-from contextlib import closing
 
 import builders
 import pytest
 from searching import search
+from trashing import run
 
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Store
@@ -31,26 +30,18 @@ BLOB = "\ufffdA"
 """What the id x'ff41' is read as."""
 
 
-def change(path, *statements):
-    """Run statements on a store, its constraints off."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA writable_schema = 1")
-        for statement in statements:
-            connection.execute(statement)
-    return path
-
-
 @pytest.fixture
 def path(tmp_path):
     """The hostile store, and more of it: NULL roles, ids that are blobs, notes and names that are
     no text."""
     found = builders.hostile_store(tmp_path / "state.db")
     # A salvaged table has lost its constraints.
-    change(
+    run(
         found,
+        "PRAGMA writable_schema = 1",
         "UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name IN ('messages', 'sessions')",
     )
-    return change(
+    run(
         found,
         "UPDATE messages SET role = NULL WHERE session_id = 'config-1'",
         "UPDATE messages SET role = x'ff00' WHERE session_id = 'config-2'",
@@ -65,6 +56,7 @@ def path(tmp_path):
         " VALUES ('loop-a', 'cli', 'loop-b', 2.0), ('loop-b', 'cli', 'loop-a', 3.0), ('below', 'cli', 'loop-b', 4.0)",
         'CREATE TABLE "\x1b[2J\u202e" (id)',
     )
+    return found
 
 
 @pytest.fixture
@@ -110,20 +102,6 @@ def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
     counts = catalog.counts()
     for view in View:
         assert counts[view] + sum(catalog.hidden(view, counts[view])) == counts[View.ALL]
-
-
-def test_rings_and_selves(catalog):
-    """One's own parent is an orphan; of a ring of compressions one session is the root, with the
-    rest behind it."""
-    alone = catalog.conversation("self")
-    assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
-    ring = catalog.conversation("ring-a")
-    assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
-    assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a cycle")
-    assert catalog.parent_chain(ring) is None
-    loop = catalog.conversation("loop-a")  # of two that name each other the older one is on top
-    assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a cycle")
-    assert catalog.conversation("loop-b").relation is Relation.DELEGATED
 
 
 def test_markers_that_were_inherited(tmp_path):

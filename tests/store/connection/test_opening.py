@@ -1,20 +1,20 @@
 """Every way a store can refuse to be read is a sentence with a remedy, of its own kind."""
 
 import os
-import shutil
 import sqlite3
-import tempfile
-from contextlib import closing
-from pathlib import Path
 
 import pytest
+from builders import make_store
 from searching import search
-from writing import as_nobody
+from trashing import run
+from writing import handles
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import titles
 from hermes_browse.store.errors import (
     Advice,
     NotAStoreError,
+    StoreDamagedError,
     StoreEmptyError,
     StoreError,
     StoreMissingError,
@@ -24,6 +24,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.cli import main
 
 
 def reading(path):
@@ -39,9 +40,8 @@ def reading(path):
 
 
 def made(path, *statements):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+    path.touch()
+    run(path, *statements)
     return path
 
 
@@ -64,6 +64,7 @@ def test_what_is_no_store_has_its_answer(tmp_path):
         with pytest.raises(kind, match=sentence) as caught:
             reading(path)
         assert caught.value.advice is advice
+        assert handles(path) == [], "of an open that fails"
 
 
 def test_a_newer_schema_is_read_and_said(fixture_store):
@@ -121,32 +122,43 @@ def test_a_damaged_file_is_named(fixture_store):
         assert error.remedy
 
 
-def read_as_nobody(path):
-    """What a user without privileges gets: how the store was opened and the number of sessions, or
-    the error."""
+@pytest.fixture
+def misnamed(tmp_path):
+    """A store whose table of sessions has such a name."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], journal="delete")
+    name = (
+        "UPDATE sqlite_master SET name = CAST(x'73657373696fc173' AS TEXT) WHERE name = 'sessions'"
+    )
+    run(path, "PRAGMA writable_schema=ON", name)
+    return path
 
-    def work():
-        with Store(path).reader() as reader:
-            return f"{'snapshot' if reader.snapshot else 'plain'} {reader.value('SELECT count(*) FROM sessions')}"
 
-    return as_nobody(work)
+def test_a_damaged_name_in_the_schema_is_damage(misnamed):
+    """It is no UTF-8, and SQLite's message is not either. For readers and writers."""
+    with pytest.raises(StoreDamagedError, match="malformed database schema") as caught:
+        Store(misnamed).open()
+    assert "hermes sessions repair" in caught.value.remedy
+    with pytest.raises(StoreDamagedError, match="malformed"):
+        titles.rename(Store(misnamed), "a", "Quay")
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges"
+@pytest.mark.parametrize(
+    "command",
+    [
+        "list",
+        "doctor",
+        "show a",
+        "export a",
+        "rename a b",
+        "delete --yes a",
+        "search a",
+        "prune",
+        "stats",
+    ],
 )
-def test_folders_one_may_not_write_to(fixture_store):
-    """A snapshot where no log holds newer rows; a sentence where one does and cannot be read."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        path = shutil.move(fixture_store("state-v22"), folder / "state.db")
-        path.chmod(0o644)
-        folder.chmod(0o555)
-        assert read_as_nobody(path) == "snapshot 60"
-        wal = folder / "state.db-wal"
-        wal.write_bytes(b"x" * 64)
-        wal.chmod(0o644)
-        assert read_as_nobody(path) == "StoreUnreadableError"
-    finally:
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
+def test_commands_say_what_to_do(misnamed, capsys, command):
+    """Every command, and none asks to look into the log."""
+    code = main(["--db", str(misnamed), *command.split()])
+    said = capsys.readouterr()
+    assert code in (1, 3) and "unexpected" not in said.err
+    assert "hermes sessions repair" in said.out + said.err

@@ -10,8 +10,6 @@ from hermes_browse.store.messages import transcript as module
 from hermes_browse.store.messages.transcript import count_rows, read_outline
 from hermes_browse.store.sessions.models import Session
 
-TEXTS = ("", "ok", "a lantern", None)
-
 
 def counted(path):
     """What is counted, what the outlines show, and the sessions whose outlines were needed to
@@ -30,41 +28,35 @@ def counted(path):
     return {each: found.get(each, 0) for each in ids}, shown, needed
 
 
+COLUMNS = {
+    "role": ("user", "user", "assistant", "tool", "session_meta"),
+    "content": ("", "ok", "a lantern", None, "one", "two", "three", "four"),
+    "timestamp": (*(T0 + number for number in range(9)), T0, "soon", -5.0),
+    "active": (1,) * 8 + (0,) * 4 + (2,),
+    "compacted": (0, 1),
+}
+SINCE_31 = {
+    "display_order": (None, None, 0, 1, 2, 3),
+    "display_kind": (None, None, None, "hidden"),
+    "display_metadata": (None,) * 20 + ('{"model_only": true}', "{}"),
+}
+
+
 def random_messages(chance, session_id, shape):
     """Compacted and rewound rows, repeated tails, equal times, orders or none, times that are none,
     hidden rows."""
-    tidy, ordered = chance.random() < 0.5, chance.random() < 0.5
-    rows = []
-    for number in range(chance.randrange(1, 14)):
-        row = {
-            "session_id": session_id,
-            "role": chance.choice(("user", "user", "assistant", "tool", "session_meta")),
-            "content": chance.choice(TEXTS) if chance.random() < 0.6 else f"{session_id} {number}",
-            "timestamp": T0 + number if tidy else chance.choice((T0, T0 + number, "soon", -5.0)),
-            "active": chance.choice((1, 1, 0)) if chance.random() < 0.95 else 2,
-            "compacted": chance.choice((0, 1)),
-        }
-        if shape == "31":
-            row["display_order"] = (
-                number if tidy and ordered else chance.choice((None, number, number // 2))
-            )
-            row["display_kind"] = chance.choice((None, None, None, "hidden"))
-            row["display_metadata"] = chance.choice((None,) * 20 + ('{"model_only": true}', "{}"))
-        rows.append(row)
+    columns = COLUMNS | (SINCE_31 if shape == "31" else {})
+    rows = [
+        {"session_id": session_id} | {name: chance.choice(columns[name]) for name in columns}
+        for _ in range(chance.randrange(1, 14))
+    ]
     if chance.random() < 0.4:  # the tail a compaction keeps, said again behind a summary
-        tail = [
-            each | {"active": 0, "compacted": 1, "timestamp": T0 + 50 + at}
-            for at, each in enumerate(rows[-3:])
-        ]
-        rows[-3:] = tail
-        rows.append(
-            tail[0]
-            | {"content": "[CONTEXT SUMMARY]: x", "active": 1, "compacted": 0, "timestamp": T0 + 70}
-        )
-        rows += [
-            each | {"active": 1, "compacted": 0, "timestamp": T0 + 80 + at}
-            for at, each in enumerate(tail)
-        ]
+        gone, live = {"active": 0, "compacted": 1}, {"active": 1, "compacted": 0}
+        summary = rows[-1] | live | {"content": "[CONTEXT SUMMARY]: x"}
+        tail = rows[-3:]
+        rows[-3:] = [*(each | gone for each in tail), summary, *(each | live for each in tail)]
+        for at, row in enumerate(rows[-7:]):
+            row["timestamp"] = T0 + 50 + at
     return rows
 
 
@@ -87,12 +79,14 @@ def test_a_repeated_tail_is_counted_once(tmp_path, summary):
     said = [f"text {number}" for number in range(6)]
     live = [*["[CONTEXT SUMMARY]: before"] * summary, *said[-2:], "new"]
     messages = [
-        {"session_id": "a", "content": text, "timestamp": T0 + at, "active": 0, "compacted": 1}
-        for at, text in enumerate(said)
-    ]
-    messages += [
-        {"session_id": "a", "content": text, "timestamp": T0 + 100 + at}
-        for at, text in enumerate(live)
+        {
+            "session_id": "a",
+            "content": text,
+            "timestamp": T0 + at,
+            "active": at >= 6,
+            "compacted": at < 6,
+        }
+        for at, text in enumerate([*said, *live])
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
     found, shown, needed = counted(path)

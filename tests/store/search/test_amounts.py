@@ -15,26 +15,10 @@ def test_sizes():
     assert {text: parse_bytes(text) for text in sizes} == sizes
 
 
-@pytest.mark.parametrize("text", ["", "M", "-1", "10X", "1i", "1e3", "inf", "99999999T"])
-def test_no_sizes(text):
-    """What is no size is refused."""
-    with pytest.raises(ValueError, match="wants a size"):
-        parse_bytes(text)
-
-
 def test_counts():
     """Whole, with separators or units."""
     texts = ("0", " 5 ", "1,000", "1,234,567", "20k", "1.5M")
     assert [parse_count(text) for text in texts] == [0, 5, 1000, 1_234_567, 20_000, 1_500_000]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "k", "few", "-5", "1.5", "1_000", "1,00", "9" * 20, "inf", "1e3", "$5"]
-)
-def test_no_counts(text):
-    """A part of a message is no message."""
-    with pytest.raises(ValueError, match="wants a whole number"):
-        parse_count(text)
 
 
 def test_money():
@@ -43,8 +27,16 @@ def test_money():
     assert {text: parse_money(text) for text in amounts} == amounts
 
 
-@pytest.mark.parametrize("text", ["", "$", ".", "x", "-1", "nan", "inf", "1e99", "99999999M"])
-def test_no_money(text):
-    """What is no amount is refused."""
-    with pytest.raises(ValueError, match="wants an amount"):
-        parse_money(text)
+@pytest.mark.parametrize(
+    ("parse", "words", "texts"),
+    [
+        (parse_bytes, "wants a size", "M -1 10X 1i 1e3 inf 99999999T"),
+        (parse_count, "wants a whole number", "k few -5 1.5 1_000 1,00 99999999999999999999 inf 1e3 $5"),
+        (parse_money, "wants an amount", "$ . x -1 nan inf 1e99 99999999M"),
+    ],
+)  # fmt: skip
+def test_what_is_none_is_refused(parse, words, texts):
+    """Nothing is none either, and a part of a message is no message."""
+    for text in ("", *texts.split()):
+        with pytest.raises(ValueError, match=words):
+            parse(text)

@@ -3,14 +3,14 @@
 import gc
 import json
 import weakref
-from contextlib import contextmanager
 
 import pytest
 import trashing
 from builders import make_store
-from search_stores import ids
+from search_stores import ids, write_store
 from searching import search
 
+from hermes_browse.store.connection import reader as of_reader
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search import rows as module
 from hermes_browse.store.search.filters import Condition
@@ -44,60 +44,31 @@ def store(tmp_path_factory):
     return make_store(path, "22", [{"id": "s", "source": "cli"}], rows)
 
 
-class Counted:
-    """What the statements of a search were."""
-
-    def __init__(self):
-        self.asked = []
-        self.matches = []
-        """What indexes were asked for."""
-        self.texts = 0
-        """Rows of `messages` read with their texts."""
-
-
-@contextmanager
-def counted(reader):
-    """Count what is asked of a reader."""
-    found, original = Counted(), reader.rows
-
-    def rows(sql, parameters=()):
-        answer = original(sql, parameters)  # type: ignore[arg-type]  # passed through
-        found.asked.append(sql)
-        if " MATCH ?" in sql and isinstance(parameters, list):
-            found.matches.append(str(parameters[0]))
-        if "m.content, " in sql.partition(" FROM ")[0]:
-            found.texts += len(answer)
-        return answer
-
-    reader.rows = rows  # type: ignore[method-assign,assignment]  # counts, and passes on
-    try:
-        yield found
-    finally:
-        reader.rows = original  # type: ignore[method-assign]  # as it was
-
-
 def typed(reader, text, limit=PAGE):
-    """A keystroke and what it asked."""
-    with counted(reader) as found:
-        return search(reader, parse(text), limit=limit, prefix_last=True), found
+    """A keystroke: its answer, what it asked, and how many rows it read with their texts."""
+    asked = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(of_reader, "observe", lambda sql, seconds, rows: asked.append((sql, rows)))
+        answer = search(reader, parse(text), limit=limit, prefix_last=True)
+    texts = [rows for sql, rows in asked if "m.content, " in sql.partition(" FROM ")[0]]
+    return answer, [sql for sql, _rows in asked], sum(texts)
 
 
 @pytest.mark.parametrize("text", ["docker", "docker ", "plain docker ", "dock", "plain doc", "har"])
 def test_no_more_rows_are_read_than_the_page_needs(store, text):
     with Store(store).reader() as reader:
-        answer, found = typed(reader, text)
+        answer, _asked, texts = typed(reader, text)
     assert len(answer.hits) == PAGE
-    assert found.texts <= 3 * (PAGE + 1)
+    assert 0 < texts <= 3 * (PAGE + 1)
 
 
 def test_the_next_letter_reads_few_rows_anew(store):
     with Store(store).reader() as reader:
-        texts = [typed(reader, "docker"[:length])[1].texts for length in range(1, 7)]
-        again, nothing = typed(reader, "docker")
+        texts = [typed(reader, "docker"[:length])[2] for length in range(1, 7)]
+        again, asked, read_anew = typed(reader, "docker")
     assert sum(texts[1:]) <= 3 * PAGE, "rows of the letter before are at hand"
-    assert nothing.texts == 0
-    assert len([sql for sql in nothing.asked if not sql.startswith("PRAGMA")]) <= 12
-    assert len(again.hits) == PAGE
+    assert (len(again.hits), read_anew) == (PAGE, 0)
+    assert len([sql for sql in asked if not sql.startswith("PRAGMA")]) <= 12
 
 
 def test_what_is_kept_is_bounded(store, monkeypatch):
@@ -114,21 +85,16 @@ def test_what_is_kept_is_bounded(store, monkeypatch):
 
 
 def test_nothing_kept_outlives_a_change(tmp_path):
-    contents = [f"docker row {number}" for number in range(40)]
-    rows = [{"session_id": "s", "content": content} for content in contents]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s", "source": "cli"}], rows)
+    path = write_store(tmp_path / "state.db", [f"docker row {number}" for number in range(40)])
     with Store(path).reader() as reader:
-        before = typed(reader, "dock", 5)[0]
-        newest = before.hits[0].message_id
+        assert ids(typed(reader, "dock", 3)[0]) == [40, 39, 38]
         trashing.run(
             path,
-            f"UPDATE messages SET content = 'docker said anew' WHERE id = {newest}",
-            f"UPDATE messages SET content = 'nothing here' WHERE id = {newest - 1}",
+            "UPDATE messages SET content = 'docker said anew' WHERE id = 40",
+            "UPDATE messages SET content = 'nothing here' WHERE id = 39",
         )
-        trashing.add_message(path, "s", "dock!", 4e9)
-        after = typed(reader, "dock", 5)[0]
-    assert ids(after) == [newest + 1, newest, *(newest - at for at in (2, 3, 4))]
-    assert after.hits[1].snippet == "docker said anew"
+        after = typed(reader, "dock", 3)[0]
+    assert ids(after) == [40, 38, 37] and after.hits[0].snippet == "docker said anew"
 
 
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):

@@ -31,31 +31,27 @@ def _by_time(path, keys, *, oldest=False):
     )
 
 
-_ORDERS = ("shuffled", "imported", "one late", "backwards")
+PLACES = range(1500)
+ORDERS = {
+    "shuffled": random.Random(5).sample(PLACES, 1500),
+    # One session after another, each of them in order.
+    "imported": [place for session in (3, 0, 4, 1, 2) for place in PLACES[session::5]],
+    "one late": [*PLACES[:700], 1499, *PLACES[700:1499]],  # a clock was set back for a moment
+    "backwards": PLACES[::-1],
+}
 
 
-@pytest.fixture(scope="module", params=slow_but(("shuffled", "one late"), _ORDERS))
+@pytest.fixture(scope="module", params=slow_but(("shuffled", "one late"), ORDERS))
 def store(request, tmp_path_factory):
     """1,500 messages whose ids do not follow their times."""
-    places = list(range(1500))
-    if request.param == "shuffled":
-        random.Random(5).shuffle(places)
-    elif request.param == "imported":  # one session after another, each of them in order
-        places = [place for session in (3, 0, 4, 1, 2) for place in range(session, 1500, 5)]
-    elif request.param == "one late":  # a clock was set back for a moment
-        places.insert(700, places.pop())
-    else:
-        places.reverse()
     rows = [
         {
             "session_id": "abcde"[place % 5],
             "role": ("user", "assistant", "tool")[place % 3],
-            "content": f"docker row {place} :: ow"
-            + (" needle" if place % 100 == 0 else "")
-            + " 桂林" * (place % 9 == 0),
+            "content": f"docker row {place} :: ow{' needle' * (place % 100 == 0)}{' 桂林' * (place % 9 == 0)}",
             "timestamp": NOW + place * 60,
         }
-        for place in places
+        for place in ORDERS[request.param]
     ]
     sessions = [{"id": name, "source": "cli", "started_at": NOW} for name in "abcde"]
     return make_store(tmp_path_factory.mktemp("order") / "state.db", "22", sessions, rows)
@@ -78,23 +74,20 @@ def test_what_comes_later_is_put_in_its_place(tmp_path):
         with opened.reader() as reader:
             return ids(search(reader, parse("docker")))
 
-    def add(key, stamp):
+    assert newest() == [3, 2, 1]
+    for key, seconds, order in (
+        (10, 10, [10, 3, 2, 1]),
+        (11, -5, [10, 3, 2, 1, 11]),
+        (12, 1.5, [10, 3, 2, 12, 1, 11]),
+        (7, 20, [7, 10, 3, 2, 12, 1, 11]),  # an old id, as a restore gives
+    ):
         change(
             path,
-            f"INSERT INTO messages (id, session_id, role, content, timestamp) VALUES ({key}, 's', 'user', 'docker', "
-            f"{stamp})",
+            "INSERT INTO messages (id, session_id, role, content, timestamp) "
+            f"VALUES ({key}, 's', 'user', 'docker', {NOW + seconds})",
             f"INSERT INTO messages_fts (rowid, content) VALUES ({key}, 'docker')",
         )
-
-    assert newest() == [3, 2, 1]
-    add(10, NOW + 10)
-    assert newest() == [10, 3, 2, 1]
-    add(11, NOW - 5)
-    assert newest() == [10, 3, 2, 1, 11]
-    add(12, NOW + 1.5)
-    assert newest() == [10, 3, 2, 12, 1, 11]
-    add(7, NOW + 20)  # an old id, as a restore gives
-    assert newest() == [7, 10, 3, 2, 12, 1, 11]
+        assert newest() == order
     change(path, "DELETE FROM messages WHERE id = 10")
     assert newest() == [7, 3, 2, 12, 1, 11]
 

@@ -181,35 +181,23 @@ def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path, query):
         assert page.total in (len(answer.hits), None)
 
 
-def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path):
-    path = write_store(
-        tmp_path / "tool.db",
-        [{"role": "tool", "content": json.dumps({"output": "total 0\npuffin.txt\nné"})}],
-    )
-    (hit,) = ask(path, "puffin.txt").hits
-    assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin.txt"]
-    assert hit.snippet == "total 0 puffin.txt né"
-
-
 def call_of(*calls):
     """A row that calls tools, as Hermes stores it; arguments that are no text are written as
     JSON."""
-    functions = [
-        (name, each if isinstance(each, str) else json.dumps(each)) for name, each in calls
-    ]
     listed = [
-        {"id": "call_9f", "function": {"name": name, "arguments": said}} for name, said in functions
+        {"id": "call_9f", "function": {"name": name, "arguments": _written(said)}}
+        for name, said in calls
     ]
     return {"role": "assistant", "content": "", "tool_calls": json.dumps(listed)}
 
 
+def _written(value):
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def result_of(tool, content):
     """What a tool gave, as Hermes stores it."""
-    return {
-        "role": "tool",
-        "tool_name": tool,
-        "content": content if isinstance(content, str) else json.dumps(content),
-    }
+    return {"role": "tool", "tool_name": tool, "content": _written(content)}
 
 
 @pytest.mark.parametrize(
@@ -244,6 +232,11 @@ def result_of(tool, content):
         ),
         (result_of("terminal", {"output": "", "exit_code": 2}), "2", "terminal: exit_code: [2]"),
         (result_of("web", "plain \x1b]0;x\x07text"), "text", "web: plain [text]"),
+        (
+            result_of("", {"output": "total 0\npuffin.txt\nné"}),
+            "puffin.txt",
+            "total 0 [puffin.txt] né",
+        ),
         ({"role": "user", "content": '{"output": "typed"}'}, "typed", '{"output": "[typed]"}'),
         (
             result_of("terminal", {"output": "ok", "exit_code": 0}),

@@ -4,11 +4,12 @@ from collections import Counter
 
 import pytest
 from builders import T0, make_store
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import relations
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
 from hermes_browse.store.sessions.models import Node, Relation, Session, Status, View
 from hermes_browse.store.sessions.relations import edge
@@ -63,18 +64,17 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once():
             session("self", "self"),
         ]
     )
-    found = {
-        chain.root.id: ([each.id for each in chain.segments], chain.relation)
+    ring = "its parents form a cycle"
+    assert {
+        " ".join(each.id for each in chain.segments): (chain.relation, chain.note)
         for chain in catalog.chains()
+    } == {
+        "ring-a ring-b": (Relation.ORPHAN, ring),
+        "branch-b": (Relation.BRANCHED, ""),
+        "branch-a": (Relation.ORPHAN, ring),
+        "own-a own-b": (Relation.ORPHAN, ring),
+        "self": (Relation.ORPHAN, "its parent is itself"),
     }
-    assert found == {
-        "ring-a": (["ring-a", "ring-b"], Relation.ORPHAN),
-        "branch-b": (["branch-b"], Relation.BRANCHED),
-        "branch-a": (["branch-a"], Relation.ORPHAN),
-        "own-a": (["own-a", "own-b"], Relation.ORPHAN),
-        "self": (["self"], Relation.ORPHAN),
-    }
-    assert sorted(catalog.listed(View.ALL)) == sorted(found)
 
 
 @pytest.mark.parametrize("is_long", [False, True])
@@ -147,16 +147,40 @@ def test_a_tree_has_every_node_of_a_deep_family_once():
 
 
 @pytest.mark.parametrize("source", ["api_server", "api-server"])
-def test_the_server_is_automation_in_both_spellings(source, tmp_path):
-    """Hermes stores one, its guide writes the other: on the first page and in every view."""
-    sessions = [{"id": "a", "source": source}, {"id": "b", "source": "cli"}]
-    path = make_store(
-        tmp_path / "state.db", "22", sessions, [{"session_id": each} for each in "ab"]
-    )
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, T0)
-        first = read_first_page(reader, T0)
-    assert [each.id for each in catalog.select(View.AUTOMATION)] == ["a"]
-    assert [each.id for each in catalog.select(View.CHATS)] == ["b"]
-    assert [each.id for each in first.select(View.CHATS)] == ["b"]
+def test_the_server_is_automation_in_both_spellings(source):
+    """Hermes stores one, its guide writes the other."""
+    catalog = Catalog([Session("a", source), Session("b", "cli")])
+    views = {each.id: each.view for each in catalog.chains()}
+    assert views == {"a": View.AUTOMATION, "b": View.CHATS}
     assert formats.source(source) == "api"
+
+
+_TITLES = st.lists(st.text(alphabet="abAB \nßİ日", max_size=8) | st.none(), max_size=12)
+_WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)
+
+
+@given(_TITLES, _WORDS)
+def test_all_names_at_once_as_each_by_itself(titles, words):
+    """A conversation is found when title and id together contain all words, the newest first."""
+    sessions = [
+        Session(f"id{at}", "cli", title=title, last_active=float(at))
+        for at, title in enumerate(titles)
+    ]
+    catalog = Catalog(sessions)
+    names = {each.id: f"{each.title or ''} {each.id}".casefold() for each in reversed(sessions)}
+    expected = [
+        key for key, name in names.items() if all(each.casefold() in name for each in words)
+    ]
+    assert list(catalog.named(words)) == expected
+
+
+def test_the_name_of_a_chain_is_that_of_all_its_segments():
+    sessions = [
+        Session("one", "cli", title="Ferry", ended_at=1.0, end_reason="compression"),
+        Session("two", "cli", "one", title="Quay", started_at=2.0),
+    ]
+    catalog = Catalog(sessions)
+    for words in (["ferry"], ["FERRY", "quay"], ["one", "two"], []):
+        assert list(catalog.named(words)) == ["one"]
+    assert list(catalog.named(["ferry", "three"])) == []
+    assert list(Catalog(()).named(["a"])) == []

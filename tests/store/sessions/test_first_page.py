@@ -7,7 +7,7 @@ import pytest
 from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import read_preview, with_names
+from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.session_rows import read_sessions
@@ -26,9 +26,7 @@ def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path, sessions, me
         named = with_names(reader, page)
         assert reader.statements <= 3
         assert sum(not each.title for each in page) > 5
-        assert [each.preview for each in named] == [
-            "" if each.title else read_preview(reader, each.segments) for each in page
-        ]
+        assert all(each.title or each.preview for each in named)
 
 
 def test_no_row_is_read_whole_twice(tmp_path, monkeypatch):

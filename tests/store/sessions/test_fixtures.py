@@ -3,17 +3,21 @@ says, and why."""
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from paths import DATA
+from search_stores import change
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_outline
+from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
@@ -74,95 +78,100 @@ DIFFERENCES = [
 """Schemas, case, what differs (the ends of ids), and why we stay with it."""
 
 
+_ROW = ("title", "source", "started_at", "end_reason", "message_count")
+
+
 def listed(said):
     """Every row of every list Hermes was asked for that shows conversations, not sessions."""
-    for name, rows in said.items():
-        if (
-            name.startswith("list_")
-            and name not in ("list_children", "list_no_projection")
-            and rows
-        ):
-            for row in rows:
-                yield name, row
+    for name in said:
+        if name.startswith("list_") and name not in ("list_children", "list_no_projection"):
+            yield from said[name] or ()
 
 
-def differing(said, catalog, reader):
-    """Cases and ids where we do not say what Hermes said."""
+def compared(said, catalog, reader):
+    """What we say and what Hermes said: the case, the id, ours, theirs."""
     details = {each.id: each for each in with_details(reader, catalog.select(View.ALL))}
-    for _, row in listed(said):
+    for row in listed(said):
         ours = details.get(row["id"])
-        if ours is None:
-            yield "is a conversation", row["id"]
-            continue
-        if ours.root_id != (row["_lineage_root_id"] or row["id"]):
-            yield "root", row["id"]
-        mine = (
-            ours.title,
-            ours.source,
-            ours.root.started_at,
-            ours.tip.end_reason,
-            ours.tip.message_count,
-        )
-        if mine != tuple(
-            row[key] for key in ("title", "source", "started_at", "end_reason", "message_count")
-        ):
-            yield "data", row["id"]
-        if ours.last_active != row["last_active"]:
-            yield "last active", row["id"]
-        if not ours.preview.startswith(row["preview"].removesuffix("...")):
-            yield "preview", row["id"]
+        yield "is a conversation", row["id"], ours is not None, True
+        if ours is not None:
+            tip, begin = ours.tip, row["preview"].removesuffix("...")
+            mine = (
+                ours.title,
+                ours.source,
+                ours.root.started_at,
+                tip.end_reason,
+                tip.message_count,
+            )
+            yield "root", row["id"], ours.root_id, row["_lineage_root_id"] or row["id"]
+            yield "data", row["id"], mine, tuple(row[key] for key in _ROW)
+            yield "last active", row["id"], ours.last_active, row["last_active"]
+            yield "preview", row["id"], ours.preview[: len(begin)], begin
     default = {row["id"] for row in said["list_default"]}
-    shown = {
-        chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in catalog.select(view)
-    }
-    yield from (("shown by Hermes alone", each) for each in default - shown)
-    yield from (("shown by us alone", each) for each in shown - default)
+    views = (View.CHATS, View.AUTOMATION)
+    shown = {chain.tip.id for view in views for chain in catalog.select(view)}
+    yield from (("shown by Hermes alone", each, each in shown, True) for each in default)
+    yield from (("shown by us alone", each, True, each in default) for each in shown)
     theirs = [row["id"] for row in said["list_by_last_active"]]
-    ours_in_order = [catalog.conversation(root).tip.id for root in catalog.order(View.ALL)]
-    ours_in_order = [each for each in ours_in_order if each in theirs]
-    yield from (
-        ("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other
-    )
+    tips = (catalog.conversation(root).tip.id for root in catalog.order(View.ALL))
+    yield "order", "", [each for each in tips if each in theirs], theirs
+    version = reader.schema.version
     for session, lineage in said["lineage"].items():
-        if catalog.conversation(session).tip.id != lineage["compression_tip"]:
-            yield "tip", session
-        if predict_resume(catalog, session, reader.schema.version) != lineage["resume"]:
-            yield "resume", session
         family = {node.session.id for node in read_lineage(reader, session, 0.0).nodes}
-        if lineage["conversation_root"] not in (None, *family):
-            yield "family", session
+        is_known = lineage["conversation_root"] in (None, *family)
+        yield "tip", session, catalog.conversation(session).tip.id, lineage["compression_tip"]
+        yield "resume", session, predict_resume(catalog, session, version), lineage["resume"]
+        yield "family", session, is_known, True
     for session, messages in said["messages"].items():
         for case, key, reading in (
             ("live", "message_ids", Reading.LIVE), ("everything", "inactive_ids", Reading.EVERYTHING),
         ):  # fmt: skip
-            ids = [row.id for row in read_outline(reader, [Session(session, "")], reading).rows]
-            if messages[key] is not None and ids != messages[key]:
-                yield case, session
+            if messages[key] is not None:
+                yield case, session, shown_in(reader, session, reading), messages[key]
     for session, displayed in said.get("display_ids", {}).items():
-        if [row.id for row in read_outline(reader, [Session(session, "")]).rows] != displayed:
-            yield "displayed", session
+        yield "displayed", session, shown_in(reader, session), displayed
     for title, expected in said["resolve_title"].items():
-        if resolve_title(reader, title) != expected:
-            yield "title", title
-    if resolve_last(reader, "cli") != said["last_cli"][0]:
-        yield "last", "cli"
+        yield "title", title, resolve_title(reader, title), expected
+    yield "last", "cli", resolve_last(reader, "cli"), said["last_cli"][0]
     for text, expected in said["prefix"].items():
-        try:
+        found = None
+        with suppress(NotFoundError, AmbiguousError):
             found = resolve_session(reader, text)
-        except (NotFoundError, AmbiguousError):
-            found = None
-        if found != expected:
-            yield "prefix", text
+        yield "prefix", text, found, expected
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_we_differ_where_the_table_says(version, tmp_path):
+def shown_in(reader, session, reading=Reading.SAID):
+    """The ids of the messages of one session."""
+    return [row.id for row in read_outline(reader, [Session(session, "")], reading).rows]
+
+
+@pytest.fixture(params=VERSIONS, ids=lambda version: f"v{version}")
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def path(version, tmp_path):
+    """A copy of a store that Hermes wrote."""
+    return Path(shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), tmp_path / "state.db"))
+
+
+@pytest.fixture
+def said(version):
+    """What its Hermes said of it."""
+    return json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def reader(path):
+    with Store(path).reader() as opened:
+        yield opened
+
+
+def test_we_differ_where_the_table_says(version, said, reader):
     """Nowhere else, and everywhere there: a difference that has gone must leave the table."""
-    path = Path(shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), tmp_path / "state.db"))
-    said = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, said["now"])
-        found = set(differing(said, catalog, reader))
+    every = list(compared(said, read_catalog(reader, said["now"]), reader))
+    found = {(case, id) for case, id, ours, theirs in every if ours != theirs}
     expected = {
         (case, next((each for each in said["lineage"] if each.endswith(end)), end))
         for versions, case, ends, _ in DIFFERENCES
@@ -170,3 +179,42 @@ def test_we_differ_where_the_table_says(version, tmp_path):
         for end in ends
     }
     assert found == expected
+
+
+def test_what_is_counted_is_what_is_shown(said, reader):
+    """The number beside a conversation is the number of messages in it; what is painted first is in
+    the order that follows from the whole."""
+    catalog = read_catalog(reader, said["now"])
+    for each in with_details(reader, catalog.select(View.ALL)):
+        outline = read_outline(reader, each.segments)
+        assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
+        assert each.preview or each.message_count == 0, each.id
+        details = read_details(reader, each)
+        assert sum(details.roles.values()) == each.message_count
+        assert sum(tool.results for tool in details.tools) == details.roles.get("tool", 0)
+        assert details.live_rows <= sum(details.states.values())
+    assert read_first_page(reader, said["now"]).order()[:20] == catalog.order()[:20]
+
+
+@pytest.mark.parametrize("version", [22], indirect=True)
+def test_the_repeated_tail_of_a_compaction_is_shown_once(reader):
+    """0.19 writes the kept tail again as live rows, without a display order: we fold it."""
+    outline = read_outline(reader, [Session("20260115_100000_999002", "")])
+    assert outline.copies == {91: 93}
+    assert [row.id for row in outline.rows] == [84, 85, 86, 87, 88, 89, 90, 92, 93, 94]
+    assert outline.index_of(91) == outline.index_of(93)
+
+
+def test_system_prompts_are_found_where_they_stand(path, reader):
+    """In the row, or since 0.20 in a table of their own."""
+    session_id = "20260101_090000_aaa001"
+    at = f"WHERE id = '{session_id}'"
+    places = {f"UPDATE sessions SET system_prompt = 'be kind' {at}": "be kind"}
+    if "system_prompts" in reader.schema.tables:
+        change(path, f"UPDATE sessions SET system_prompt_hash = NULL {at}")
+        change(path, "INSERT INTO system_prompts (hash, prompt) VALUES ('h1', 'be brief')")
+        places[f"UPDATE sessions SET system_prompt_hash = 'h1' {at}"] = "be brief"
+    for sql, prompt in places.items():
+        change(path, sql)
+        assert read_system_prompt(reader, session_id) == prompt
+    assert read_system_prompt(reader, "20260102_120000_a9e999") is None

@@ -68,35 +68,41 @@ def names(catalog, word):
     return [root for _, root in sorted(zip(activity, found, strict=True))]
 
 
-sessions = st.builds(
-    Session,
-    id=st.sampled_from(IDS),
-    source=st.sampled_from(["cli", "cron", "subagent", "tool"]),
-    parent_id=st.sampled_from([None, "gone", *IDS]),
-    started_at=st.sampled_from([1.0, 2.0, 3.0, None]),
-    ended_at=st.sampled_from([None, 2.0]),
-    end_reason=st.sampled_from([None, "compression", "compression", "branched", "session_reset"]),
-    last_active=st.sampled_from([1.0, 5.0, None]),
-    branched_from=st.sampled_from([None, None, *IDS]),
-    delegate_from=st.sampled_from([None, None, "__orphaned__", *IDS]),
-    session_key=st.sampled_from([None, "key"]),
-    archived=st.booleans(),
-    hidden=st.sampled_from([False, False, True]),
-    title=st.sampled_from([None, "", "Ferry", "an end"]),
-    input_tokens=st.sampled_from([0, 5, 2**63 - 1]),
-    cost_usd=st.sampled_from([None, 0.0, 0.25, -1.0]),
-)
+FIELDS = {
+    "id": IDS,
+    "source": ["cli", "cron", "subagent", "tool"],
+    "parent_id": [None, "gone", *IDS],
+    "started_at": [1.0, 2.0, 3.0, None],
+    "ended_at": [None, 2.0],
+    "end_reason": [None, "compression", "compression", "branched", "session_reset"],
+    "last_active": [1.0, 5.0, None],
+    "branched_from": [None, None, *IDS],
+    "delegate_from": [None, None, "__orphaned__", *IDS],
+    "session_key": [None, "key"],
+    "archived": [False, True],
+    "hidden": [False, False, True],
+    "title": [None, "", "Ferry", "an end"],
+    "input_tokens": [0, 5, 2**63 - 1],
+    "cost_usd": [None, 0.0, 0.25, -1.0],
+}
+sessions = st.builds(Session, **{name: st.sampled_from(FIELDS[name]) for name in FIELDS})
 
 
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8))
 def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
-    """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
+    """Of any links, rings and other damage too; each list goes by activity, then by the id of the
+    tip."""
     catalog = Catalog(given_rows, NOW)
     found = list(catalog.chains())
     whole = [(part.id, each) for each in found for part in each.segments]
     assert sorted(id for id, _each in whole) == sorted(catalog.sessions)
     assert all(catalog.conversation(id) is each for id, each in whole)
+    tops = [each for each in found if not each.is_attached_subagent]
+    costs = (
+        sum(each.cost_usd or 0 for each in some) for some in (found, catalog.sessions.values())
+    )
+    assert len({sum(each.tree_cost_usd or 0 for each in tops), *costs}) == 1, "each is paid once"
     by_rank = [each.root_id for each in sorted(found, key=rank)]
     assert list(catalog.listed(View.ALL)) == by_rank
     apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)

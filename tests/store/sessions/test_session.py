@@ -2,8 +2,8 @@
 
 from builders import T0, big_store, make_store
 
+from hermes_browse.store.connection import reader as module
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.catalog import catalog_of, read_catalog
 from hermes_browse.store.sessions.models import Session, Tokens
 
@@ -75,18 +75,10 @@ def test_numbers_larger_than_any_counter_are_the_largest(tmp_path):
     assert (found.input_tokens, found.message_count, found.cost_usd) == (2**63 - 1, 0, 1e300)
 
 
-def test_all_sessions_are_read_in_short_statements(tmp_path):
+def test_all_sessions_are_read_in_short_statements(tmp_path, monkeypatch):
     """A read holds a lock that a writer waits for in DELETE mode, so none is long."""
-    path = big_store(tmp_path / "state.db", 1_200, 2_400)
-    longest = []
-    original = Reader.rows
-    with Store(path).reader() as reader:
-
-        def rows(sql, parameters=()):
-            found = original(reader, sql, parameters)
-            longest.append(len(found))
-            return found
-
-        reader.rows = rows
+    counts = []
+    monkeypatch.setattr(module, "observe", lambda sql, seconds, rows: counts.append(rows))
+    with Store(big_store(tmp_path / "state.db", 1_200, 2_400)).reader() as reader:
         assert len(read_catalog(reader, T0).sessions) == 1_200
-    assert max(longest) == 250
+    assert max(counts) == 250

@@ -8,7 +8,7 @@ import pytest
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Relation, Session, Sort, View, known_sum
+from hermes_browse.store.sessions.models import Session, Sort, View, known_sum
 
 NOW = 1_000_000.0
 
@@ -81,59 +81,18 @@ def test_lists_searches_and_clean_ups_go_by_the_whole():
     assert found("cost<=0.125") == {"nested", "free"}
 
 
-def _rings():
-    a, b = (session(x, y, c, delegate_from=y) for x, y, c in (("a", "b", 1.0), ("b", "a", 2.0)))
-    yield "two that delegate to each other", [a, b]
-    yield "its own parent", [session("a", "a", 1.0, delegate_from="a")]
-    three = [session(x, y, 1.0, delegate_from=y) for x, y in (("a", "c"), ("b", "a"), ("c", "b"))]
-    yield "a ring of three with a child", [*three, session("d", "b", 4.0, delegate_from="b")]
-    own = [
-        Session(
-            "a",
-            "cli",
-            "b",
-            cost_usd=1.0,
-            started_at=1.0,
-            end_reason="compression",
-            ended_at=2.0,
-            delegate_from="b",
-        ),
-        Session("b", "cli", "a", cost_usd=2.0, started_at=3.0, delegate_from="b"),
-    ]
-    yield "a conversation below itself", own
-
-
-@pytest.mark.parametrize(
-    "name, sessions", list(_rings()), ids=[name for name, _sessions in _rings()]
-)
-def test_a_ring_counts_each_session_once(name, sessions):
-    """In a damaged file nothing is counted twice, and nothing hangs."""
-    catalog = Catalog(sessions, NOW)
-    total = sum(each.cost_usd or 0.0 for each in sessions)
-    whole = {each.id: each for each in catalog.select(View.ALL)}
-    for conversation in whole.values():
-        assert (conversation.cost_usd or 0.0) <= (conversation.tree_cost_usd or 0.0) <= total
-    tops = [each for each in whole.values() if each.relation is not Relation.DELEGATED] or list(
-        whole.values()
-    )
-    assert sum(each.tree_cost_usd or 0.0 for each in tops) == total
-
-
-def test_ten_thousand_nested_subagents_are_added_up_at_once(
-    monkeypatch,
-):
+def test_ten_thousand_nested_subagents_are_added_up_at_once(monkeypatch):
     """Without recursion, and each a few times for all sums together."""
     count = 10_000
     sessions = [session("s0", cost=1.0)]
     sessions += [
         session(f"s{at}", f"s{at - 1}", 1.0, delegate_from=f"s{at - 1}") for at in range(1, count)
     ]
-    added = 0
+    added = []
 
     def counted(amounts):
-        nonlocal added
         listed = list(amounts)
-        added += len(listed)
+        added.extend(listed)
         return known_sum(listed)
 
     monkeypatch.setattr("hermes_browse.store.sessions.catalog.known_sum", counted)
@@ -145,4 +104,4 @@ def test_ten_thousand_nested_subagents_are_added_up_at_once(
     ]
     conversations = catalog.select(View.ALL)
     assert sum(each.subagents for each in conversations) == count * (count - 1) // 2
-    assert added < 6 * count
+    assert len(added) < 6 * count
