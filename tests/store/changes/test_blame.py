@@ -50,20 +50,17 @@ def test_lines_belong_to_the_message_that_wrote_them(release, tmp_path):
 def test_lines_by_hand_belong_to_nobody(release, tmp_path):
     document = play(release)
     after = document["after"]
+    (tmp_path / "other").mkdir()
     lines = blame_of(document, tmp_path, "hand.txt", after["hand.txt"])
     assert {line.text: session_of(line) for line in lines} == {
         "mine": None, "alpha": None, "BETA": "second", "gamma": None, "mine too": None,
         "DELTA": "other", "epsilon": None,
     }  # fmt: skip
-    (tmp_path / "state.db").unlink()
-    lines = blame_of(document, tmp_path, "mine.txt", after["mine.txt"])
+    lines = blame_of(document, tmp_path / "other", "mine.txt", after["mine.txt"])
     assert [(line.text, session_of(line)) for line in lines] == [
-        ("before", None),
-        ("written", "second"),
-        ("by the other agent", "other"),
+        ("before", None), ("written", "second"), ("by the other agent", "other"), ("}", None),
         ("}", None),
-        ("}", None),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
