@@ -70,6 +70,24 @@ def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
     ]
 
 
+def test_what_a_branch_copied_stays_with_its_first_message(tmp_path):
+    """A branch begins with all rows of the conversation that it left; what it does then is its
+    own."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", cwd="/w")
+    builder.session("b", cwd="/w", parent_session_id="s", model_config={"_branched_from": "s"})
+    calls = [
+        ("s", "c1", patch("alpha\ngamma\n", "a line of the first\ngamma\n")),
+        ("b", "c1", patch("alpha\ngamma\n", "a line of the first\ngamma\n")),
+        ("b", "c2", patch("a line of the first\ngamma\n", "a line of the first\nand of b\n")),
+    ]
+    for session, call_id, call in calls:
+        add_tool_use(builder, call_id, *call, session=session)
+    with Store(builder.write()).reader() as reader:
+        blame = read_blame(reader, PATH, "a line of the first\nand of b\n")
+    assert list(map(session_of, blame)) == ["s", "b"]
+
+
 def edited(old, texts, owner):
     """Lines after an edit: those that it inserted, as its diff has them, have a new owner."""
     lines = []
