@@ -130,3 +130,13 @@ def test_turns_begin_with_a_prompt(tmp_path):
     run = run_of(_two_parts(tmp_path / "state.db", 1, 1))
     assert [turn.id for turn in run.turns] == [1, 2]
     assert [part.first_message_id for part in run.stretches] == [1, 2]
+
+
+def test_a_cost_that_is_no_amount(tmp_path):
+    """JSON has no infinity."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    for model in ("m/one", "m/two"):
+        cost = float("inf")
+        builder.row("session_model_usage", session_id="s", model=model, estimated_cost_usd=cost)
+    assert [part.cost_usd for part in run_of(builder).stretches] == [None, None]
