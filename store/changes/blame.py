@@ -189,6 +189,8 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
     ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
-    few = (read_messages_of(reader, some) for some in chunks(ids, _BATCH))
-    said = (each for batch in few for each in batch if each.said and not each.is_hidden)
-    return next(said, None)
+    for some in chunks(ids, _BATCH):
+        for message in read_messages_of(reader, some):
+            if message.said and not message.is_hidden:
+                return message
+    return None

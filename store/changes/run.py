@@ -8,13 +8,13 @@ stores none, or a number of tokens.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..ages import MINUTE, age_words
 from ..compression.compactions import CompactionHistory, read_history
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader
 from ..connection.stored_values import as_count, as_money, as_time
 from ..sessions.models import Conversation
 from ..sessions.session import Session
@@ -134,26 +134,19 @@ def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[R
 def _stretches(
     reader: Reader, segments: Sequence[Session], rows: Sequence[RunRow]
 ) -> Iterator[Stretch]:
-    names = ("system_prompt_hash", "system_prompt", "tool_names")
-    hash, prompt, tools = map(reader.schema.session, names)
-    ids = [segment.id for segment in segments]
-    identities = {
-        text_of(id): (text_of(own_prompt), text_of(own_tools))
-        for id, own_prompt, own_tools in reader.rows_in(
-            f"SELECT s.id, COALESCE({hash}, {prompt}), {tools} FROM sessions s "
-            "WHERE s.id IN ({keys})",
-            ids,
-        )
-    }
-    used = _read_usages(reader, ids)
+    names = map(reader.schema.session, ("system_prompt_hash", "system_prompt", "tool_names"))
+    identities = "SELECT COALESCE({}, {}), {} FROM sessions s WHERE s.id = ?".format(*names)
+    existing = reader.columns("session_model_usage")
+    columns = ", ".join(name if name in existing else "NULL" for name in _USAGE)
+    usages_of = f"SELECT {columns} FROM session_model_usage WHERE session_id = ? ORDER BY 2, rowid"
     for segment in segments:
         own = [row for row in rows if row.session_id == segment.id]
-        usages: Sequence[Sequence[object]] = used[segment.id]
-        if len({model for model, *_counts in usages}) < 2:
+        prompt, tools = next(iter(reader.rows(identities, [segment.id])), (None, None))
+        usages = reader.rows(usages_of, [segment.id]) if "session_id" in existing else []
+        if len({usage[0] for usage in usages}) < 2:
             tokens = segment.tokens
             counts = (tokens.input, tokens.cache_read, tokens.cache_write)
             usages = [(segment.model, None, segment.cost_usd, *counts)]
-        identity = identities.get(segment.id, ("", ""))
         for model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
             after = (row for row in own if (row.at or 0.0) >= begin)
@@ -164,24 +157,11 @@ def _stretches(
                 first and first.id,
                 first and first.at,
                 text_of(model),
-                *identity,
+                text_of(prompt),
+                text_of(tools),
                 as_money(cost),
                 cached / sent if sent else None,
             )
-
-
-def _read_usages(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, list[Row]]:
-    """Read what sessions used of each of their models, in time."""
-    existing = reader.columns("session_model_usage")
-    columns = ", ".join(name if name in existing else "NULL" for name in _USAGE)
-    usages: defaultdict[str, list[Row]] = defaultdict(list)
-    if "session_id" in existing:
-        sql = (
-            f"SELECT session_id, {columns} FROM session_model_usage WHERE session_id IN ({{keys}})"
-        )
-        for id, *usage in reader.rows_in(f"{sql} ORDER BY 3, rowid", session_ids):
-            usages[text_of(id)].append(tuple(usage))
-    return usages
 
 
 def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
