@@ -117,8 +117,8 @@ def _read_uses(
 
 
 def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:
-    """Leave out the first calls of a conversation, as far as the one above it has them too: a branch
-    begins with a copy of it."""
+    """Leave out the first calls of a conversation, as far as the one above it has them too: a
+    branch begins with a copy of it."""
     call = attrgetter("call_id", "name", "arguments")
     known = set(map(call, above))
     return dropwhile(lambda use: call(use) in known, uses)
