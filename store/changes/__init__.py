@@ -1,1 +1,1 @@
-"""What conversations did to files, and how they went: read from the tool calls that a store keeps."""
+"""What conversations did to files, and how they went: from the tool calls that a store keeps."""

@@ -11,7 +11,9 @@ import json
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import dropwhile
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
@@ -22,7 +24,7 @@ from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Session
+from ..sessions.models import Relation, Session
 from .edited_file import Edit, Line, split
 from .replay import FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
@@ -97,15 +99,28 @@ def _read_uses(
     )
     session_ids = first_texts(reader.rows_in(sql, found, [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
-    conversations = {each: None for each in map(catalog.of_session, session_ids) if each}
-    uses = read_tool_uses(reader, conversations, naming)
+    conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
+    by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}
+    uses: list[ToolUse] = []
+    for root, each in conversations.items():
+        is_branch = each.relation is Relation.BRANCHED
+        above = by_root.get(each.parent_root_id or "", []) if is_branch else []
+        uses += _without_copies(by_root[root], above)
     names = name, json.dumps(name)[1:-1]
     telling = [
         use
-        for use in uses
+        for use in sorted(uses, key=attrgetter("order"))
         if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names)
     ]
     return telling, catalog.sessions
+
+
+def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:
+    """Leave out the first calls of a conversation, as far as the one above it has them too: a
+    branch begins with a copy of it."""
+    call = attrgetter("call_id", "name", "arguments")
+    known = set(map(call, above))
+    return dropwhile(lambda use: call(use) in known, uses)
 
 
 def _owners(file: TrackedFile, text: str | None) -> list[tuple[str, Edit | None]]:
@@ -173,6 +188,8 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
     ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
-    few = (read_messages_of(reader, some) for some in chunks(ids, _BATCH))
-    said = (each for batch in few for each in batch if each.said and not each.is_hidden)
-    return next(said, None)
+    for some in chunks(ids, _BATCH):
+        for message in read_messages_of(reader, some):
+            if message.said and not message.is_hidden:
+                return message
+    return None

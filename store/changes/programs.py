@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import warnings
 from collections.abc import Iterator
 from itertools import dropwhile, groupby, pairwise
 from typing import NamedTuple
@@ -50,6 +51,11 @@ _HARMLESS = re.compile(
     r"read_file|search_files|write_file|patch|print|len|str|repr|int|float|list|dict|sorted|range"
     r"|enumerate|get|join|split|splitlines|strip|dumps|loads|json_parse"
 )
+
+
+_STORED = "<stored program>"
+# Python 3.12 prints a warning for an escape like `\d` in what it parses.
+warnings.filterwarnings("ignore", module=_STORED)
 
 
 def _commands(line: str) -> Iterator[list[str]]:
@@ -106,7 +112,7 @@ class Program(NamedTuple):
 def read_program(code: str) -> Program:
     """Read what a program does to files."""
     try:
-        tree = ast.parse(code)
+        tree = ast.parse(code, _STORED)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Program()
     called = [_called(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]

@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 from ..amounts import MINUTE, age_words
 from ..compression.compactions import CompactionHistory, read_history
-from ..connection.reader import Reader, Row
-from ..connection.stored_values import as_count, as_time
+from ..connection.reader import Reader
+from ..connection.stored_values import as_count, as_money, as_time
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 from ..wording import _
 from .changes import find_tree
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
-_USAGES = (
-    "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, "
-    "cache_write_tokens FROM session_model_usage WHERE session_id = ? ORDER BY first_seen, rowid"
+_USAGE = (
+    *("model", "first_seen", "estimated_cost_usd"),
+    *("input_tokens", "cache_read_tokens", "cache_write_tokens"),
 )
-"""What a session used of each of its models, in time."""
+"""Columns of `session_model_usage`."""
 _LOOP = 3
 """As many equal calls with equal results in one turn are a loop."""
 _GAP = 1800.0
@@ -133,15 +133,15 @@ def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[R
 def _stretches(
     reader: Reader, segments: Sequence[Session], rows: Sequence[RunRow]
 ) -> Iterator[Stretch]:
-    schema = reader.schema
-    names = map(schema.session, ("system_prompt_hash", "system_prompt", "tool_names"))
+    names = map(reader.schema.session, ("system_prompt_hash", "system_prompt", "tool_names"))
     identities = "SELECT COALESCE({}, {}), {} FROM sessions s WHERE s.id = ?".format(*names)
+    existing = reader.columns("session_model_usage")
+    columns = ", ".join(name if name in existing else "NULL" for name in _USAGE)
+    usages_of = f"SELECT {columns} FROM session_model_usage WHERE session_id = ? ORDER BY 2, rowid"
     for segment in segments:
         own = [row for row in rows if row.session_id == segment.id]
-        ((prompt, tools),) = reader.rows(identities, [segment.id])
-        usages: list[Row] = []
-        if "session_model_usage" in schema.tables:
-            usages = reader.rows(_USAGES, [segment.id])
+        prompt, tools = next(iter(reader.rows(identities, [segment.id])), (None, None))
+        usages = reader.rows(usages_of, [segment.id]) if "session_id" in existing else []
         if len({usage[0] for usage in usages}) < 2:
             tokens = segment.tokens
             counts = (tokens.input, tokens.cache_read, tokens.cache_write)
@@ -158,7 +158,7 @@ def _stretches(
                 text_of(model),
                 text_of(prompt),
                 text_of(tools),
-                cost if isinstance(cost, float) else None,
+                as_money(cost),
                 cached / sent if sent else None,
             )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
@@ -31,6 +32,14 @@ class ToolUse(NamedTuple):
     """The message that has the result; None if none is stored."""
     ended_at: float | None = None
     """When the result was stored."""
+    call_id: str = ""
+    """As the model gave it; those of some models are only unique within a turn."""
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Sorts calls by their results, or else by themselves: rows are numbered as they are
+        written."""
+        return self.result_id or self.message_id, self.message_id
 
 
 def json_at_start(text: str) -> Json:
@@ -51,8 +60,7 @@ def read_tool_uses(
     naming: str = "",
     copies: Container[int] | None = None,
 ) -> list[ToolUse]:
-    """Read the tool calls of conversations in the order of their results: rows are numbered as they
-    are written.
+    """Read the tool calls of conversations in order.
 
     Args:
         reader: Of the store.
@@ -70,7 +78,7 @@ def read_tool_uses(
             _read_copies(reader, each.segments) if copies is None else copies,
         )
     ]
-    return sorted(uses, key=lambda use: (use.result_id or use.message_id, use.message_id))
+    return sorted(uses, key=attrgetter("order"))
 
 
 def _read_copies(reader: Reader, segments: Sequence[Session]) -> Container[int]:
@@ -101,7 +109,9 @@ def _read_uses(
                 for call in decode_tool_calls(stored):
                     if call.id in waiting:
                         yield waiting[call.id]
-                    waiting[call.id] = ToolUse(id, segment.id, call.name, call.arguments, at)
+                    waiting[call.id] = ToolUse(
+                        id, segment.id, call.name, call.arguments, at, call_id=call.id
+                    )
         yield from waiting.values()
 
 

@@ -2,10 +2,10 @@
 
 It holds a year and a half of the fictional Noor, who writes software for a small ferry line: code,
 storms, bread, Italian. Every feature of a store occurs at least once. `home/` is the home as files,
-with each store as JSON lines: `[table, row]`, and a third item where a row was not written at its own
-time (a clock was set back, a compaction copied it); Hermes numbers messages in the order of writing.
-Times are relative: `<now-60>` is a minute before the given moment, `<day+21600:%H:%M>` six hours after
-the midnight before it (UTC), formatted.
+with each store as JSON lines: `[table, row]`, and a third item where a row was not written at its
+own time (a clock was set back, a compaction copied it); Hermes numbers messages in the order of
+writing. Times are relative: `<now-60>` is a minute before the given moment, `<day+21600:%H:%M>` six
+hours after the midnight before it (UTC), formatted.
 """
 
 from __future__ import annotations

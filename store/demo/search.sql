@@ -1,5 +1,39 @@
--- The search tables of a fresh store of Hermes 0.22 (schema 31), the views they read, and all triggers of the store, each a
--- paragraph.
+-- The search tables of a fresh store of Hermes 0.22 (schema 31) and the views they read; statements that index all rows, ten times
+-- faster than triggers; then all triggers of the store: each a paragraph, to be run after the rows are inserted.
+
+CREATE VIEW messages_fts_src AS
+    SELECT id,
+           CASE WHEN role = 'tool'
+                THEN substr(COALESCE(content, ''), 1, 8192)
+                ELSE content END AS content,
+           tool_name, tool_calls
+    FROM messages;
+
+CREATE VIRTUAL TABLE messages_fts USING fts5(
+    content,
+    tool_name,
+    tool_calls,
+    content='messages_fts_src',
+    content_rowid='id'
+);
+
+CREATE VIEW messages_fts_trigram_src AS
+    SELECT m.id, m.role, m.content, m.tool_name
+    FROM messages AS m
+    JOIN sessions AS s ON s.id = m.session_id
+    WHERE m.role <> 'tool' AND s.source NOT IN ('cron', 'subagent') AND json_extract((CASE WHEN json_valid(s.model_config) THEN s.model_config ELSE json_object() END), '$._delegate_from') IS NULL;
+
+CREATE VIRTUAL TABLE messages_fts_trigram USING fts5(
+    content,
+    tool_name,
+    content='messages_fts_trigram_src',
+    content_rowid='id',
+    tokenize='trigram'
+);
+
+INSERT INTO messages_fts(messages_fts) VALUES ('rebuild');
+
+INSERT INTO messages_fts_trigram(messages_fts_trigram) VALUES ('rebuild');
 
 CREATE TRIGGER messages_message_uid_insert
 AFTER INSERT ON messages WHEN new.message_uid IS NULL
@@ -73,22 +107,6 @@ BEGIN
       AND display_identity = old.display_identity;
 END;
 
-CREATE VIEW messages_fts_src AS
-    SELECT id,
-           CASE WHEN role = 'tool'
-                THEN substr(COALESCE(content, ''), 1, 8192)
-                ELSE content END AS content,
-           tool_name, tool_calls
-    FROM messages;
-
-CREATE VIRTUAL TABLE messages_fts USING fts5(
-    content,
-    tool_name,
-    tool_calls,
-    content='messages_fts_src',
-    content_rowid='id'
-);
-
 CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages
 WHEN (new.id > COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta
                          WHERE key = 'fts_rebuild_high_water'), -1)
@@ -155,20 +173,6 @@ BEGIN
         new.tool_calls
     );
 END;
-
-CREATE VIEW messages_fts_trigram_src AS
-    SELECT m.id, m.role, m.content, m.tool_name
-    FROM messages AS m
-    JOIN sessions AS s ON s.id = m.session_id
-    WHERE m.role <> 'tool' AND s.source NOT IN ('cron', 'subagent') AND json_extract((CASE WHEN json_valid(s.model_config) THEN s.model_config ELSE json_object() END), '$._delegate_from') IS NULL;
-
-CREATE VIRTUAL TABLE messages_fts_trigram USING fts5(
-    content,
-    tool_name,
-    content='messages_fts_trigram_src',
-    content_rowid='id',
-    tokenize='trigram'
-);
 
 CREATE TRIGGER messages_fts_trigram_insert AFTER INSERT ON messages
 WHEN new.role <> 'tool'

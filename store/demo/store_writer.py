@@ -40,24 +40,12 @@ Row = Mapping[str, Value]
 """Column → value; missing columns get their defaults."""
 
 
-def fill_statement(name: str) -> str:
-    """Return a statement that indexes all rows: ten times faster than triggers."""
-    return f"INSERT INTO {name}({name}) VALUES ('rebuild')"
-
-
 def _search_statements() -> list[str]:
-    """Return the statements to run after inserting rows: views and search tables, their contents,
-    then triggers.
-
-    They leave out the trigrams if this SQLite has no tokenizer for them.
-    """
+    """Return the statements to run after inserting rows, without those on trigrams if this SQLite
+    has no tokenizer for them."""
     has_trigrams = sqlite3.sqlite_version_info >= (3, 34)
-    paragraphs = (_HERE / "search.sql").read_text(encoding="utf-8").split("\n\n")
-    statements = [each.strip() for each in paragraphs if each.startswith("CREATE")]
-    statements = [each for each in statements if has_trigrams or TRIGRAM not in each]
-    fills = [fill_statement(name) for name in ([WORDS, TRIGRAM] if has_trigrams else [WORDS])]
-    triggers = [each for each in statements if each.startswith("CREATE TRIGGER")]
-    return [each for each in statements if each not in triggers] + fills + triggers
+    _comment, *statements = (_HERE / "search.sql").read_text(encoding="utf-8").split("\n\n")
+    return [each.strip() for each in statements if has_trigrams or TRIGRAM not in each]
 
 
 @contextmanager

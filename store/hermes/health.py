@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..amounts import size
 from ..connection.connect import OWN, Store
@@ -26,8 +26,7 @@ MANY_BYTES = 384_000_000
 `/resume` get slower."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreProblem:
+class StoreProblem(NamedTuple):
     """Something the user should know or do."""
 
     severity: str
@@ -39,8 +38,7 @@ class StoreProblem:
     """As of `BrowseError`."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreSummary:
+class StoreSummary(NamedTuple):
     """Facts and numbers about a store."""
 
     path: Path
@@ -170,8 +168,7 @@ _SAMPLE, _SAMPLE_TEXT = 20, 400
 """Number of newest messages, and code points of each, whose words are looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchHealth:
+class SearchHealth(NamedTuple):
     """The state of the search index."""
 
     fts: bool

@@ -135,11 +135,7 @@ def is_root(folder: Path) -> bool:
 
 def _path(text: str) -> Path:
     """Return an absolute path with `~` expanded; a `~name` of no user stays as it is."""
-    path = Path(text)
-    try:
-        return path.expanduser().absolute()
-    except RuntimeError:
-        return path.absolute()
+    return Path(os.path.expanduser(text)).absolute()
 
 
 _MAX_BYTES = 4096

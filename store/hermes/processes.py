@@ -2,8 +2,8 @@
 open.
 
 `hermes` is often not on the PATH of a command that ssh or a desktop starts. Its own installer links
-it into `~/.local/bin` for every user but root (`scripts/install.sh`, 0.19 to 0.22). A plain `ssh HOST
-command` is no login shell, so nothing has put that folder on its PATH.
+it into `~/.local/bin` for every user but root (`scripts/install.sh`, 0.19 to 0.22). A plain
+`ssh HOST command` is no login shell, so nothing has put that folder on its PATH.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..errors import no_session
@@ -39,8 +40,7 @@ _TIMEOUT = 20.0
 """Seconds; the first start of a Python program is slow."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
+class Caution(NamedTuple):
     """A warning before a resume."""
 
     code: str

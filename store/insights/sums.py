@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Set
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -68,18 +68,17 @@ _SUMS = """
 """
 
 
-@dataclass(slots=True)
-class Group:
+class Group(NamedTuple):
     """The sums of one key."""
 
     key: str
-    conversations: set[str] = field(default_factory=set)
+    conversations: Set[str] = frozenset()
     """Root ids of the conversations with a part in it."""
     sessions: int = 0
     """Sessions that began in it; by tool, those that used it."""
     messages: int = 0
     """Rows in it, shown or not; by tool, its answers."""
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: Tokens = Tokens()
     """Of the sessions that began in it: Hermes does not record when tokens were spent."""
     estimated_usd: float = 0.0
     """Cost of the sessions with an estimate and no actual cost."""

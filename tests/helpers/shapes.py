@@ -32,6 +32,11 @@ _SINCE_27_TO_31 = frozenset({
 _TABLES_OF_31 = frozenset({"conversation_generations", "gateway_heartbeats"})
 
 
+def fill_statement(name: str) -> str:
+    """The statement that indexes all rows in a full-text table."""
+    return f"INSERT INTO {name}({name}) VALUES ('rebuild')"
+
+
 @dataclass(frozen=True)
 class Shape:
     """One store layout."""
@@ -192,7 +197,7 @@ def _fixture(name: str) -> Shape:
         indexes={key: sql for kind, key, sql in objects if kind == "index"},
         search=search,
         triggers={key: sql for kind, key, sql in objects if kind == "trigger"},
-        fill={key: _inline(key) if inline else sample.fill_statement(key) for key in fts},
+        fill={key: _inline(key) if inline else fill_statement(key) for key in fts},
     )
 
 
@@ -220,7 +225,7 @@ def _shape_6() -> Shape:
     table = f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5(content, content='messages', content_rowid='id')"
     return Shape(
         "6", 6, _drop(base, _SINCE_7_TO_11, frozenset({"state_meta"})), base.indexes, {sample.WORDS: table},
-        hermes_triggers.of_6_to_10(sample.WORDS), {sample.WORDS: sample.fill_statement(sample.WORDS)},
+        hermes_triggers.of_6_to_10(sample.WORDS), {sample.WORDS: fill_statement(sample.WORDS)},
     )  # fmt: skip
 
 
@@ -243,7 +248,7 @@ def _shape_26() -> Shape:
         "|".join(rf"\b{name}\b" for name in (*_SINCE_27_TO_31, "idx_sessions_effective_activity"))
     )
     indexes = {name: sql for name, sql in base.indexes.items() if not later.search(sql)}
-    fill = {name: sample.fill_statement(name) for name in (sample.WORDS, sample.TRIGRAM)}
+    fill = {name: fill_statement(name) for name in (sample.WORDS, sample.TRIGRAM)}
     return Shape(
         "26", 26, _drop(base, _SINCE_27_TO_31, _TABLES_OF_31), indexes, search, triggers, fill
     )

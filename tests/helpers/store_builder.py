@@ -163,12 +163,13 @@ def add_tool_use(
     name: str,
     arguments: object,
     result: object,
+    session: str = "s",
     **columns: object,
 ) -> int:
-    """Add a tool call of the session `s` and its result; return the id of the message with the
-    call. `columns` are those of both messages."""
+    """Add a tool call of a session and its result; return the id of the message with the call.
+    `columns` are those of both messages."""
     call = tool_call(name, arguments, id=call_id)
-    message = builder.message("s", "assistant", "", tool_calls=[call], **columns)
+    message = builder.message(session, "assistant", "", tool_calls=[call], **columns)
     text = result if isinstance(result, str) else json.dumps(result)
-    builder.message("s", "tool", text, tool_call_id=call_id, tool_name=name, **columns)
+    builder.message(session, "tool", text, tool_call_id=call_id, tool_name=name, **columns)
     return message

@@ -50,20 +50,17 @@ def test_lines_belong_to_the_message_that_wrote_them(release, tmp_path):
 def test_lines_by_hand_belong_to_nobody(release, tmp_path):
     document = play(release)
     after = document["after"]
+    (tmp_path / "other").mkdir()
     lines = blame_of(document, tmp_path, "hand.txt", after["hand.txt"])
     assert {line.text: session_of(line) for line in lines} == {
         "mine": None, "alpha": None, "BETA": "second", "gamma": None, "mine too": None,
         "DELTA": "other", "epsilon": None,
     }  # fmt: skip
-    (tmp_path / "state.db").unlink()
-    lines = blame_of(document, tmp_path, "mine.txt", after["mine.txt"])
+    lines = blame_of(document, tmp_path / "other", "mine.txt", after["mine.txt"])
     assert [(line.text, session_of(line)) for line in lines] == [
-        ("before", None),
-        ("written", "second"),
-        ("by the other agent", "other"),
+        ("before", None), ("written", "second"), ("by the other agent", "other"), ("}", None),
         ("}", None),
-        ("}", None),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
@@ -71,6 +68,24 @@ def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
     assert [(line.text, session_of(line)) for line in lines] == [
         (text, "first") for text in ("# New", "", "text", "more")
     ]
+
+
+def test_what_a_branch_copied_stays_with_its_first_message(tmp_path):
+    """A branch begins with all rows of the conversation that it left; what it does then is its
+    own."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", cwd="/w")
+    builder.session("b", cwd="/w", parent_session_id="s", model_config={"_branched_from": "s"})
+    calls = [
+        ("s", "c1", patch("alpha\ngamma\n", "a line of the first\ngamma\n")),
+        ("b", "c1", patch("alpha\ngamma\n", "a line of the first\ngamma\n")),
+        ("b", "c2", patch("a line of the first\ngamma\n", "a line of the first\nand of b\n")),
+    ]
+    for session, call_id, call in calls:
+        add_tool_use(builder, call_id, *call, session=session)
+    with Store(builder.write()).reader() as reader:
+        blame = read_blame(reader, PATH, "a line of the first\nand of b\n")
+    assert list(map(session_of, blame)) == ["s", "b"]
 
 
 def edited(old, texts, owner):

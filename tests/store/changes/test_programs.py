@@ -1,5 +1,8 @@
 """Which commands may have changed files, and which edits a program names."""
 
+import subprocess
+import sys
+
 import pytest
 
 from hermes_browse.store.changes.programs import (
@@ -78,3 +81,14 @@ def test_programs_whose_edits_are_not_known(code):
     program = read_program(code)
     assert not [arguments for _name, arguments in program.calls if "path" in arguments]
     assert program.may_change_more
+
+
+def test_what_python_says_of_a_program_is_not_printed():
+    """It warns of an escape that is none; the words of a store must not reach the terminal so."""
+    code = (
+        "from hermes_browse.store.changes.programs import read_program\n"
+        "print(read_program(chr(39) + chr(92) + 'd' + chr(39)).may_change_more)"
+    )
+    command = [sys.executable, "-W", "always", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")

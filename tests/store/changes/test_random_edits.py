@@ -52,14 +52,20 @@ def write(text):
     )
 
 
-def change_by(calls):
-    """What some calls did to the file; None if they did nothing."""
+def replay_of(calls):
+    """The file after some calls; None if they did nothing."""
     replay = Replay()
     for number, (name, arguments, result) in enumerate(calls):
         use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
         replay_call(replay, use, json.dumps(result), "/w")
     assert replay.files.keys() <= {PATH}
-    return file_change(PATH, replay.files[PATH], "/w") if replay.files else None
+    return replay.files.get(PATH)
+
+
+def change_by(calls):
+    """What some calls did to the file; None if they did nothing."""
+    file = replay_of(calls)
+    return file and file_change(PATH, file, "/w")
 
 
 @st.composite
@@ -127,23 +133,15 @@ def test_a_change_by_hand_is_noticed():
     with_five = text.replace("5\n", "five\n", 1)
     by_hand = f"mine\n{with_five}"
     calls = [read(text), patch(text, with_five)]
-    for more, is_exact in (
-        ([], True),
-        ([patch(by_hand, by_hand.replace("20\n", "twenty\n", 1))], False),
-    ):
-        change = change_by([*calls, *more])
-        assert change.is_exact is is_exact
+    assert change_by(calls).is_exact
+    calls.append(patch(by_hand, by_hand.replace("20\n", "twenty\n", 1)))
+    assert not change_by(calls).is_exact
 
 
-def text_by(diff, text=None):
+def text_by(diff, *calls):
     """What a patch with some diff leaves of the file as it was known first."""
-    calls = [read(text)] if text is not None else []
     result = {"success": True, "diff": diff, "resolved_path": PATH}
-    replay = Replay()
-    for number, (name, arguments, told) in enumerate([*calls, ("patch", {"path": PATH}, result)]):
-        use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
-        replay_call(replay, use, json.dumps(told), "/w")
-    return replay.files[PATH].versions[0].text()
+    return replay_of([*calls, ("patch", {"path": PATH}, result)]).versions[0].text()
 
 
 def test_a_new_file_before_an_edit_without_a_diff():
@@ -154,7 +152,7 @@ def test_a_new_file_before_an_edit_without_a_diff():
 def test_a_deletion_of_other_lines_changes_nothing():
     """It says that lines went which are not all of those that are known."""
     diff = f"--- a/{PATH}\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-b\n"
-    assert text_by(diff, "a\nb\n") == "a\nb\n"
+    assert text_by(diff, read("a\nb\n")) == "a\nb\n"
 
 
 def test_a_path_that_is_no_text():

@@ -27,30 +27,20 @@ def texts(run, kind):
 def test_the_total_is_the_sum_over_the_tree(seed, tmp_path):
     chance = random.Random(seed)
     builder = StoreBuilder(tmp_path / "state.db")
-    builder.session("s", estimated_cost_usd=1.23)
-    names = ["s"]
-    for number in range(chance.randint(1, 12)):
-        parent = chance.choice(names)
+    costs = [round(chance.random() * 5, 4) for _session in range(chance.randint(2, 13))]
+    for number, cost in enumerate(costs):
+        parent = f"s{chance.randrange(number)}" if number else None
         builder.session(
-            f"a{number}",
-            source="subagent",
+            f"s{number}",
+            source="subagent" if number else "cli",
             parent_session_id=parent,
             model_config={"_delegate_from": parent},
-            estimated_cost_usd=round(chance.random() * 5, 4),
+            estimated_cost_usd=cost,
         )
-        names.append(f"a{number}")
-    path = builder.write()
-    with Store(path).reader() as reader:
-        run = read_run(reader, "s")
-        sql = (
-            "WITH RECURSIVE tree(id) AS (SELECT 's' UNION SELECT s.id FROM sessions s JOIN tree "
-            "ON s.parent_session_id = tree.id) "
-            "SELECT sum(estimated_cost_usd) FROM sessions WHERE id IN tree"
-        )
-        total = float(str(reader.value(sql)))
-    assert run.conversation.tree_cost_usd == pytest.approx(total, abs=1e-9)
+    run = run_of(builder, "s0")
+    assert run.conversation.tree_cost_usd == pytest.approx(sum(costs), abs=1e-9)
     shown = [run.conversation.cost_usd, *(each.cost_usd for each in run.subagents)]
-    assert sum(each or 0.0 for each in shown) == pytest.approx(total, abs=1e-9)
+    assert sorted(shown) == pytest.approx(sorted(costs), abs=1e-9)
 
 
 @pytest.mark.parametrize("differs", ["nothing", "result", "arguments", "turn", "number"])
@@ -140,3 +130,13 @@ def test_turns_begin_with_a_prompt(tmp_path):
     run = run_of(_two_parts(tmp_path / "state.db", 1, 1))
     assert [turn.id for turn in run.turns] == [1, 2]
     assert [part.first_message_id for part in run.stretches] == [1, 2]
+
+
+def test_a_cost_that_is_no_amount(tmp_path):
+    """JSON has no infinity."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    for model in ("m/one", "m/two"):
+        cost = float("inf")
+        builder.row("session_model_usage", session_id="s", model=model, estimated_cost_usd=cost)
+    assert [part.cost_usd for part in run_of(builder).stretches] == [None, None]

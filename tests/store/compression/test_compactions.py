@@ -68,21 +68,12 @@ def _summary(id, text=""):
 def test_two_compactions_of_the_real_hermes(kind, tmp_path):
     history = _recorded(f"0.19.0-{kind}-twice", tmp_path)
     first, second, *_rest = history.compactions
-    assert {one.kind for one in history.compactions} == {
-        CompactionKind.ROTATION if kind == "rotation" else CompactionKind.IN_PLACE
-    }
-    assert first.before == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-    assert first.replaced == (4, 5)
+    is_rotation = {one.kind is CompactionKind.ROTATION for one in history.compactions}
+    assert is_rotation == {kind == "rotation"}
+    assert first.before == (*range(1, 11),) and first.replaced == (4, 5)
     assert (first.summary, first.merged) == (14, 6)
-    assert [(each.id, each.original) for each in first.kept] == [
-        (11, 1),
-        (12, 2),
-        (13, 3),
-        (15, 7),
-        (16, 8),
-        (17, 9),
-        (18, 10),
-    ]
+    kept = {each.id: each.original for each in first.kept}
+    assert kept == {11: 1, 12: 2, 13: 3, 15: 7, 16: 8, 17: 9, 18: 10}
     assert [each.id for each in first.kept if each.is_head] == [11, 12, 13]
     assert second.summary == 30 and 14 in second.replaced
     assert [each.original for each in second.kept] == [26, 27, 28, 29]
@@ -112,12 +103,9 @@ def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path):
     history = _recorded("0.18.2-rotation-resumed", tmp_path)
     broken = [one for one in history.compactions if one.empty_sessions]
     expected = {CompactionNote.EMPTY_SESSIONS, CompactionNote.NO_SUMMARY}
-    assert broken and all(expected <= set(one.notes) and not one.is_known for one in broken)
-    empty = [
-        session
-        for session in case("0.18.2-rotation-resumed.json")["sessions"]
-        if not session["message_count"]
-    ]
+    assert broken and all(expected <= {*one.notes} and not one.is_known for one in broken)
+    sessions = case("0.18.2-rotation-resumed.json")["sessions"]
+    empty = [session for session in sessions if not session["message_count"]]
     assert sum(len(one.empty_sessions) for one in broken) == len(empty)
 
 
@@ -256,14 +244,11 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
     history, segments = _history(path, "a"), [Session("a", ""), Session("b", "")]
     found = [row.id for row in history.rows]
     assert sorted(found) == [at for at, row in enumerate(rows, 1) if row["role"] != "session_meta"]
-    contexts = Contexts(history, segments)
-    for each in found:
-        request = contexts.at(each)
-        assert request.of in found
-        assert {row.id for row in request.rows} <= set(found)
+    for request in map(Contexts(history, segments).at, found):
+        assert {request.of, *(row.id for row in request.rows)} <= {*found}
     for one in history.compactions:
-        parts = [*one.replaced, *(each.original for each in one.kept if each.original is not None)]
-        assert set(parts) <= set(one.before)
+        originals = {each.original for each in one.kept} - {None}
+        assert originals.union(one.replaced) <= {*one.before}
 
 
 def test_each_note_has_a_sentence():

@@ -106,13 +106,6 @@ def test_nothing_lies_in_the_future_at_any_hour(hour, tmp_path):
     assert latest < now
 
 
-def test_written_scenes_left_no_marks_behind(store):
-    """A word that is no mark, by a slip of the pen, would be text of the row before."""
-    texts = store.execute("SELECT content FROM messages WHERE content IS NOT NULL").fetchall()
-    marks = re.compile(r"^\+?[a-z_]+!?(\([^)]*\))?> ", re.MULTILINE)
-    assert [text for (text,) in texts if marks.search(text)] == []
-
-
 def test_the_same_moment_gives_the_same_rows_in_any_time_zone(sample, tmp_path, monkeypatch):
     for zone in ("UTC", "Asia/Tokyo"):
         monkeypatch.setenv("TZ", zone)

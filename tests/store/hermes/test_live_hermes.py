@@ -60,7 +60,6 @@ class Life:
     def step(self, what, number):
         """One thing that happens, to a session chosen by a number; what Hermes refuses does not
         happen."""
-        row = None
         session = self.ids[number % len(self.ids)] if self.ids else ""
         row = self.db.get_session(session) if session else None
         if row is None or what == "root":
@@ -91,31 +90,24 @@ class Life:
             case "unmarked":
                 self.start(source, session)
             case "end":
-                self.db.end_session(
-                    session, ("cli_close", "new_session", "session_reset")[number % 3]
-                )
+                reason = ("cli_close", "new_session", "session_reset")[number % 3]
+                self.db.end_session(session, reason)
             case "reopen":
                 self.db.reopen_session(session)
             case "archive":
                 self.db.set_session_archived(session, number % 2 == 0)
             case "title":
-                self.db.set_session_title(
-                    session, self.db.get_next_title_in_lineage("Har_bour 50%")
-                )
+                title = self.db.get_next_title_in_lineage("Har_bour 50%")
+                self.db.set_session_title(session, title)
             case "rewind":
-                asked = [
-                    each["id"] for each in self.db.get_messages(session) if each["role"] == "user"
-                ]
-                if asked:
-                    self.db.rewind_to_message(session, asked[-1])
+                messages = self.db.get_messages(session)
+                for each in [each for each in messages if each["role"] == "user"][-1:]:
+                    self.db.rewind_to_message(session, each["id"])
             case "compact":
-                summary = {
-                    "role": "user",
-                    "content": "[CONTEXT COMPACTION — REFERENCE ONLY] so far",
-                }
-                self.db.archive_and_compact(
-                    session, [summary, {"role": "assistant", "content": f"on with {number}"}]
-                )
+                texts = "[CONTEXT COMPACTION — REFERENCE ONLY] so far", f"on with {number}"
+                rows = zip(("user", "assistant"), texts, strict=True)
+                written = [{"role": role, "content": text} for role, text in rows]
+                self.db.archive_and_compact(session, written)
             case "delete":
                 self.db.delete_session(session)
 
@@ -130,34 +122,25 @@ def same_lists(db, catalog):
     """All Hermes lists is a conversation of ours with its data, and what it lists nowhere has a
     note with us."""
     listed = set()
-    for options in (
-        {},
-        {"include_archived": True},
-        {"archived_only": True},
-        {"order_by_last_active": True},
-    ):
+    for name in ("", "include_archived", "archived_only", "order_by_last_active"):
+        options = {name: True} if name else {}
         for row in db.list_sessions_rich(limit=10_000, **options):
             ours = catalog.of_session(row["id"])
-            assert ours.id == row["id"], options
-            assert ours.root_id == row.get("_lineage_root_id", row["id"])
+            tip = ours.tip
+            assert (ours.id, ours.root_id) == (row["id"], row.get("_lineage_root_id", row["id"]))
             assert (ours.source, ours.archived) == (row["source"], bool(row["archived"]))
             assert row["title"] in (ours.title, None)
-            assert ours.root.started_at == row["started_at"]
-            assert (ours.tip.end_reason, ours.tip.ended_at) == (row["end_reason"], row["ended_at"])
-            assert (
-                ours.tip.last_active == row["last_active"]
-                and ours.tip.message_count == row["message_count"]
-            )
+            theirs = [row[key] for key in ("started_at", "end_reason", "ended_at", "last_active")]
+            assert theirs == [ours.root.started_at, tip.end_reason, tip.ended_at, tip.last_active]
+            assert tip.message_count == row["message_count"]
             view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
-            chain = catalog.conversation(row["id"])
             # Below a session that ended as branched Hermes lists a subagent as a branch; ours
             # stands under its parent.
-            under = chain.is_attached_subagent and row["source"] in ("subagent", "tool")
-            assert under or chain.view is (View.ARCHIVED if row["archived"] else view)
+            under = ours.is_attached_subagent and row["source"] in ("subagent", "tool")
+            assert under or ours.view is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
     for chain in catalog.chains():
-        attached = chain.is_attached_subagent
-        assert chain.tip.id in listed or attached or chain.note, chain
+        assert chain.id in listed or chain.is_attached_subagent or chain.note, chain
 
 
 def same_sessions(db, catalog, reader, ids):
@@ -166,14 +149,12 @@ def same_sessions(db, catalog, reader, ids):
     assert sorted(catalog.sessions) == sorted(kept)
     for session in kept:
         assert catalog.conversation(session).tip.id == db.get_compression_tip(session)
-        assert predict_resume(
-            catalog, session, reader.schema.version
-        ) == db.resolve_resume_session_id(session)
-        row = [catalog.sessions[session]]
-        live = [each["id"] for each in db.get_messages(session)]
-        every = [each["id"] for each in db.get_messages(session, include_inactive=True)]
-        assert [each.id for each in read_outline(reader, row, Reading.LIVE).rows] == live
-        assert [each.id for each in read_outline(reader, row, Reading.EVERYTHING).rows] == every
+        resumed = predict_resume(catalog, session, reader.schema.version)
+        assert resumed == db.resolve_resume_session_id(session)
+        for reading in (Reading.LIVE, Reading.EVERYTHING):
+            outline = read_outline(reader, [catalog.sessions[session]], reading)
+            every = db.get_messages(session, include_inactive=reading is Reading.EVERYTHING)
+            assert [row.id for row in outline.rows] == [each["id"] for each in every]
         title = db.get_session(session)["title"]
         if title:
             assert resolve_title(reader, title) == db.resolve_session_by_title(title)

@@ -2,7 +2,6 @@
 lack."""
 
 import json
-import random
 import shutil
 import sqlite3
 from contextlib import closing
@@ -106,49 +105,3 @@ def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path):
         relations = {name: catalog.conversation(f"{name}-child").relation for name in PAIRS}
     resets = {name for name, relation in relations.items() if relation is Relation.RESET}
     assert resets == {"reset", "daily", "marked", "inherited", "compressed-reset"}
-
-
-def random_rows(seed):
-    """Sixty families of up to nine sessions, likely and unlikely ones."""
-    dice, rows = random.Random(seed), list[Row]()
-    reasons = [
-        "compression",
-        "compression",
-        "branched",
-        "session_reset",
-        "idle",
-        "cli_close",
-        None,
-        None,
-    ]
-    for number in range(60):
-        ids = []
-        for place in range(dice.randint(1, 9)):
-            session = f"f{number:02}-{place}"
-            parent = dice.choice(ids) if ids and dice.random() < 0.85 else None
-            names = [
-                name
-                for name in ("_branched_from", "_delegate_from", "_reset_from")
-                if dice.random() < 0.12
-            ]
-            markers = {name: dice.choice([parent or "x", "elsewhere"]) for name in names}
-            key = dice.choice([None, "", "k1", "k1", "k2"])
-            rows.append((session, parent, dice.choice(reasons), key, markers, dice.random() < 0.7))
-            ids.append(session)
-    return rows
-
-
-def test_random_families_open_as_in_the_real_hermes(tmp_path):
-    """0.19, every session of them."""
-    hermes_state = pytest.importorskip("hermes_state")
-    rows = random_rows(19)
-    path = family(22, rows, tmp_path / "state.db")
-    db = hermes_state.SessionDB(db_path=path)
-    try:
-        said = {row[0]: db.resolve_resume_session_id(row[0]) for row in rows}
-    finally:
-        db.close()
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, T0)
-        assert {each: predict_resume(catalog, each, reader.schema.version) for each in said} == said
-    assert sum(key != value for key, value in said.items()) > 50

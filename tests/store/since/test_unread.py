@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import partialmethod
 
 from compressed import END, SUMMARY
 from effort import examples
@@ -42,6 +43,8 @@ class History:
         """Sessions by conversation."""
         self.new = {"s0": 0}
         """Messages that were not read, by conversation."""
+        self.parents = {}
+        """Of every other session."""
         self.store.begin_marks(T0)
 
     def change(self, *statements):
@@ -71,7 +74,8 @@ class History:
         row["parent_session_id"] = parent
         marks = ", ".join("?" * len(row))
         self.change((f"INSERT INTO sessions ({', '.join(row)}) VALUES ({marks})", [*row.values()]))
-        return f"s{self.number}"
+        self.parents[row["id"]] = parent
+        return row["id"]
 
     def say(self, root):
         """A prompt and its answer."""
@@ -128,33 +132,30 @@ class History:
 
     def delete(self, root):
         """Delete a conversation, unless others hang on it."""
-        if len(self.chains) == 1 or root == "s0":
+        own = {*self.chains[root]}
+        others = {parent for child, parent in self.parents.items() if child not in own}
+        if root == "s0" or own & others:
             return
-        parents = {f"'{session}'" for session in self.chains[root]}
-        own = ", ".join(parents)
-        sql = f"SELECT 1 FROM sessions WHERE parent_session_id IN ({own}) AND id NOT IN ({own})"
-        if rows(self.store.store.path, sql):
-            return
-        for session in self.chains.pop(root):
+        for session in own:
+            self.parents.pop(session)
             self.change(
                 ("DELETE FROM messages WHERE session_id = ?", [session]),
                 ("DELETE FROM sessions WHERE id = ?", [session]),
             )
-        del self.new[root]
+        del self.chains[root], self.new[root]
+
+    place = partialmethod(compress, in_place=True)
+    rotate = partialmethod(compress, in_place=False)
+
+    def all(self, _root):
+        """Read everything."""
+        self.store.mark_all_read(T0)
+        self.new = dict.fromkeys(self.new, 0)
 
     def do(self, operation, which, seconds):
         """One step, on some conversation, after some time or with the clock set back."""
         self.at += seconds
-        root = sorted(self.chains)[which % len(self.chains)]
-        if operation in ("place", "rotate"):
-            self.compress(root, in_place=operation == "place")
-        elif operation == "all":
-            self.store.mark_all_read(T0)
-            self.new = dict.fromkeys(self.new, 0)
-        else:
-            {"say": self.say, "branch": self.branch, "read": self.read, "delete": self.delete}[
-                operation
-            ](root)
+        getattr(self, operation)(sorted(self.chains)[which % len(self.chains)])
 
 
 @settings(max_examples=examples(100), deadline=None)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from browsing import NOW, on_store
@@ -162,9 +161,9 @@ def test_sentences():
     """Words fit the width; unknown and estimated are told apart."""
     group = Group("x", set("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
     assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78
-    assert "no tokens recorded" in tokens_line(replace(group, tokens=Tokens()), 200)
-    assert cost(group) == "~$1.00?" and cost(replace(group, estimated_usd=0.0)) == "?"
-    assert cost(replace(group, estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
+    assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()), 200)
+    assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
+    assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
     told = cost_line(group, 3)
     assert (
         "2 sessions of unknown cost" in told
