@@ -27,16 +27,20 @@ from .output import BLANK, OutputLine, conversation_json, fields, print_lines, p
 from .parser import ID, Argument, Flag
 from .show import body_of, heading, message_json
 
-_KINDS = {
-    CompactionKind.ROTATION: N_("continued in a new session"),
-    CompactionKind.IN_PLACE: N_("in place"),
-}
-_WHY = {
-    RowOrigin.HEAD: N_("carried over"),
-    RowOrigin.SUMMARY: N_("summary"),
-    RowOrigin.KEPT: N_("carried over"),
-    RowOrigin.SINCE: N_("since"),
-}
+_KINDS = N_(
+    {
+        CompactionKind.ROTATION: "continued in a new session",
+        CompactionKind.IN_PLACE: "in place",
+    }
+)
+_WHY = N_(
+    {
+        RowOrigin.HEAD: "carried over",
+        RowOrigin.SUMMARY: "summary",
+        RowOrigin.KEPT: "carried over",
+        RowOrigin.SINCE: "since",
+    }
+)
 _MOST_SHOWN = 30
 """Lost terms printed for each compaction; JSON lists all."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.sessions.models import Relation
 from hermes_browse.store.text import one_line
@@ -34,36 +34,50 @@ def state(value: str) -> str:
     return names.get(value, value)
 
 
-class _RoleNames(NamedTuple):
-    speaker: str
-    short: str
-    """In four cells."""
-    kind: str
-    """Where messages are counted."""
-
-
-_ROLES = {
-    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
-    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
-    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
-    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
-    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
-}
+_ROLES: Mapping[str, Mapping[str, str]] = N_(
+    {
+        "speaker": {
+            "user": "you",
+            "assistant": "assistant",
+            "tool": "tool",
+            "system": "system",
+            "session_meta": "gateway",
+        },
+        "short": {
+            "user": "you",
+            "assistant": "asst",
+            "tool": "tool",
+            "system": "sys",
+            "session_meta": "gateway",
+        },
+        "kind": {
+            "user": "user",
+            "assistant": "assistant",
+            "tool": "tool",
+            "system": "system",
+            "session_meta": "gateway",
+        },
+    }
+)
+"""By form and role: who speaks, the same in four cells, and where messages are counted."""
 
 
 def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
     """Translate a role; unknown ones are shown as stored."""
-    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
+    names = _ROLES[form]
+    return _(names[of]) if of in names else one_line(of, 20)
 
 
-_RELATIONS = {
-    Relation.CONTINUED: N_("continued"),
-    Relation.BRANCHED: N_("branch"),
-    Relation.DELEGATED: N_("subagent"),
-    Relation.RESET: N_("after reset"),
-    Relation.UNKNOWN: N_("child"),
-    Relation.ORPHAN: N_("parent gone"),
-}
+_RELATIONS = N_(
+    {
+        Relation.CONTINUED: "continued",
+        Relation.BRANCHED: "branch",
+        Relation.DELEGATED: "subagent",
+        Relation.RESET: "after reset",
+        Relation.UNKNOWN: "child",
+        Relation.ORPHAN: "parent gone",
+    }
+)
 
 
 def relation(kind: Relation) -> str:
@@ -166,11 +180,13 @@ def count_reasons(reasons: Iterable[SpareReason]) -> str:
 
 # Changes and runs
 
-_DISK = {
-    "same": N_("still the same on disk"),
-    "changed": N_("changed since"),
-    "gone": N_("gone from the disk"),
-}
+_DISK = N_(
+    {
+        "same": "still the same on disk",
+        "changed": "changed since",
+        "gone": "gone from the disk",
+    }
+)
 
 
 def summary(changes: Changes) -> str:
