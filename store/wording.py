@@ -22,6 +22,7 @@ __all__ = [
     "LANGUAGES",
     "NN_",
     "N_",
+    "PN_",
     "_",
     "language",
     "language_of",
@@ -63,6 +64,11 @@ def N_(texts: T) -> T:
 
     Of a mapping those are the values, of a tuple the items, at any depth.
     """
+    return texts
+
+
+def PN_(context: str, texts: T) -> T:
+    """Mark, as `N_` does, what `pgettext` translates in a context."""
     return texts
 
 

@@ -21,7 +21,7 @@ from paths import ROOT
 LOCALE = ROOT / "store" / "locale"
 PARTS = ("store", "tui", "styles")
 _DOMAIN = "hermes-browse"
-MARKS = ("_", "N_", "NN_", "ngettext", "pgettext")
+MARKS = ("_", "N_", "NN_", "PN_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
 _ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
@@ -92,6 +92,8 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
         match name, texts:
             case "N_", _:
                 yield from ((None, text) for text in _of_table(node.args[0]))
+            case "PN_", [context, *_]:
+                yield from ((context, text) for text in _of_table(node.args[1]))
             case "_", [text]:
                 yield None, text
             case "ngettext" | "NN_", [one, many]:

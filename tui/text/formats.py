@@ -17,7 +17,7 @@ from functools import cache
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
 from . import calendar
 
@@ -337,16 +337,21 @@ def hashtags(tags: Iterable[str]) -> str:
     return " ".join(f"#{one_line(tag)}" for tag in tags)
 
 
+_STATUSES = PN_(
+    "status",
+    {
+        "live": "live",
+        "open": "open",
+        "ended": "ended",
+        "empty": "empty",
+        "stale-open": "stale",
+        "pinned": "pinned",
+        "archived": "archived",
+    },
+)
+
+
 def status(value: str) -> str:
     """Translate the state of a conversation: a `Status`, a `cleanup.selection.Standing`, `pinned`
     or `archived`."""
-    names = {
-        "live": pgettext("status", "live"),
-        "open": pgettext("status", "open"),
-        "ended": pgettext("status", "ended"),
-        "empty": pgettext("status", "empty"),
-        "stale-open": pgettext("status", "stale"),
-        "pinned": pgettext("status", "pinned"),
-        "archived": pgettext("status", "archived"),
-    }
-    return names.get(value, value)
+    return pgettext("status", _STATUSES[value]) if value in _STATUSES else value

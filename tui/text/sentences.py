@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.sessions.models import Relation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
 from .formats import cost_below, counted, dollars, joined, money, size, timestamp
 
@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 # Messages and relations
 
 
+_STATES = PN_("state", ("live", "compacted", "rewound"))
+
+
 def state(value: str) -> str:
     """Translate the state of a chat message (`chat_message.State`)."""
-    names = {
-        "live": pgettext("state", "live"),
-        "compacted": pgettext("state", "compacted"),
-        "rewound": pgettext("state", "rewound"),
-    }
-    return names.get(value, value)
+    return pgettext("state", value) if value in _STATES else value
 
 
 _ROLES: Mapping[str, Mapping[str, str]] = N_(
@@ -162,20 +160,26 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
         )
 
 
+_REASONS = PN_(
+    "spared",
+    {
+        "pinned": "{count:,} pinned",
+        "live": "{count:,} live",
+        "leased": "{count:,} leased",
+        "recent": "{count:,} recent",
+        "open": "{count:,} open",
+        "hidden": "{count:,} hidden",
+        "subagent": "{count:,} subagent",
+        "changed": "{count:,} changed",
+    },
+)
+
+
 def count_reasons(reasons: Iterable[SpareReason]) -> str:
     """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
-    texts = {
-        "pinned": pgettext("spared", "{count:,} pinned"),
-        "live": pgettext("spared", "{count:,} live"),
-        "leased": pgettext("spared", "{count:,} leased"),
-        "recent": pgettext("spared", "{count:,} recent"),
-        "open": pgettext("spared", "{count:,} open"),
-        "hidden": pgettext("spared", "{count:,} hidden"),
-        "subagent": pgettext("spared", "{count:,} subagent"),
-        "changed": pgettext("spared", "{count:,} changed"),
-    }
     counts = Counter(each.code for each in reasons).most_common()
-    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
+    texts = (pgettext("spared", _REASONS[code]).format(count=count) for code, count in counts)
+    return pgettext("list", ", ").join(texts)
 
 
 # Changes and runs
