@@ -53,7 +53,7 @@ class CompactionsCommand(Subcommand):
 
     arguments = ID, Flag("--lost", "also what nothing mentions any more")
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         conversation = context.conversation()
         compactions = store.compactions(conversation.segments).compactions
@@ -69,7 +69,6 @@ class CompactionsCommand(Subcommand):
             )
         else:
             print_lines(_compactions_lines(conversation, pairs))
-        return 0
 
 
 class ContextCommand(Subcommand):
@@ -86,7 +85,7 @@ class ContextCommand(Subcommand):
         Flag("--markdown", "the whole texts, as Markdown"),
     )
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         conversation = context.conversation()
         sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
@@ -101,7 +100,6 @@ class ContextCommand(Subcommand):
             print_text("\n".join(_context_markdown(conversation, sent, rows)).rstrip())
         else:
             print_lines(_context_lines(conversation, sent, rows, focus))
-        return 0
 
 
 def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:

@@ -36,7 +36,7 @@ class RenameCommand(Subcommand):
 
     arguments = ID, Valued("title", "its words", "TITLE", nargs="+")
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         typed = " ".join(context.arguments.title)
         before = context.conversation()
         context.store.close()
@@ -57,7 +57,6 @@ class RenameCommand(Subcommand):
                         "repeated spaces."
                     )
                 )
-        return 0
 
 
 class _Mark(NamedTuple):
@@ -95,7 +94,7 @@ class MarkCommand(Subcommand):
 
     arguments = (IDS,)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         found = {
             conversation.id: conversation
             for _session, conversation in context.find(context.arguments.ids)
@@ -112,7 +111,7 @@ class MarkCommand(Subcommand):
             context.print_json(
                 {mark.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
             )
-            return 0
+            return
         for tip in changed:
             word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
             line = context.advice(_(mark.done, name=_name(found[tip]), id=word))
@@ -130,7 +129,6 @@ class MarkCommand(Subcommand):
                     count=others,
                 )
             )
-        return 0
 
 
 class TagCommand(Subcommand):
@@ -141,7 +139,7 @@ class TagCommand(Subcommand):
         Valued("names", "names of tags: a word each; `#` in front is optional", "NAME", nargs="+"),
     )
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         before = context.conversation()
         names = context.arguments.names
         added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
@@ -150,11 +148,10 @@ class TagCommand(Subcommand):
         context.store.close()
         if context.json:
             context.print_json({"conversation": after.id, "tags": list(after.tags)})
-            return 0
+            return
         print_text(hashtags(after.tags) or _("no tags"))
         if not done.session_ids:
             note(_("Nothing had to be changed."))
-        return 0
 
 
 class TagsCommand(Subcommand):
@@ -163,7 +160,7 @@ class TagsCommand(Subcommand):
     def add_arguments(self, parser: Parser) -> None:
         add_all(parser.add_mutually_exclusive_group(), _TAG_CHANGES)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         store, arguments = context.store, context.arguments
         done = None
         if arguments.rename is not None:
@@ -174,13 +171,12 @@ class TagsCommand(Subcommand):
         context.store.close()
         if context.json:
             context.print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
-            return 0
+            return
         if done is not None:
             note(done.sentence or _("Nothing had to be changed."))
         print_table(_TAGS, list(counts))
         if not counts:
             note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
-        return 0
 
 
 _TAGS = [

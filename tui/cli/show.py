@@ -58,7 +58,7 @@ class ShowCommand(Subcommand):
         add_all(parser.add_mutually_exclusive_group(), _READINGS, dest="reading", default="said")
         super().add_arguments(parser)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, reading, store = (
             context.arguments,
             Reading(context.arguments.reading),
@@ -84,7 +84,6 @@ class ShowCommand(Subcommand):
             print_texts(_as_markdown(conversation, messages))
         else:
             print_lines(as_lines(conversation, messages))
-        return 0
 
 
 def _read_in_portions(store: OpenStore, ids: Sequence[int]) -> Iterator[ChatMessage]:
