@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
@@ -17,6 +16,9 @@ from ..text.formats import hashtags
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, fields, note, print_table, print_text
 from .parser import ID, IDS, Parser, Valued, add_all
+
+if TYPE_CHECKING:  # `tags` needs nothing of it
+    from hermes_browse.store.edit.flags import Change
 
 _TITLE_WIDTH = 80
 _TAG_CHANGES = (
