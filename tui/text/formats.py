@@ -337,21 +337,11 @@ def hashtags(tags: Iterable[str]) -> str:
     return " ".join(f"#{one_line(tag)}" for tag in tags)
 
 
-_STATUSES = PN_(
-    "status",
-    {
-        "live": "live",
-        "open": "open",
-        "ended": "ended",
-        "empty": "empty",
-        "stale-open": "stale",
-        "pinned": "pinned",
-        "archived": "archived",
-    },
-)
+_STATUSES = PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
 
 
 def status(value: str) -> str:
     """Translate the state of a conversation: a `Status`, a `cleanup.selection.Standing`, `pinned`
     or `archived`."""
-    return pgettext("status", _STATUSES[value]) if value in _STATUSES else value
+    word = value.removesuffix("-open")  # stale-open
+    return pgettext("status", word) if word in _STATUSES else value
