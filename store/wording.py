@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
@@ -22,6 +22,7 @@ __all__ = [
     "LANGUAGES",
     "NN_",
     "N_",
+    "PN_",
     "_",
     "language",
     "language_of",
@@ -29,6 +30,8 @@ __all__ = [
     "pgettext",
     "speak",
 ]
+
+T = TypeVar("T")
 
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "zh_CN")
@@ -56,9 +59,17 @@ def _(message: str, /, **fields: object) -> str:
     return message.format(**fields) if fields else message
 
 
-def N_(message: str) -> str:
-    """Return the text unchanged; marks it as one that is translated where it is shown."""
-    return message
+def N_(texts: T) -> T:
+    """Return a text unchanged, or a table of texts; marks what is translated where it is shown.
+
+    Of a mapping those are the values, of a tuple the items, at any depth.
+    """
+    return texts
+
+
+def PN_(context: str, texts: T) -> T:
+    """Mark, as `N_` does, what `pgettext` translates in a context."""
+    return texts
 
 
 def NN_(one: str, many: str) -> tuple[str, str]:

@@ -181,7 +181,7 @@ def early(path):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 continue
-            if isinstance(child, ast.Call) and _called(child) in {*MARKS} - {"N_", "NN_"}:
+            if isinstance(child, ast.Call) and _called(child) in {*MARKS} - {"N_", "NN_", "PN_"}:
                 yield child.lineno
             yield from calls(child)
 

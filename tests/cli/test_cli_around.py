@@ -2,8 +2,9 @@
 meant."""
 
 import contract
+import homes
 import pytest
-from commandline import ask, call, copy_store, path_with, stub_hermes
+from commandline import ask, call, path_with, stub_hermes
 from trashing import run
 
 
@@ -11,15 +12,8 @@ from trashing import run
 def root(tmp_path):
     """A root with profiles: sound, broken, empty, without a store, and folders that are none."""
     root = tmp_path / "root"
-    copy_store("state-v22", root)
-    copy_store("state-v31", root / "profiles" / "coder")
-    copy_store("state-v11", root / "profiles" / "a-b_9")
-    for name, content in {"broken": b"no database" * 500, "empty": b""}.items():
-        (root / "profiles" / name).mkdir()
-        (root / "profiles" / name / "state.db").write_bytes(content)
-    (root / "profiles" / "fresh").mkdir()
-    copy_store("state-v22", root / "profiles" / "Not a name")
-    (root / "profiles" / "file").write_text("no folder")
+    root.mkdir()
+    homes.profiles(root)
     return root
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import homes
 import pytest
+from platforms import posix_only
 
 from hermes_browse.tui.cli import command_context, main
 
@@ -77,6 +78,7 @@ def _printed(line, monkeypatch):
         yield f"= {code}"
 
 
+@posix_only
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_recorded(path, tmp_path, monkeypatch):
     """Nothing is printed but what the file says."""

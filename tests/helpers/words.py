@@ -21,7 +21,7 @@ from paths import ROOT
 LOCALE = ROOT / "store" / "locale"
 PARTS = ("store", "tui", "styles")
 _DOMAIN = "hermes-browse"
-MARKS = ("_", "N_", "NN_", "ngettext", "pgettext")
+MARKS = ("_", "N_", "NN_", "PN_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
 _ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
@@ -60,6 +60,16 @@ def _context(row: ast.AST) -> str | None:
     return None
 
 
+def _of_table(node: ast.AST) -> Iterator[str]:
+    """The texts of a table that is marked as a whole; or the one text."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.Dict(values=parts) | ast.Tuple(elts=parts):
+            for part in parts:
+                yield from _of_table(part)
+
+
 def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     """Contexts and texts of a source, in order.
 
@@ -80,7 +90,11 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
             if isinstance(each, ast.Constant) and isinstance(each.value, str)
         ]
         match name, texts:
-            case "_" | "N_", [text]:
+            case "N_", _:
+                yield from ((None, text) for text in _of_table(node.args[0]))
+            case "PN_", [context, *_]:
+                yield from ((context, text) for text in _of_table(node.args[1]))
+            case "_", [text]:
                 yield None, text
             case "ngettext" | "NN_", [one, many]:
                 yield None, (one, many)

@@ -51,7 +51,7 @@ class ChangesCommand(Subcommand):
             return _("--file and --output go with --diff")
         return ""
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments = context.arguments
         session_id = context.store.resolve(arguments.id)
         changes = context.store.file_changes(session_id, context.now)
@@ -62,7 +62,6 @@ class ChangesCommand(Subcommand):
             _give(_diff_text(changes, arguments.file), arguments.output)
         else:
             _print_changes(changes)
-        return 0
 
 
 def _changes_json(changes: Changes) -> Json:
@@ -145,7 +144,7 @@ class BlameCommand(Subcommand):
         Count("--line", "this line alone"),
     )
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         path, line = _file_and_line(context.arguments.file)
         wanted = context.arguments.line or line
         text = _text_of(path)
@@ -160,7 +159,6 @@ class BlameCommand(Subcommand):
             context.print_json({"file": path, "lines": list(map(_line_json, lines))})
         else:
             print_table(_BLAMED, lines)
-        return 0
 
 
 def _file_and_line(given: str) -> tuple[str, int | None]:

@@ -134,10 +134,10 @@ class Subcommand:
         """Open the store, run and return the exit code. Commands that do not read exactly one store
         override this."""
         with opened_store(arguments) as store:
-            return self.run(CommandContext(arguments, store))
+            return self.run(CommandContext(arguments, store)) or 0
 
-    def run(self, context: CommandContext) -> int:
-        """Execute the command, print the result and return the exit code."""
+    def run(self, context: CommandContext) -> int | None:
+        """Execute the command and print the result; return an exit code, if it is not 0."""
         raise NotImplementedError
 
 

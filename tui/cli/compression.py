@@ -30,16 +30,20 @@ from .output import BLANK, OutputLine, conversation_json, fields, print_lines, p
 from .parser import ID, Argument, Flag
 from .show import body_of, heading, message_json
 
-_KINDS = {
-    CompactionKind.ROTATION: N_("continued in a new session"),
-    CompactionKind.IN_PLACE: N_("in place"),
-}
-_WHY = {
-    RowOrigin.HEAD: N_("carried over"),
-    RowOrigin.SUMMARY: N_("summary"),
-    RowOrigin.KEPT: N_("carried over"),
-    RowOrigin.SINCE: N_("since"),
-}
+_KINDS = N_(
+    {
+        CompactionKind.ROTATION: "continued in a new session",
+        CompactionKind.IN_PLACE: "in place",
+    }
+)
+_WHY = N_(
+    {
+        RowOrigin.HEAD: "carried over",
+        RowOrigin.SUMMARY: "summary",
+        RowOrigin.KEPT: "carried over",
+        RowOrigin.SINCE: "since",
+    }
+)
 _MOST_SHOWN = 30
 """Lost terms printed for each compaction; JSON lists all."""
 
@@ -52,7 +56,7 @@ class CompactionsCommand(Subcommand):
 
     arguments = ID, Flag("--lost", "also what nothing mentions any more")
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         conversation = context.conversation()
         compactions = store.compactions(conversation.segments).compactions
@@ -68,7 +72,6 @@ class CompactionsCommand(Subcommand):
             )
         else:
             print_lines(_compactions_lines(conversation, pairs))
-        return 0
 
 
 class ContextCommand(Subcommand):
@@ -85,7 +88,7 @@ class ContextCommand(Subcommand):
         Flag("--markdown", "the whole texts, as Markdown"),
     )
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         conversation = context.conversation()
         sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
@@ -101,7 +104,6 @@ class ContextCommand(Subcommand):
                 print_text(text)
         else:
             print_lines(_context_lines(conversation, sent, rows, focus))
-        return 0
 
 
 def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:

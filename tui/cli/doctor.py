@@ -47,14 +47,9 @@ class DoctorCommand(Subcommand):
         line = _("{label}: {text}")
         for name, text in facts(checkup):
             print_text(line.format(label=name, text=text))
-        severities = {
-            "error": pgettext("severity", "error"),
-            "warning": pgettext("severity", "warning"),
-            "info": pgettext("severity", "info"),
-        }
         for problem in checkup.problems:
             sentence = f"{problem.text} {remedy_of(problem)}".rstrip()
-            note(line.format(label=severities[problem.severity], text=sentence))
+            note(line.format(label=pgettext("severity", problem.severity), text=sentence))
         return checkup.exit_code
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
@@ -17,6 +16,9 @@ from ..text.formats import hashtags
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, fields, note, print_table, print_text
 from .parser import ID, IDS, Parser, Valued, add_all
+
+if TYPE_CHECKING:  # `tags` needs nothing of it
+    from hermes_browse.store.edit.flags import Change
 
 _TITLE_WIDTH = 80
 _TAG_CHANGES = (
@@ -36,7 +38,7 @@ class RenameCommand(Subcommand):
 
     arguments = ID, Valued("title", "its words", "TITLE", nargs="+")
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         typed = " ".join(context.arguments.title)
         before = context.conversation()
         context.store.close()
@@ -57,7 +59,6 @@ class RenameCommand(Subcommand):
                         "repeated spaces."
                     )
                 )
-        return 0
 
 
 class _Mark(NamedTuple):
@@ -95,7 +96,7 @@ class MarkCommand(Subcommand):
 
     arguments = (IDS,)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         found = {
             conversation.id: conversation
             for _session, conversation in context.find(context.arguments.ids)
@@ -112,7 +113,7 @@ class MarkCommand(Subcommand):
             context.print_json(
                 {mark.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
             )
-            return 0
+            return
         for tip in changed:
             word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
             line = context.advice(_(mark.done, name=_name(found[tip]), id=word))
@@ -130,7 +131,6 @@ class MarkCommand(Subcommand):
                     count=others,
                 )
             )
-        return 0
 
 
 class TagCommand(Subcommand):
@@ -141,7 +141,7 @@ class TagCommand(Subcommand):
         Valued("names", "names of tags: a word each; `#` in front is optional", "NAME", nargs="+"),
     )
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         before = context.conversation()
         names = context.arguments.names
         added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
@@ -150,11 +150,10 @@ class TagCommand(Subcommand):
         context.store.close()
         if context.json:
             context.print_json({"conversation": after.id, "tags": list(after.tags)})
-            return 0
+            return
         print_text(hashtags(after.tags) or _("no tags"))
         if not done.session_ids:
             note(_("Nothing had to be changed."))
-        return 0
 
 
 class TagsCommand(Subcommand):
@@ -163,7 +162,7 @@ class TagsCommand(Subcommand):
     def add_arguments(self, parser: Parser) -> None:
         add_all(parser.add_mutually_exclusive_group(), _TAG_CHANGES)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         store, arguments = context.store, context.arguments
         done = None
         if arguments.rename is not None:
@@ -174,13 +173,12 @@ class TagsCommand(Subcommand):
         context.store.close()
         if context.json:
             context.print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
-            return 0
+            return
         if done is not None:
             note(done.sentence or _("Nothing had to be changed."))
         print_table(_TAGS, list(counts))
         if not counts:
             note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
-        return 0
 
 
 _TAGS = [

@@ -27,7 +27,7 @@ class LineageCommand(Subcommand):
 
     arguments = (ID,)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         store = context.store
         lineage = store.lineage(store.resolve(context.arguments.id), context.now)
         compactions = () if context.json else read_compactions(store, lineage)
@@ -36,12 +36,11 @@ class LineageCommand(Subcommand):
             document = fields(lineage, "focus", hermes_opens="predicted")
             document["resume"] = fields(lineage.resume, "id", "reason")
             context.print_json(document | {"nodes": list(map(_node_json, lineage.nodes))})
-            return 0
+            return
         print_lines(_lines(entries_of(lineage, compactions), lineage))
         resume, other = lineage.resume.id, lineage.predicted
         if other != resume:
             note(_("Careful: `hermes --resume={id}` would open {other}.", id=resume, other=other))
-        return 0
 
 
 def _node_json(node: Node) -> Json:
@@ -88,7 +87,7 @@ class RunCommand(Subcommand):
 
     arguments = (ID,)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         store = context.store
         run = store.run(store.resolve(context.arguments.id), context.now)
         store.close()
@@ -96,7 +95,6 @@ class RunCommand(Subcommand):
             context.print_json(_run_json(run))
         else:
             print_lines(_run_lines(run))
-        return 0
 
 
 def _run_json(run: Run) -> Json:

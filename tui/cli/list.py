@@ -284,7 +284,7 @@ class ProfilesCommand(Subcommand):
 
     needs_files = True
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         root = context.location.root
         if root is None:
             raise RefusedError(
@@ -301,7 +301,6 @@ class ProfilesCommand(Subcommand):
             print_json({"root": str(root), "active": active, "profiles": rows})
         else:
             print_table(_PROFILE_COLUMNS, profiles)
-        return 0
 
 
 def _read_profile(location: Location, active: str) -> _Profile:

@@ -275,26 +275,20 @@ def complain(text: str) -> None:
 
 # Errors that an option or a command helps against
 
-_ADVICE: Mapping[Advice, str] = {
-    Advice.OPEN_ANOTHER: N_(
-        "Start Hermes once, name another with --home, --profile or --db, or look around with --demo."
-    ),
-    Advice.START_CHAT: N_("Start a chat in Hermes, or try --demo."),
-    Advice.NAME_FILE_OR_ROOT: N_("Name a Hermes root with --home, a file with --db."),
-    Advice.NAME_STORE: N_("Name a Hermes state.db with --db, or its folder with --home."),
-    Advice.OPEN_COPY: N_(
-        "If it lies on a network drive, copy it to a local disk and name the copy with --db."
-    ),
-    Advice.OPEN_ORIGIN: N_("Name that one with --home, --profile or --db."),
-    Advice.LIST_OR_SEARCH: N_(
-        "`hermes-browse list` shows ids and titles, `hermes-browse search` finds words."
-    ),
-    Advice.NAME_OTHER_OR_REPLACE: N_("Name another file, or say --force to replace it."),
-    Advice.PLAN_CLEAN_UP: N_(
-        "`hermes-browse prune --dry-run` tells what could go, and frees nothing yet."
-    ),
-    Advice.REPLACE: N_("Say --force to replace it."),
-}
+_ADVICE: Mapping[Advice, str] = N_(
+    {
+        Advice.OPEN_ANOTHER: "Start Hermes once, name another with --home, --profile or --db, or look around with --demo.",
+        Advice.START_CHAT: "Start a chat in Hermes, or try --demo.",
+        Advice.NAME_FILE_OR_ROOT: "Name a Hermes root with --home, a file with --db.",
+        Advice.NAME_STORE: "Name a Hermes state.db with --db, or its folder with --home.",
+        Advice.OPEN_COPY: "If it lies on a network drive, copy it to a local disk and name the copy with --db.",
+        Advice.OPEN_ORIGIN: "Name that one with --home, --profile or --db.",
+        Advice.LIST_OR_SEARCH: "`hermes-browse list` shows ids and titles, `hermes-browse search` finds words.",
+        Advice.NAME_OTHER_OR_REPLACE: "Name another file, or say --force to replace it.",
+        Advice.PLAN_CLEAN_UP: "`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.",
+        Advice.REPLACE: "Say --force to replace it.",
+    }
+)
 
 
 def remedy_of(problem: BrowseError | StoreProblem) -> str:

@@ -18,24 +18,26 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .output import cells, note
 
-OWN_WORDS = (
-    N_("usage: "),
-    N_("options"),
-    N_("positional arguments"),
-    N_("show this help message and exit"),
-    N_("argument %(argument_name)s: %(message)s"),
-    N_("the following arguments are required: %s"),
-    N_("one of the arguments %s is required"),
-    N_("unrecognized arguments: %s"),
-    N_("not allowed with argument %s"),
-    N_("ignored explicit argument %r"),
-    N_("expected one argument"),
-    N_("expected at most one argument"),
-    N_("expected at least one argument"),
-    N_("ambiguous option: %(option)s could match %(matches)s"),
-    N_("invalid %(type)s value: %(value)r"),
-    N_("invalid choice: %(value)r (choose from %(choices)s)"),
-    N_("invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"),
+OWN_WORDS = N_(
+    (
+        "usage: ",
+        "options",
+        "positional arguments",
+        "show this help message and exit",
+        "argument %(argument_name)s: %(message)s",
+        "the following arguments are required: %s",
+        "one of the arguments %s is required",
+        "unrecognized arguments: %s",
+        "not allowed with argument %s",
+        "ignored explicit argument %r",
+        "expected one argument",
+        "expected at most one argument",
+        "expected at least one argument",
+        "ambiguous option: %(option)s could match %(matches)s",
+        "invalid %(type)s value: %(value)r",
+        "invalid choice: %(value)r (choose from %(choices)s)",
+        "invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)",
+    )
 )
 """Texts of argparse (Python 3.11 to 3.14) that the program shows, listed here for translation."""
 

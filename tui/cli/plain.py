@@ -20,7 +20,7 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
 from ..terminal.hang_up import watch_terminal
 from ..text.formats import ago, costs, counted, dollars, status, timestamp
@@ -33,6 +33,8 @@ _MESSAGES = 5
 """Of a page."""
 _CUT = 200
 """Letters of tool output and calls that are printed until all of it is asked for."""
+_VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
+"""Values of `View`."""
 _BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
 _Lines = Callable[[int, int], Iterator[str]]
 """Yields the lines of the items from one index to before another."""
@@ -48,10 +50,7 @@ Archiving, deleting and exporting are commands: leave with q, then see hermes-br
 
 
 class _Pages:
-    """Something that is printed page by page.
-
-    `what` is its name in the plural, translated, and `total` the number of its items.
-    """
+    """Something that is printed page by page: `what`, in the plural and translated."""
 
     size = 10
     """Items of a page."""
@@ -68,13 +67,8 @@ class _Pages:
             return
         self.first, last = first, min(first + self.size, self.total)
         yield from self._lines(first, last)
-        yield _(
-            "{what} {first:,} to {last:,} of {total:,}.",
-            what=self.what.capitalize(),
-            first=first + 1,
-            last=last,
-            total=self.total,
-        )
+        what, span = self.what.capitalize(), {"first": first + 1, "last": last}
+        yield _("{what} {first:,} to {last:,} of {total:,}.", what=what, total=self.total, **span)
 
     def again(self) -> Iterator[str]:
         """Yield the lines of the page printed last."""
@@ -97,12 +91,7 @@ class _Pages:
 
 
 class _Transcript:
-    """The messages of the open conversation.
-
-    Args:
-        conversation: With details.
-        hit: What it is opened at; None for its end.
-    """
+    """The messages of the open conversation, which has details; opened at a hit, or at its end."""
 
     def __init__(self, store: OpenStore, conversation: Conversation, hit: Hit | None) -> None:
         self._store, self.conversation = store, conversation
@@ -214,7 +203,7 @@ class Dialogue:
             yield from self._search(line[1:].strip())
         elif line.isdecimal():
             yield from self._open_row(int(line))
-        elif word == "v" and rest.strip() in list(View):
+        elif word == "v" and rest.strip() in _VIEWS:
             self._view, self._is_search = View(rest.strip()), False
             yield from self._show_list()
         elif action := self._actions().get(line):
@@ -257,13 +246,7 @@ class Dialogue:
 
     def _read(self) -> None:
         catalog = self._store.catalog(time.time())
-        names = {
-            View.CHATS: pgettext("view", "chats"),
-            View.AUTOMATION: pgettext("view", "automation"),
-            View.ARCHIVED: pgettext("view", "archived"),
-            View.ALL: pgettext("view", "all"),
-        }
-        what, before = names[self._view], self._list
+        what, before = pgettext("view", self._view.value), self._list
         self._rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
         self._list = _Pages(what, len(self._rows), self._conversations)
         if before.what == what:

@@ -161,7 +161,7 @@ class PruneCommand(Subcommand):
         problems = parse_line(_line_of(arguments), time.time()).problems
         return problems[0].text if problems else ""
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, is_archive = context.arguments, context.arguments.archive
         selection = Selection(parse_line(_line_of(arguments), context.now))
         if selection.nothing:
@@ -206,7 +206,6 @@ class PruneCommand(Subcommand):
             rules = context.store.retention(context.now)
             document = _json(plan, rules, is_archive=is_archive)
             context.print_json(document | {"done": acts} | deletion)
-        return 0
 
 
 def _ask_for(number: int) -> None:

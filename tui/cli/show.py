@@ -67,7 +67,7 @@ class ShowCommand(Subcommand):
         add_all(parser.add_mutually_exclusive_group(), _READINGS, dest="reading", default="said")
         super().add_arguments(parser)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         arguments, reading, store = (
             context.arguments,
             Reading(context.arguments.reading),
@@ -94,7 +94,6 @@ class ShowCommand(Subcommand):
                 print_text(text)
         else:
             print_lines(as_lines(conversation, messages))
-        return 0
 
 
 def _read_in_portions(store: OpenStore, ids: Sequence[int]) -> Iterator[ChatMessage]:

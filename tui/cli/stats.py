@@ -13,7 +13,7 @@ from typing import Any
 from hermes_browse.store.amounts import size
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group, Report, first_day
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, long_number
 from .command_context import ManyStoresCommand
@@ -39,7 +39,10 @@ _FIELDS = {
     "cost_included_sessions": "included",
 }
 _FIELDS_OF_TOOLS = {"calls": "calls", "answers": "messages", "failed": "failed"}
-_BY = ("model", "source", *UNITS, "hour", "project", "conversation", "tool")
+_BY = PN_(
+    "grouping",
+    ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool"),
+)
 
 
 class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
@@ -122,21 +125,6 @@ def _order(row: _Sums) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _grouping(by: str) -> TableColumn:
-    names = {
-        "model": pgettext("grouping", "model"),
-        "source": pgettext("grouping", "source"),
-        "day": pgettext("grouping", "day"),
-        "week": pgettext("grouping", "week"),
-        "month": pgettext("grouping", "month"),
-        "hour": pgettext("grouping", "hour"),
-        "project": pgettext("grouping", "project"),
-        "conversation": pgettext("grouping", "conversation"),
-        "tool": pgettext("grouping", "tool"),
-    }
-    return TableColumn(names[by], _key_of, is_flexible=True)
-
-
 def _failure_rate(row: _Sums) -> str:
     return f"{row['failed'] / row['answers']:.1%}" if row["answers"] else ""
 
@@ -184,7 +172,8 @@ def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
         names += ["in", "out", "cache", "cost", "size"]
     elif by != "tool":
         names += ["in", "out", "cache", "reasoning", "marked-cost"]
-    return [_grouping(by), *map(_NUMBERS.__getitem__, names)]
+    grouping = TableColumn(pgettext("grouping", by), _key_of, is_flexible=True)
+    return [grouping, *map(_NUMBERS.__getitem__, names)]
 
 
 def _about(total: _Sums, *, is_whole: bool) -> str:

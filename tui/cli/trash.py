@@ -54,7 +54,7 @@ class DeleteCommand(Subcommand):
 
     arguments = IDS, Flag("--yes", "do not ask")
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         store = context.store
         ids = list(dict.fromkeys(map(store.resolve, context.arguments.ids)))
         plans = store.plan_delete(ids, context.now)
@@ -73,7 +73,7 @@ class DeleteCommand(Subcommand):
             context.print_json(
                 document | {"deleted": bundle.sessions, "bundle": bundle_json(bundle)}
             )
-            return 0
+            return
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
             sentence=deleted.sentence,
@@ -90,7 +90,6 @@ class DeleteCommand(Subcommand):
                     ids=pgettext("list", ", ").join(deleted.reparented),
                 )
             )
-        return 0
 
 
 def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> None:
@@ -139,10 +138,9 @@ class TrashCommand(Subcommand):
         is_of_shell = arguments.action == "drop" or getattr(arguments, "yes", False)
         return is_of_shell or super().runs_there(arguments)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         actions = {"list": _list, "restore": _restore, "drop": _drop}
         actions[context.arguments.action](context)
-        return 0
 
 
 def _list(context: CommandContext) -> None:

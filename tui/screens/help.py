@@ -123,7 +123,7 @@ def _signs(place: str) -> list[Section]:
     sections: dict[str, list[tuple[str, str]]] = {}
     for legend in LEGENDS:
         if legend.place == place:
-            sections.setdefault(_(legend.title), []).extend(_in_words(legend.signs))
+            sections.setdefault(_(legend.title), []).extend(_in_words(legend.signs.items()))
     return [Section(title, tuple(rows), is_signs=True) for title, rows in sections.items()]
 
 

@@ -23,7 +23,7 @@ from hermes_browse.store.hermes.health import (
 )
 from hermes_browse.store.hermes.homes import Location, sessions_folder
 from hermes_browse.store.hermes.processes import Holder, find_hermes, hermes_version, holders
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import PN_, _, ngettext
 
 from ..settings.folders import config_path, log_path
 from ..settings.keymap import resolve_keymap
@@ -163,7 +163,7 @@ def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[S
     yield StoreProblem("info", "old-transcripts", files, remedy)
 
 
-_SEVERITIES = ("error", "warning", "info")
+_SEVERITIES = PN_("severity", ("error", "warning", "info"))
 
 
 class Checkup(NamedTuple):

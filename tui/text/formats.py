@@ -17,37 +17,39 @@ from functools import cache
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
 from . import calendar
 
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
 _MONTH, _YEAR = 30 * _DAY, 365 * _DAY
-_END_REASONS = {
-    "compression": N_("compressed"),
-    "branched": N_("branched off"),
-    "cli_close": N_("closed"),
-    "new_session": N_("left by /new"),
-    "resumed_other": N_("left for another by /resume"),
-    "agent_close": N_("agent finished"),
-    "cron_complete": N_("run complete"),
-    "session_reset": N_("reset in the chat"),
-    "session_switch": N_("switched in the chat"),
-    "idle": N_("reset when idle"),
-    "daily": N_("reset for the day"),
-    "suspended": N_("suspended"),
-    "resume_pending_expired": N_("resume expired"),
-    "tui_close": N_("closed"),
-    "tui_shutdown": N_("closed with the terminal"),
-    "ws_disconnect": N_("connection lost"),
-    "ws_orphan_reap": N_("connection lost"),
-    "idle_timeout": N_("closed when idle"),
-    "lru_evict": N_("archived by the server"),
-    "orphaned_compression": N_("compression cut off"),
-    "user_exit": N_("closed"),
-    "superseded_by_resume": N_("went on elsewhere"),
-    "startup_orphan_reap": N_("closed at start-up"),
-}
+_END_REASONS = N_(
+    {
+        "compression": "compressed",
+        "branched": "branched off",
+        "cli_close": "closed",
+        "new_session": "left by /new",
+        "resumed_other": "left for another by /resume",
+        "agent_close": "agent finished",
+        "cron_complete": "run complete",
+        "session_reset": "reset in the chat",
+        "session_switch": "switched in the chat",
+        "idle": "reset when idle",
+        "daily": "reset for the day",
+        "suspended": "suspended",
+        "resume_pending_expired": "resume expired",
+        "tui_close": "closed",
+        "tui_shutdown": "closed with the terminal",
+        "ws_disconnect": "connection lost",
+        "ws_orphan_reap": "connection lost",
+        "idle_timeout": "closed when idle",
+        "lru_evict": "archived by the server",
+        "orphaned_compression": "compression cut off",
+        "user_exit": "closed",
+        "superseded_by_resume": "went on elsewhere",
+        "startup_orphan_reap": "closed at start-up",
+    }
+)
 
 
 @cache
@@ -335,16 +337,11 @@ def hashtags(tags: Iterable[str]) -> str:
     return " ".join(f"#{one_line(tag)}" for tag in tags)
 
 
+_STATUSES = PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
+
+
 def status(value: str) -> str:
     """Translate the state of a conversation: a `Status`, a `cleanup.selection.Standing`, `pinned`
     or `archived`."""
-    names = {
-        "live": pgettext("status", "live"),
-        "open": pgettext("status", "open"),
-        "ended": pgettext("status", "ended"),
-        "empty": pgettext("status", "empty"),
-        "stale-open": pgettext("status", "stale"),
-        "pinned": pgettext("status", "pinned"),
-        "archived": pgettext("status", "archived"),
-    }
-    return names.get(value, value)
+    word = value.removesuffix("-open")  # stale-open
+    return pgettext("status", word) if word in _STATUSES else value

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.sessions.models import Relation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
 from .formats import cost_below, counted, dollars, joined, money, timestamp
 
@@ -25,46 +25,58 @@ if TYPE_CHECKING:
 # Messages and relations
 
 
+_STATES = PN_("state", ("live", "compacted", "rewound"))
+
+
 def state(value: str) -> str:
     """Translate the state of a chat message (`chat_message.State`)."""
-    names = {
-        "live": pgettext("state", "live"),
-        "compacted": pgettext("state", "compacted"),
-        "rewound": pgettext("state", "rewound"),
+    return pgettext("state", value) if value in _STATES else value
+
+
+_ROLES: Mapping[str, Mapping[str, str]] = N_(
+    {
+        "speaker": {
+            "user": "you",
+            "assistant": "assistant",
+            "tool": "tool",
+            "system": "system",
+            "session_meta": "gateway",
+        },
+        "short": {
+            "user": "you",
+            "assistant": "asst",
+            "tool": "tool",
+            "system": "sys",
+            "session_meta": "gateway",
+        },
+        "kind": {
+            "user": "user",
+            "assistant": "assistant",
+            "tool": "tool",
+            "system": "system",
+            "session_meta": "gateway",
+        },
     }
-    return names.get(value, value)
-
-
-class _RoleNames(NamedTuple):
-    speaker: str
-    short: str
-    """In four cells."""
-    kind: str
-    """Where messages are counted."""
-
-
-_ROLES = {
-    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
-    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
-    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
-    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
-    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
-}
+)
+"""By form and role: who speaks, the same in four cells, and where messages are counted."""
 
 
 def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
     """Translate a role; unknown ones are shown as stored."""
-    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
+    names = _ROLES[form]
+    return _(names[of]) if of in names else one_line(of, 20)
 
 
-_RELATIONS = {
-    Relation.CONTINUED: N_("continued"),
-    Relation.BRANCHED: N_("branch"),
-    Relation.DELEGATED: N_("subagent"),
-    Relation.RESET: N_("after reset"),
-    Relation.UNKNOWN: N_("child"),
-    Relation.ORPHAN: N_("parent gone"),
-}
+_RELATIONS = N_(
+    {
+        Relation.CONTINUED: "continued",
+        Relation.BRANCHED: "branch",
+        Relation.DELEGATED: "subagent",
+        Relation.RESET: "after reset",
+        Relation.UNKNOWN: "child",
+        Relation.ORPHAN: "parent gone",
+    }
+)
 
 
 def relation(kind: Relation) -> str:
@@ -149,29 +161,37 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
         )
 
 
+_REASONS = PN_(
+    "spared",
+    {
+        "pinned": "{count:,} pinned",
+        "live": "{count:,} live",
+        "leased": "{count:,} leased",
+        "recent": "{count:,} recent",
+        "open": "{count:,} open",
+        "hidden": "{count:,} hidden",
+        "subagent": "{count:,} subagent",
+        "changed": "{count:,} changed",
+    },
+)
+
+
 def count_reasons(reasons: Iterable[SpareReason]) -> str:
     """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
-    texts = {
-        "pinned": pgettext("spared", "{count:,} pinned"),
-        "live": pgettext("spared", "{count:,} live"),
-        "leased": pgettext("spared", "{count:,} leased"),
-        "recent": pgettext("spared", "{count:,} recent"),
-        "open": pgettext("spared", "{count:,} open"),
-        "hidden": pgettext("spared", "{count:,} hidden"),
-        "subagent": pgettext("spared", "{count:,} subagent"),
-        "changed": pgettext("spared", "{count:,} changed"),
-    }
     counts = Counter(each.code for each in reasons).most_common()
-    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
+    texts = (pgettext("spared", _REASONS[code]).format(count=count) for code, count in counts)
+    return pgettext("list", ", ").join(texts)
 
 
 # Changes and runs
 
-_DISK = {
-    "same": N_("still the same on disk"),
-    "changed": N_("changed since"),
-    "gone": N_("gone from the disk"),
-}
+_DISK = N_(
+    {
+        "same": "still the same on disk",
+        "changed": "changed since",
+        "gone": "gone from the disk",
+    }
+)
 
 
 def summary(changes: Changes) -> str:

@@ -64,7 +64,7 @@ def test_every_sign_has_words_in_the_help():
     text."""
     known = {}
     for each in LEGENDS:
-        known.setdefault(each.folder, set()).update("".join(sign for sign, _ in each.signs))
+        known.setdefault(each.folder, set()).update("".join(each.signs))
     edges = {
         chr(code)
         for code in (*range(0x2500, 0x2580), *range(0x2581, 0x2588), *range(0x2589, 0x2590))
@@ -94,7 +94,7 @@ def test_legends_name_places_there_are_and_signs_that_are_drawn():
         )
         gone = {
             letter
-            for sign, _ in each.signs
+            for sign in each.signs
             for letter in sign
             if not letter.isascii() and letter not in texts
         }
