@@ -203,7 +203,7 @@ def _call_lines(result, tools):
     model = model_of(2)
     asking = ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))
     model.add([asking, ChatMessage(1, "s", "tool", result, START + 4.1, tool_call_id="c1")])
-    return [line_text(line) for line in lines_of(asking, model, 80, Look(tools), is_open=False)]
+    return lines_of(asking, model, 80, Look(tools))
 
 
 def test_a_tool_call_is_one_line_with_its_outcome():
