@@ -152,13 +152,10 @@ class ProfilesCard(Card["Place | bool"]):
         name = formats.fit(one_line(place.name, 60), 18)
         if (figures := self._figures.get(place)) is not None:
             return Content.assemble(mark, (name, "bold"), (self._columns(figures), "dim"))
-        state = [(_("asking …"), "dim")]
-        if place.host is None and place.error is not None:
-            reason = one_line(short_reason(place.error, place.location()), 200)
-            state = [(_("cannot be read: "), "$error"), (reason, "")]
-        elif (error := place.away or place.error) is not None:
-            state = [(reason_of(place, error, self._now), "$error")]
-        return Content.assemble(mark, name, *state)
+        state, error = (_("asking …"), "dim"), place.away or place.error
+        if error is not None:
+            state = reason_of(place, error, self._now), "$error"
+        return Content.assemble(mark, name, state)
 
     def _is_current(self, place: Place) -> bool:
         if place.host is not None:
