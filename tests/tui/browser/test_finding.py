@@ -279,19 +279,13 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path):
         assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 
-async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path):
-    """A result stands below its call, and a hit in it is of no use when it cannot be seen."""
+@pytest.mark.parametrize("word, line", [("here", "needlé here"), ("deep", "a NEEDLE deep down")])
+async def test_a_hit_of_the_search_is_on_the_page(tmp_path, word, line):
+    """Also one that is folded away, as a result is below its call, or deep in a long message."""
     async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.search("here")
+        await browser.search(word)
         await browser.press("enter", "down")
-        assert any("needlé here" in line for line in lit(browser))
-
-
-async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path):
-    async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.search("deep")
-        await browser.press("enter", "down")
-        assert lit(browser) == ["a NEEDLE deep down"]
+        assert any(line in each for each in lit(browser))
 
 
 @pytest.mark.slow
