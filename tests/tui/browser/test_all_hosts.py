@@ -126,8 +126,8 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     profile."""
     chosen = []
     monkeypatch.setattr(
-        "hermes_browse.tui.browser.places.switching.Switching.to_host",
-        lambda self, host: chosen.append(host),
+        "hermes_browse.tui.browser.places.switching.Switching.to_place",
+        lambda self, place, arrival: chosen.append(place.host),
     )
     vps.gate.clear()
     nas.fail(since=NOW)
