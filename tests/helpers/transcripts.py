@@ -126,6 +126,8 @@ async def viewing(
         app.view.show(model, **where)
         app.view.focus()
         await pilot.pause()
+        while app.view.is_drawing:
+            await pilot.pause()
         yield app.view, pilot
 
 

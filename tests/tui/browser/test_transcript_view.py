@@ -19,9 +19,9 @@ from hermes_browse.tui.text.styled import line_text, line_width
 
 
 async def _resize(pilot, view, size):
-    """Give the terminal another size, and wait until the view has it."""
+    """Give the terminal another size, and wait until all is laid out for it."""
     await pilot.resize_terminal(*size)
-    while (view.size.width, view.page.height) != size:
+    while (view.size.width, view.page.height) != size or view.is_drawing:
         await pilot.pause()
 
 
