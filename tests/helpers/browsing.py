@@ -391,6 +391,13 @@ def rows_of(browser: Browser, widget: str = "#list") -> list[ListRow]:
     return [source.row(index) for index in range(len(source))]
 
 
+async def go_to_job(browser: Browser) -> None:
+    """Move the cursor of the list to its first job."""
+    rows = enumerate(rows_of(browser))
+    browser.screen.rows.cursor = next(index for index, row in rows if isinstance(row, JobRow))
+    await browser.settle()
+
+
 def listed(browser: Browser) -> set[str]:
     """Roots of the conversations in the list."""
     rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))

@@ -24,7 +24,7 @@ from hermes_browse.tui.browser.transcript.block_layout import lay_out
 from hermes_browse.tui.browser.transcript.entries import Look, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.text.styled import Line
+from hermes_browse.tui.text.styled import Line, line_text
 
 START = 1_700_000_000.0
 
@@ -46,12 +46,16 @@ def row_of(number: int, segment: int = 0, moment: float | None = None) -> RowInf
     return RowInfo(number, segment, role, moment or START + number, State.LIVE, False)
 
 
-def conversation_of(sessions: Sequence[Session], rows: Sequence[RowInfo]) -> TranscriptModel:
-    """A conversation of these parts, not read."""
+def conversation_of(
+    sessions: Sequence[Session], rows: Sequence[RowInfo], **outline: Any
+) -> TranscriptModel:
+    """A conversation of these parts, not read; `outline` is what else its outline says."""
     chat = Conversation(
         tuple(sessions), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START
     )
-    return TranscriptModel(chat, Outline(tuple(each.id for each in sessions), tuple(rows)))
+    return TranscriptModel(
+        chat, Outline(tuple(each.id for each in sessions), tuple(rows), **outline)
+    )
 
 
 def model_of(count: int, read: bool = True, text: str | None = None) -> TranscriptModel:
@@ -69,13 +73,19 @@ def give(model: TranscriptModel, first: int, last: int, text: str | None = None)
 
 
 def lines_of(
-    message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
-) -> list[Line]:
-    """The lines of a message."""
+    message: ChatMessage,
+    model: TranscriptModel | None = None,
+    width: int = 60,
+    look: Look = Look(),  # noqa: B008
+    *,
+    is_open: bool = False,
+) -> list[str]:
+    """The lines of a message, in a conversation or alone."""
+    model = model if model is not None else model_of(1)
     model.add([message])
     shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
     assert shown is not None
-    return lay_out(shown).lines()
+    return list(map(line_text, lay_out(shown).lines()))
 
 
 def drawn(page: Page) -> list[Line]:
@@ -121,6 +131,8 @@ async def viewing(
         app.view.show(model, **where)
         app.view.focus()
         await pilot.pause()
+        while app.view.is_drawing:
+            await pilot.pause()
         yield app.view, pilot
 
 

@@ -92,6 +92,26 @@ def names(browser):
     ]
 
 
+async def until_listed(browser, *wanted):
+    """Wait until these conversations are in the list."""
+    await browser.wait_until(lambda: set(wanted) <= set(names(browser)))
+
+
+async def until_read(browser, text):
+    """Wait until a text is in the transcript."""
+    await browser.wait_until(lambda: text in browser.text("#transcript"))
+
+
+async def until_header(browser, told):
+    """Wait until the header says something."""
+    await browser.wait_until(lambda: told in browser.text("#header"))
+
+
+async def until_alone(browser, *wanted):
+    """Wait until these conversations, and no others, are in the list."""
+    await browser.wait_until(lambda: names(browser) == list(wanted))
+
+
 def lines(browser):
     """The lines of places that are away."""
     return [
@@ -106,8 +126,8 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     profile."""
     chosen = []
     monkeypatch.setattr(
-        "hermes_browse.tui.browser.places.switching.Switching.to_host",
-        lambda self, host: chosen.append(host),
+        "hermes_browse.tui.browser.places.switching.Switching.to_place",
+        lambda self, place, arrival: chosen.append(place.host),
     )
     vps.gate.clear()
     nas.fail(since=NOW)
@@ -141,16 +161,16 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
             return rows.current.key, rows.cursor - rows.scroll_offset.y
 
         assert names(browser) == [f"Chat s{number:02}" for number in range(40)]
-        await browser.wait_until(lambda: "asking @vps, @nas …" in browser.text("#header"))
+        await until_header(browser, "asking @vps, @nas …")
         await browser.send("end", "up", "up", "up")
         before = under_cursor()
         assert before[0] == "cs36 default"
         vps.gate.set()
-        await browser.wait_until(lambda: "Chat v2@vps" in names(browser))
+        await until_listed(browser, "Chat v2@vps")
         assert under_cursor() == before
-        await browser.wait_until(lambda: "asking @nas …" in browser.text("#header"))
+        await until_header(browser, "asking @nas …")
         nas.gate.set()
-        await browser.wait_until(lambda: "Chat s15@nas" in names(browser))
+        await until_listed(browser, "Chat s15@nas")
         assert under_cursor() == before
         told = names(browser)
         assert told[:3] == ["Chat v1@vps", "Chat v2@vps", "Chat s00"]
@@ -173,14 +193,14 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(app, vps
         await browser.wait_until(lambda: "Chat v1@vps" in names(browser) and bool(lines(browser)))
         told = "@nas: away since 20:26: it wants a password or another key."
         assert lines(browser) == [told] and "Chat s15@nas" not in names(browser)
-        await browser.wait_until(lambda: "without @nas" in browser.text("#header"))
+        await until_header(browser, "without @nas")
         await browser.press("home")
         assert "Enter asks it again" in browser.status
         assert "`hermes-browse hosts check nas` says more" in browser.status
         await browser.press("down")
         assert "Enter reads it" in browser.status
         nas.come_back()
-        await browser.wait_until(lambda: "Chat s15@nas" in names(browser))
+        await until_listed(browser, "Chat s15@nas")
         assert lines(browser) == []
         vps.fail("host-lost", since=NOW + 60)
         await browser.wait_until(
@@ -197,7 +217,7 @@ async def test_enter_asks_a_host_again_that_is_away(app, vps, nas):
         await browser.press("home")
         nas.come_back()
         await browser.press("enter")
-        await browser.wait_until(lambda: "Chat s15@nas" in names(browser))
+        await until_listed(browser, "Chat s15@nas")
         assert lines(browser) == []
 
 
@@ -208,10 +228,9 @@ async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(app, vps
         await browser.wait_until(lambda: len(names(browser)) == 44)
         vps.gate.clear()
         await browser.send("slash", *"lighthouse")
-        await browser.wait_until(lambda: names(browser) == ["Chat s15@nas"])
+        await until_alone(browser, "Chat s15@nas")
         vps.gate.set()
-        everywhere = ["Chat v1@vps", "Chat v2@vps", "Chat s15@nas", "Chat v3@vps"]
-        await browser.wait_until(lambda: names(browser) == everywhere)
+        await until_alone(browser, "Chat v1@vps", "Chat v2@vps", "Chat s15@nas", "Chat v3@vps")
         await browser.wait_until(lambda: "4 hits" in browser.status)
         await browser.press("enter")
         assert "a lighthouse far of s15" in browser.text("#transcript"), "the cursor stays"
@@ -234,7 +253,7 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(app, vps, nas):
         browser.screen.box.value = "there"
         await browser.wait_until(lambda: bool(vps.interrupted))
         there = ["Chat v1@vps", "Chat v2@vps", "Chat v3@vps"]
-        await browser.wait_until(lambda: names(browser) == there)
+        await until_alone(browser, *there)
         first.set()
         await browser.settle()
         assert names(browser) == there
@@ -258,9 +277,7 @@ async def test_a_store_without_a_root_has_hosts_all_the_same(app, tmp_path, vps)
     async with browsing(own) as browser:
         await browser.press("0", "a")
         await browser.wait_until(lambda: isinstance(own.screen, PlacesScreen))
-        await browser.wait_until(
-            lambda: names(browser) == ["Chat v1@vps", "Chat v2@vps", "Chat v3@vps"]
-        )
+        await until_alone(browser, "Chat v1@vps", "Chat v2@vps", "Chat v3@vps")
 
 
 SSH = """#!/bin/sh
@@ -278,23 +295,13 @@ def far(tmp_path, monkeypatch):
     (programs / "ssh").write_text(SSH, encoding="utf-8")
     (programs / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    job = {"source": "cron", "started_at": T0 + 70}
     make_store(
         home / "state.db",
         sessions=[
             {"id": "chat", "title": "Far chat", "started_at": T0 + 90},
-            {
-                "id": "cron_a",
-                "source": "cron",
-                "started_at": T0 + 70,
-                "ended_at": T0 + 71,
-                "end_reason": "compression",
-            },
-            {
-                "id": "cron_b",
-                "source": "cron",
-                "started_at": T0 + 71,
-                "parent_session_id": "cron_a",
-            },
+            {**job, "id": "cron_a", "ended_at": T0 + 71, "end_reason": "compression"},
+            {**job, "id": "cron_b", "started_at": T0 + 71, "parent_session_id": "cron_a"},
         ],
         messages=[
             {"session_id": "chat", "content": "a boat far away", "timestamp": T0 + 90},
@@ -317,17 +324,17 @@ async def test_conversations_of_a_host_are_read_named_and_found(app, far, monkey
     async with everything(app) as browser:
         await browser.wait_until(lambda: names(browser)[0] == "Far chat@far")
         await browser.press("home")
-        await browser.wait_until(lambda: "a boat far away" in browser.text("#transcript"))
+        await until_read(browser, "a boat far away")
         await browser.search("lighthouse")
         await browser.wait_until(lambda: "what the job was told" in browser.text("#list"))
         (row,) = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
         ids = [each.id for each in row.conversation.segments]
         assert ids == ["cron_a @far", "cron_b @far"]
         await browser.press("enter")
-        await browser.wait_until(lambda: "it saw a lighthouse" in browser.text("#transcript"))
+        await until_read(browser, "it saw a lighthouse")
         await browser.press("o")
         await browser.wait_until(lambda: browser.screen.location.host == far)
-        await browser.wait_until(lambda: "it saw a lighthouse" in browser.text("#transcript"))
+        await until_read(browser, "it saw a lighthouse")
 
 
 async def test_the_end_of_the_browser_ends_the_connections(app, vps):

@@ -10,6 +10,7 @@ from trashing import add_message, execute, opened, rows, run
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import ConversationRow
@@ -35,7 +36,7 @@ async def browser(tmp_path):
 
 async def _go(browser, machine):
     """Open the store of a machine; return its screen."""
-    browser.screen.switching.to_host(machine.host)
+    browser.screen.switching.to_place(Place(0, machine.host, browser.app.links), Arrival())
     await browser.settle()
     assert browser.screen.location.host == machine.host
     return browser.screen

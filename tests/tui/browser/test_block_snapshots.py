@@ -5,7 +5,7 @@ import json
 
 import pytest
 from textual.app import App
-from transcripts import SHEET, START
+from transcripts import SHEET, START, conversation_of
 
 from hermes_browse.store.messages.chat_message import (
     ChatMessage,
@@ -14,16 +14,12 @@ from hermes_browse.store.messages.chat_message import (
     State,
     ToolCall,
 )
-from hermes_browse.store.messages.transcript import END, Outline
+from hermes_browse.store.messages.transcript import END
 from hermes_browse.store.sessions.models import (
-    Conversation,
-    ConversationKind,
-    Relation,
     Session,
-    Status,
 )
 from hermes_browse.tui.app import DARK
-from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
+from hermes_browse.tui.browser.transcript.entries import Look, Tools
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 
 MARKDOWN = """\
@@ -127,54 +123,44 @@ RESULTS = (
 )
 
 
-def rows_of(messages, segments=1):
-    """Their rows; each row of the last half in the last segment."""
-    half = len(messages) // 2 if segments > 1 else len(messages)
-    return tuple(
+def model(messages, segments=1, **more):
+    """They as a conversation; those of the last half are in the last segment, if there are two."""
+    half = len(messages) // segments
+    rows = [
         RowInfo(each.id, int(number >= half), each.role, each.timestamp, each.state, each.is_hidden)
         for number, each in enumerate(messages)
-    )
-
-
-def model(messages, segments=1, **more):
-    """They as a conversation."""
-    sessions = tuple(
-        Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments)
-    )
-    chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    names = tuple(each.id for each in sessions)
-    made = TranscriptModel(chat, Outline(names, rows_of(messages, segments), **more))
+    ]
+    sessions = [Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments)]
+    made = conversation_of(sessions, rows, **more)
     made.add(messages)
     return made
 
 
 def tools():
-    """A call for each kind of result, one that failed and one without any."""
+    """A call for each kind of result, one without any and one that failed."""
     messages = []
     for number, (name, arguments, result) in enumerate(RESULTS):
         text = result if isinstance(result, str) else json.dumps(result)
-        call = ToolCall(f"c{number}", name, json.dumps(arguments))
-        at = START + 10 * number
-        messages.append(ChatMessage(2 * number + 1, "s", "assistant", "", at, tool_calls=(call,)))
-        messages.append(
-            ChatMessage(
-                2 * number + 2, "s", "tool", text, at + 1.5, tool_call_id=call.id, tool_name=name
-            )
-        )
-    lone = ToolCall("never", "delegate_task", '{"goal": "run the tests"}')
-    messages.append(ChatMessage(90, "s", "assistant", "", START + 200, tool_calls=(lone,)))
-    messages.append(
-        ChatMessage(
-            91,
-            "s",
-            "tool",
-            '{"error": "no such file"}',
-            START + 201,
-            tool_call_id="x",
-            tool_name="patch",
-        )
-    )
+        call, at, first = f"c{number}", START + 10 * number, 2 * number + 1
+        messages += [
+            asking(first, at, call, name, json.dumps(arguments)),
+            told(first + 1, at + 1.5, text, call, name),
+        ]
+    messages.append(asking(90, START + 200, "never", "delegate_task", '{"goal": "run the tests"}'))
+    messages.append(told(91, START + 201, '{"error": "no such file"}', "x", "patch"))
     return model(messages)
+
+
+def asking(number, at, call, name, arguments):
+    """A message with one call."""
+    return ChatMessage(
+        number, "s", "assistant", "", at, tool_calls=(ToolCall(call, name, arguments),)
+    )
+
+
+def told(number, at, text, call, name):
+    """The result of a call."""
+    return ChatMessage(number, "s", "tool", text, at, tool_call_id=call, tool_name=name)
 
 
 def states():
@@ -186,9 +172,7 @@ def states():
         ChatMessage(10, "s0", "assistant", "repeated", START + 4000, state=State.COMPACTED),
         ChatMessage(11, "s1", "assistant", "repeated", START + 100_000),
         ChatMessage(12, "s1", "user", "go on", START + 100_001, display_kind="auto_continue"),
-        ChatMessage(
-            13, "s1", "tool", "out", START + 100_002, tool_call_id="lost", tool_name="terminal"
-        ),
+        told(13, START + 100_002, "out", "lost", "terminal"),
         ChatMessage(14, "s1", "system", "You are Hermes.", None, display_kind="system prompt"),
     )
     return model(

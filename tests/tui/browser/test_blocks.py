@@ -5,17 +5,14 @@ from transcripts import lines_of, model_of
 
 from hermes_browse.store.messages import chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.tui.browser.transcript.entries import Look
 from hermes_browse.tui.browser.transcript.finding import contains, needle
 from hermes_browse.tui.cli.show import as_lines, body_of
-from hermes_browse.tui.text.styled import line_text
 
 SUMMARY = "[CONTEXT COMPACTION] what came before"
 
 
 def _screen(message, *, is_open):
-    model = model_of(1)
-    return "\n".join(map(line_text, lines_of(message, model, 60, Look(), is_open=is_open)))
+    return "\n".join(lines_of(message, is_open=is_open))
 
 
 def _shown(message):

@@ -96,15 +96,11 @@ def test_code_blocks_are_found_where_they_are_nested():
 
 def test_a_message_is_taken_without_what_was_injected():
     recalled = "<memory-context>secret</memory-context>\n"
-    assert (
-        message_text(ChatMessage(1, "s", "user", recalled + "plain question"), model_of(0))[0].text
-        == "plain question"
-    )
-    call = ToolCall("c", "terminal", '{"command": "ls"}')
-    assert (
-        message_text(ChatMessage(2, "s", "assistant", "", tool_calls=(call,)), model_of(0))[0].text
-        == 'terminal {"command": "ls"}'
-    )
+    question = ChatMessage(1, "s", "user", recalled + "plain question")
+    assert message_text(question, model_of(0))[0].text == "plain question"
+    calls = (ToolCall("c", "terminal", '{"command": "ls"}'),)
+    asking = ChatMessage(2, "s", "assistant", "", tool_calls=calls)
+    assert message_text(asking, model_of(0))[0].text == 'terminal {"command": "ls"}'
 
 
 async def _copied(browser, key):
@@ -112,8 +108,16 @@ async def _copied(browser, key):
     browser.app._clipboard = ""
     await browser.press(key)
     await browser.settle()
-    await browser.settle()
     return browser.app.clipboard
+
+
+async def at_calls(browser):
+    """Go to the first message with calls; the viewer."""
+    view = browser.screen.transcript
+    await browser.press("tab", "home")
+    while view.current is None or not view.current.tool_calls:
+        await browser.press("right_curly_bracket")
+    return view
 
 
 async def test_keys_copy_the_message_and_say_by_which_way(browser):
@@ -127,10 +131,7 @@ async def test_keys_copy_the_message_and_say_by_which_way(browser):
 
 
 async def test_tool_outputs_are_taken_one_after_the_other(browser):
-    await browser.press("tab", "home")
-    view = browser.screen.transcript
-    while view.current is None or not view.current.tool_calls:
-        await browser.press("right_curly_bracket")
+    view = await at_calls(browser)
     results = [view.model.result(call.id) for call in view.current.tool_calls]
     texts = [output_text(each.text) for each in results if each is not None]
     assert texts
@@ -157,10 +158,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, mon
     monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
     async with on_demo(tmp_path) as browser:
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
-        await browser.press("tab", "home")
-        view = browser.screen.transcript
-        while view.current is None or not view.current.tool_calls:
-            await browser.press("right_curly_bracket")
+        view = await at_calls(browser)
         await browser.press("O")
         await browser.settle()
         mode, name = notes.read_text().split()
@@ -223,10 +221,7 @@ async def test_the_raw_row_is_looked_at_and_left(browser):
     assert current is not None
     await browser.press("ampersand")
     assert isinstance(browser.app.screen, RawCard)
-    lines = browser.app.screen.query_one("#raw").render_lines(
-        browser.app.screen.query_one("#raw").size.region
-    )
-    assert any(f'"id": {current.id},' in line.text for line in lines)
+    assert f'"id": {current.id},' in browser.text("#raw")
     await browser.press("escape")
     assert browser.app.screen is browser.screen
 
@@ -245,19 +240,10 @@ async def test_the_raw_row_needs_no_text_that_is_read(browser, monkeypatch):
 async def test_the_palette_offers_what_keys_of_the_transcript_do(browser):
     """By name, from any pane, and it works from there."""
     commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
-    assert {
-        "Copy",
-        "Copy code",
-        "Copy output",
-        "Pager",
-        "Editor",
-        "Raw",
-        "Find here",
-        "Go to",
-    } <= set(commands)
+    offered = "Copy,Copy code,Copy output,Pager,Editor,Raw,Find here,Go to"
+    assert set(offered.split(",")) <= set(commands)
     browser.app._clipboard = ""
     commands["Copy"].run()
-    await browser.settle()
     await browser.settle()
     current = browser.screen.transcript.current
     assert browser.app.clipboard == harmless(current.text)

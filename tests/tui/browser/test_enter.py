@@ -1,10 +1,10 @@
 """Enter reads on every row, R resumes; what a search shows before another key is pressed."""
 
 import pytest
-from browsing import HeldAnswers, browsing, on_demo, rows_of
+from browsing import HeldAnswers, browsing, go_to_job, on_demo, rows_of
 from configured_app import configured
 
-from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
@@ -27,13 +27,7 @@ async def test_enter_reads_and_r_resumes(tmp_path):
         await browser.press("enter")
         assert isinstance(browser.app.screen, CompactionsScreen)
         await browser.press("escape", "escape", "2")
-        jobs = [
-            index
-            for index in range(len(screen.rows))
-            if isinstance(screen.rows.source.row(index), JobRow)
-        ]
-        screen.rows.cursor = jobs[0]
-        await browser.settle()
+        await go_to_job(browser)
         assert "Enter open" in browser.text("#keys")
         count = len(screen.rows)
         await browser.press("enter")

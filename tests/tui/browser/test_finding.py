@@ -1,6 +1,7 @@
 """Find in the transcript: slices, folds, results, steps around the ends; and going to an id."""
 
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
 from browsing import NOW, PATIENCE, on_store
@@ -51,34 +52,27 @@ def long_store(path):
     return builder.write()
 
 
-def needed(text):
-    """A needle that is one."""
-    found = needle(text)
-    assert found is not None
-    return found
-
-
 def test_letters_are_taken_as_they_stand():
     """Any case, with or without accents, inside words; signs of the query language mean nothing."""
     for text in ("xNEEDLEx", "néedle", "ne\u0301edle"):
-        assert contains(ChatMessage(1, "s", "user", text), needed("needle"))
-    assert contains(ChatMessage(1, "s", "user", "a -b OR c*"), needed("-b or c*"))
+        assert contains(ChatMessage(1, "s", "user", text), needle("needle"))
+    assert contains(ChatMessage(1, "s", "user", "a -b OR c*"), needle("-b or c*"))
     assert needle("   ") is None
 
 
 def test_what_is_looked_through_is_what_can_be_shown():
     """Escapes of JSON are letters on the screen; what is folded counts."""
-    assert contains(ChatMessage(1, "s", "tool", '{"output": "\\u65e5\\u672c"}'), needed("日本"))
+    assert contains(ChatMessage(1, "s", "tool", '{"output": "\\u65e5\\u672c"}'), needle("日本"))
     call = ToolCall("c", "terminal", '{"command": "say \\"hi\\""}')
-    assert contains(ChatMessage(1, "s", "assistant", "", tool_calls=(call,)), needed('say "hi"'))
-    assert contains(ChatMessage(1, "s", "assistant", "", reasoning="because"), needed("cause"))
+    assert contains(ChatMessage(1, "s", "assistant", "", tool_calls=(call,)), needle('say "hi"'))
+    assert contains(ChatMessage(1, "s", "assistant", "", reasoning="because"), needle("cause"))
     assert contains(
-        ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needed("tea")
+        ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needle("tea")
     )
     assert contains(
-        ChatMessage(1, "s", "user", "x", api_content="recalled: tea\n\nx"), needed("tea")
+        ChatMessage(1, "s", "user", "x", api_content="recalled: tea\n\nx"), needle("tea")
     )
-    assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needed("tea"))
+    assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needle("tea"))
 
 
 def test_signs_of_markdown_that_are_not_shown_part_no_words():
@@ -86,9 +80,9 @@ def test_signs_of_markdown_that_are_not_shown_part_no_words():
     text = "the **bold** words, `some code` here and [a link](https://example.org) to_see 2 * 3 * 4"
     message = ChatMessage(1, "s", "assistant", text)
     for each in ("the bold words", "words, some code here", "to_see", "2 * 3", "**bold**"):
-        assert contains(message, needed(each)), each
+        assert contains(message, needle(each)), each
     for each in ("tosee", "2 3", "link to"):
-        assert not contains(message, needed(each)), each
+        assert not contains(message, needle(each)), each
 
 
 def broken(tmp_path):
@@ -126,13 +120,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
             lit_text = "".join(span for line in lines for span, looks in line if "hit" in looks)
             wanted = text.replace(" ", "")
             assert lit_text.replace(" ", "").lower() == wanted * count
-            index = (
-                page.model.entry_of(page.hit)
-                if page.model is not None and page.hit is not None
-                else None
-            )
-            assert index is not None
-            stops = len(page.match_lines(index))
+            stops = len(page.match_lines(page.hit_entry))
             for _ in range(stops - 1):
                 assert lit(browser), "each stop is on the page"
                 await browser.press("n")
@@ -146,7 +134,7 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
     monkeypatch.setattr(finding, "BATCH", 7)
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         rows = store.outline([Session("s", "cli")]).rows
-        findings = FindResults(needed("needle"), "s", 120)
+        findings = FindResults(needle("needle"), "s", 120)
         batches = 0
         for start, stop in findings.left(rows):
             findings.found |= scan(store, rows, start, stop, findings.matcher)
@@ -159,13 +147,30 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
 def test_a_result_is_found_with_its_call_across_batches(tmp_path):
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         rows = store.outline([Session("s", "cli")]).rows
-        assert scan(store, rows, 399, 401, needed("needle")) == {399}
+        assert scan(store, rows, 399, 401, needle("needle")) == {399}
 
 
 async def find(browser, text):
     """Open the box in the transcript and type."""
     await browser.press("backslash")
     await browser.type(text)
+
+
+def not_dim(browser, wanted):
+    """Whether a text stands on the page, and is nowhere dim."""
+    view = browser.screen.transcript
+    parts = [part for y in range(view.size.height) for part in view.render_line(y)]
+    styles = [part.style for part in parts if wanted in part.text]
+    return styles and not any(style.dim for style in styles)
+
+
+@asynccontextmanager
+async def finding_in(tmp_path, text="needle"):
+    """The browser on the long conversation, where a text is looked for from its beginning."""
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home")
+        await find(browser, text)
+        yield browser
 
 
 def lit(browser):
@@ -179,9 +184,7 @@ def lit(browser):
 
 
 async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path):
-    async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.press("tab", "home")
-        await find(browser, "needle")
+    async with finding_in(tmp_path) as browser:
         assert lit(browser) == ["a NEEDLE deep down"]
         assert "1 of 3 messages" in browser.text("#ask-answer")
         await browser.press("enter")
@@ -205,9 +208,7 @@ async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path):
 
 
 async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_path):
-    async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.press("tab", "home")
-        await find(browser, "needle")
+    async with finding_in(tmp_path) as browser:
         await browser.press("enter", "end", "N")
         assert any("needlé here" in line for line in lit(browser))
         await browser.press("home", "n")
@@ -216,10 +217,8 @@ async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_
 
 @pytest.mark.slow
 async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path):
-    path = long_store(tmp_path / "state.db")
-    async with on_store(path) as browser:
-        await browser.press("tab", "home")
-        await find(browser, "needle")
+    async with finding_in(tmp_path) as browser:
+        path = browser.screen.store.path
         await browser.press("enter")
         add_message(path, "s", "a new needle", NOW)
         browser.screen.loader.changed()
@@ -280,19 +279,13 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path):
         assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 
-async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path):
-    """A result stands below its call, and a hit in it is of no use when it cannot be seen."""
+@pytest.mark.parametrize("word, line", [("here", "needlé here"), ("deep", "a NEEDLE deep down")])
+async def test_a_hit_of_the_search_is_on_the_page(tmp_path, word, line):
+    """Also one that is folded away, as a result is below its call, or deep in a long message."""
     async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.search("here")
+        await browser.search(word)
         await browser.press("enter", "down")
-        assert any("needlé here" in line for line in lit(browser))
-
-
-async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path):
-    async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.search("deep")
-        await browser.press("enter", "down")
-        assert lit(browser) == ["a NEEDLE deep down"]
+        assert any(line in each for each in lit(browser))
 
 
 @pytest.mark.slow
@@ -312,27 +305,12 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path):
         assert lit(browser) == ["needle two"]
         await browser.press("z")
         assert lit(browser) == ["needle two"]
-        styles = [
-            part.style
-            for y in range(browser.screen.transcript.size.height)
-            for part in browser.screen.transcript.render_line(y)
-            if "needle" in part.text and part.style is not None
-        ]
-        assert styles and not any(style.dim for style in styles)
+        assert not_dim(browser, "needle")
 
 
 async def test_a_find_in_dim_output_is_not_dim(tmp_path):
-    async with on_store(long_store(tmp_path / "state.db")) as browser:
-        await browser.press("tab", "home")
-        await find(browser, "needlé here")
-        view = browser.screen.transcript
-        parts = [
-            part
-            for y in range(view.size.height)
-            for part in view.render_line(y)
-            if part.text == "needlé here"
-        ]
-        assert parts and all(part.style is not None and not part.style.dim for part in parts)
+    async with finding_in(tmp_path, "needlé here") as browser:
+        assert not_dim(browser, "needlé here")
 
 
 async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, monkeypatch):

@@ -11,8 +11,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, injected_context
 from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.models import Session
-from hermes_browse.tui.browser.transcript.entries import Look
-from hermes_browse.tui.text.styled import line_text
 
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 
@@ -173,11 +171,8 @@ def test_it_is_one_line_until_it_is_opened():
     assert index is not None and not model.is_foldable(index)
     model.add([message])
     assert model.is_foldable(index)
-    closed = "\n".join(
-        line_text(line) for line in lines_of(message, model, 60, Look(), is_open=False)
-    )
-    opened = "\n".join(
-        line_text(line) for line in lines_of(message, model, 60, Look(), is_open=True)
+    closed, opened = (
+        "\n".join(lines_of(message, model, is_open=is_open)) for is_open in (False, True)
     )
     assert (
         "context added by Hermes" in closed
@@ -204,21 +199,13 @@ def test_a_summary_is_a_divider_said_by_nobody():
     """Folded to a rule; opened its text stands below. One that is empty is a message like any
     other."""
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
-    model = model_of(1)
     message = ChatMessage(0, "s", "user", text, 0.0, is_flagged=True)
-    folded = [line_text(line) for line in lines_of(message, model, 60, Look(), is_open=False)]
-    assert (
-        len(folded) == 2
-        and folded[0].startswith("── ▸ compaction summary · 42 B · ")
-        and folded[0].endswith("──")
-    )
-    assert len(folded[0]) == 59 and "you" not in folded[0]
-    opened = [line_text(line) for line in lines_of(message, model, 60, Look(), is_open=True)]
-    assert opened[0].startswith("── ▾ compaction summary") and any(
-        "before" in line for line in opened[1:]
-    )
-    empty = lines_of(message._replace(text="\n"), model, 60, Look(), is_open=False)
-    assert "you" in line_text(empty[0])
+    rule, *others = lines_of(message)
+    assert rule.startswith("── ▸ compaction summary · 42 B · ") and rule.endswith("──")
+    assert len(rule) == 59 and "you" not in rule and others == [""]
+    rule, *others = lines_of(message, is_open=True)
+    assert rule.startswith("── ▾ compaction summary") and "before" in "".join(others)
+    assert "you" in lines_of(message._replace(text="\n"))[0]
 
 
 async def test_escape_ends_a_recap(browser):

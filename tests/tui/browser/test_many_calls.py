@@ -13,7 +13,6 @@ from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
 from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import CALL_LIMIT, Look, Tools
-from hermes_browse.tui.text.styled import line_text
 
 _MANY = 100_000
 
@@ -39,9 +38,8 @@ def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):
     monkeypatch.setattr(block_layout, "load_json", counted)
     message = ChatMessage(0, "s", "assistant", "", tool_calls=_calls(_MANY))
     model = model_of(1)
-    model.add([message])
-    lines = lines_of(message, model, 80, Look(tools=tools), is_open=is_open)
-    shown = "\n".join(map(line_text, lines))
+    lines = lines_of(message, model, 80, Look(tools), is_open=is_open)
+    shown = "\n".join(lines)
     assert len(lines) < 10 * CALL_LIMIT and parsed <= 2 * CALL_LIMIT
     if tools is not Tools.OFF or is_open:
         assert f"ls {CALL_LIMIT - 1}" in shown and f"ls {CALL_LIMIT}\n" not in shown

@@ -3,6 +3,7 @@ never changed."""
 
 import json
 import os
+import re
 import shutil
 import threading
 import time
@@ -20,21 +21,14 @@ from hermes_browse.tui.browser.places.old_screen import OldScreen
 
 def write(folder, number):
     """A transcript; larger numbers are newer."""
+    at = 1.7e9 + 1000 * number
     said = [
-        {
-            "role": "user",
-            "content": f"Question {number} on boats",
-            "timestamp": 1.7e9 + 1000 * number,
-        },
-        {
-            "role": "assistant",
-            "content": f"Answer {number}.",
-            "timestamp": 1.7e9 + 1000 * number + 5,
-        },
+        {"role": "user", "content": f"Question {number} on boats", "timestamp": at},
+        {"role": "assistant", "content": f"Answer {number}.", "timestamp": at + 5},
     ]
     path = folder / f"old_{number:03}.jsonl"
     path.write_text("\n".join(map(json.dumps, said)) + "\n", encoding="utf-8")
-    os.utime(path, (1.7e9 + 1000 * number, 1.7e9 + 1000 * number))
+    os.utime(path, (at, at))
 
 
 def home_of(root, count):
@@ -46,27 +40,31 @@ def home_of(root, count):
     return folder
 
 
+def browser_of(home):
+    """The browser on the store of a home."""
+    return browsing(open_app(locate_file(home / "state.db")))
+
+
 async def arrive(browser):
-    """Wait for the view, and until all of it has been read."""
-    for _ in range(500):
-        await browser.settle()
-        if isinstance(browser.screen, OldScreen) and browser.screen.catalog.counts()[View.ALL]:
-            status = browser.status
-            if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
-                await browser.settle()
-                return browser.screen
-    raise AssertionError("the view never came")
+    """Open the view, and wait until all of it has been read."""
+    await browser.press("5")
+    await browser.wait_until(lambda: isinstance(browser.screen, OldScreen))
+    await browser.wait_until(lambda: browser.screen.catalog.counts()[View.ALL])
+    done = re.compile(r"[\d,]+ old transcripts in")
+    await browser.wait_until(lambda: done.match(browser.status.strip()))
+    await browser.settle()
+    return browser.screen
 
 
 async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home):
     """In the line of what is hidden and among the views; neither where there are none."""
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+    async with browser_of(hermes_home) as browser:
         assert "Old" not in browser.text("#views")
         await browser.press("5")
         await browser.settle()
         assert type(browser.screen) is MainScreen
     home_of(hermes_home, 3)
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+    async with browser_of(hermes_home) as browser:
         assert "5 Old 3" in browser.text("#views")
         assert "3 old transcripts" in browser.text("#header")
 
@@ -76,14 +74,9 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_
     hits first."""
     folder = home_of(hermes_home, 230)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        await browser.press("5")
+    async with browser_of(hermes_home) as browser:
         screen = await arrive(browser)
-        for _ in range(300):  # until the list, too, has been read again
-            await browser.settle()
-            if len(screen.rows) == 230:
-                break
-        assert len(screen.rows) == 230
+        await browser.wait_until(lambda: len(screen.rows) == 230)
         row = browser.row
         assert isinstance(row, ConversationRow)
         assert row.conversation.preview == "Question 229 on boats"
@@ -95,20 +88,14 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_
         first = screen.rows.current
         assert isinstance(first, ConversationRow)
         assert first.conversation.id == "old_229.jsonl"
-        for _ in range(300):  # the count comes behind the hits
-            await browser.settle()
-            if "files have no search index" in browser.status:
-                break
-        assert "files have no search index: all of them are scanned" in browser.status
+        told = "files have no search index: all of them are scanned"
+        await browser.wait_until(lambda: told in browser.status)  # it comes behind the hits
         await browser.press("escape", "escape", "home", "e")
         box = browser.app.screen.query_one("#path", Input)
         target = tmp_path / "exported.md"
         box.value = str(target)
         await browser.press("enter")
-        for _ in range(300):
-            await browser.settle()
-            if target.exists():
-                break
+        await browser.wait_until(target.exists)
         assert "Answer 229." in target.read_text(encoding="utf-8")
         place = screen.store.path.parent
         await browser.press("escape", "escape", "escape", "escape")
@@ -121,8 +108,7 @@ async def test_a_read_that_still_runs_leaves_no_folder_behind(hermes_home):
     """It would make SQLite's files anew while the folder is removed, which is after it has ended."""
     home_of(hermes_home, 2)
     found = []
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        await browser.press("5")
+    async with browser_of(hermes_home) as browser:
         screen = await arrive(browser)
         place, begun, left = screen.store.path.parent, threading.Event(), threading.Event()
 
@@ -145,8 +131,7 @@ async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home):
     """Nothing is archived, deleted or resumed, and nothing fails silently; other views are those of
     the store."""
     home_of(hermes_home, 2)
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        await browser.press("5")
+    async with browser_of(hermes_home) as browser:
         await arrive(browser)
         for key in ("a", "D", "R", "P", "X", "f", "u", "w", "Y"):
             await browser.press("j", key)
@@ -160,14 +145,10 @@ async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home):
 async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home):
     """The folder was there when they were counted."""
     folder = home_of(hermes_home, 2)
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
+    async with browser_of(hermes_home) as browser:
         shutil.rmtree(folder)
         await browser.press("5")
-        for _ in range(200):
-            await browser.settle()
-            if "no old transcripts" in browser.status:
-                break
-        assert "no old transcripts" in browser.status
+        await browser.wait_until(lambda: "no old transcripts" in browser.status)
         assert type(browser.screen) is MainScreen
 
 
@@ -175,8 +156,7 @@ async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home):
 async def test_help_leaves_out_what_is_refused(hermes_home):
     """Files cannot be resumed, archived or deleted."""
     home_of(hermes_home, 2)
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        await browser.press("5")
+    async with browser_of(hermes_home) as browser:
         await arrive(browser)
         await browser.press("question_mark")
         told = " ".join(browser.card().split())

@@ -4,7 +4,7 @@ comes late."""
 import asyncio
 
 import pytest
-from browsing import HeldAnswers, drawn_row, of_row, on_demo, sessions_of_tree
+from browsing import HeldAnswers, drawn_row, go_to_job, of_row, on_demo, sessions_of_tree
 from textual.events import Key
 
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
@@ -87,13 +87,7 @@ async def test_a_job_is_the_run_that_is_shown(browser):
     order turns round."""
     screen = browser.screen
     await browser.press("2")
-    jobs = [
-        index
-        for index in range(len(screen.rows))
-        if isinstance(screen.rows.source.row(index), JobRow)
-    ]
-    screen.rows.cursor = jobs[0]
-    await browser.settle()
+    await go_to_job(browser)
     newest = screen.transcript.model
     assert newest is not None
     await browser.press("tab", "S")

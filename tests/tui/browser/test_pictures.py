@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browsing import on_store
+from carded import answer_to, open_references
 from platforms import script
 from store_builder import StoreBuilder
 
@@ -16,7 +17,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.decode import decode_data_url, read_image, suffix_of
 from hermes_browse.tui.browser.transcript.references import (
     Pictures,
-    ReferencesCard,
     is_image_file,
 )
 from hermes_browse.tui.terminal import programs
@@ -117,23 +117,6 @@ def test_a_path_is_an_image_where_one_stands(tmp_path):
         assert not is_image_file(each), each
 
 
-async def card(browser):
-    """The card of the only message."""
-    await browser.press("tab", "home", "L")
-    await browser.settle()
-    await browser.settle()
-    assert isinstance(browser.app.screen, ReferencesCard)
-    return browser.app.screen
-
-
-async def use(browser, *keys):
-    """Press keys of the card; what it answers."""
-    await browser.press(*keys)
-    await browser.settle()
-    await browser.settle()
-    return browser.text("#answer")
-
-
 async def test_images_are_opened_outside_and_leave_nothing_behind(tmp_path, monkeypatch):
     here = tmp_path / "photo.png"
     here.write_bytes(PNG)
@@ -150,16 +133,16 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(tmp_path, monk
         tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}}
     )
     async with on_store(path) as browser:
-        await card(browser)
+        await open_references(browser, "home")
         shown = browser.text("#references")
         assert "image  png " in shown and "image  gif 26 B" in shown and str(here) in shown
-        assert "handed to viewer" in await use(browser, "home", "enter")
-        assert "handed to viewer" in await use(browser, "j", "enter")
-        assert "not an image known here" in await use(browser, "j", "enter"), (
+        assert "handed to viewer" in await answer_to(browser, "home", "enter")
+        assert "handed to viewer" in await answer_to(browser, "j", "enter")
+        assert "not an image known here" in await answer_to(browser, "j", "enter"), (
             "a script that claims to be one"
         )
-        assert "no path to copy" in await use(browser, "c")
-        await use(browser, "j", "enter")
+        assert "no path to copy" in await answer_to(browser, "c")
+        await answer_to(browser, "j", "enter")
         assert held == [PNG, GIF, PNG] and opened[2] == here
     assert not opened[0].exists() and here.exists(), "ours are gone, the reader's own stay"
 

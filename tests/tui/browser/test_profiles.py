@@ -2,6 +2,7 @@
 own."""
 
 import os
+from contextlib import asynccontextmanager
 
 import pytest
 from browsing import browsing, on_demo, open_app, rows_of
@@ -58,10 +59,23 @@ async def everything(browser):
     await browser.settle()
 
 
+def browser_of(root):
+    """The browser on the store of the root."""
+    return browsing(open_app(locate_file(root / "state.db")))
+
+
+@asynccontextmanager
+async def everything_of(root):
+    """The browser on the list of all profiles."""
+    async with browser_of(root) as browser:
+        await everything(browser)
+        yield browser
+
+
 @pytest.mark.slow
 async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(root):
     """The card names every profile, a broken one with the reason; there and back again."""
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+    async with browser_of(root) as browser:
         first = browser.screen
         for name in ("coder", "default", "coder"):
             await browser.press("0")
@@ -74,10 +88,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             )
             await browser.press("home", *(["down", "down"] if name == "coder" else []), "enter")
             await until(browser, MainScreen)
-            for _ in range(300):
-                await browser.settle()
-                if browser.screen.location.profile == name:
-                    break
+            await browser.wait_until(lambda name=name: browser.screen.location.profile == name)
             assert browser.screen.location == Location(browser.screen.store.path, root, name)
             row = browser.row
             assert isinstance(row, ConversationRow)
@@ -88,16 +99,12 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
 
 async def test_a_broken_profile_leaves_everything_as_it_is(root):
     """It says why in a line."""
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+    async with browser_of(root) as browser:
         await browser.press("0")
         await until(browser, ProfilesCard)
         await browser.press("home", "down", "enter")
         await until(browser, MainScreen)
-        for _ in range(300):
-            await browser.settle()
-            if "not a session store" in browser.status:
-                break
-        assert "not a session store" in browser.status
+        await browser.wait_until(lambda: "not a session store" in browser.status)
         assert browser.screen.location.profile == "default"
 
 
@@ -132,8 +139,7 @@ async def test_all_profiles_are_one_list_and_one_search(root):
 
 @pytest.mark.slow
 async def test_esc_leads_back_to_the_store_and_0_to_another(root):
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        await everything(browser)
+    async with everything_of(root) as browser:
         await browser.press("escape")
         assert not isinstance(browser.app.screen, PlacesScreen)
         await everything(browser)
@@ -145,8 +151,7 @@ async def test_esc_leads_back_to_the_store_and_0_to_another(root):
 
 
 async def test_the_id_that_is_copied_is_that_of_its_own_store(root):
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        await everything(browser)
+    async with everything_of(root) as browser:
         await browser.press("y")
         assert browser.app.clipboard == "same"
 
@@ -204,7 +209,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path):
 @pytest.mark.slow
 async def test_messages_are_counted_as_in_the_list_of_one_profile(root):
     """By rows, not by Hermes' own counters, which say 7 here."""
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+    async with browser_of(root) as browser:
         assert isinstance(browser.row, ConversationRow) and browser.row.conversation.rows == 1
         await everything(browser)
         rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
@@ -227,8 +232,7 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root):
             for number, each in enumerate(ids)
         ],
     )
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        await everything(browser)
+    async with everything_of(root) as browser:
         await browser.press("end")
         await browser.wait_until(lambda: "words of m299" in browser.text("#list"))
         assert "no text" not in browser.text("#list")

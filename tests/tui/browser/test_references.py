@@ -2,6 +2,7 @@
 
 import pytest
 from browsing import on_store
+from carded import answer_to, open_references
 from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import StoreBuilder, tool_call
@@ -11,7 +12,6 @@ from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.tui.browser.transcript.references import (
     Reference,
     ReferenceKind,
-    ReferencesCard,
     references,
 )
 from hermes_browse.tui.terminal import programs
@@ -110,47 +110,26 @@ def linked_store(path):
     return builder.write()
 
 
-async def card(browser):
-    """Open it on the last message."""
-    await browser.press("tab", "G", "right_curly_bracket", "L")
-    await browser.settle()
-    await browser.settle()
-    screen = browser.app.screen
-    assert isinstance(screen, ReferencesCard)
-    return screen
-
-
-async def use(browser, *keys):
-    """Press keys of the card; what it answers."""
-    await browser.press(*keys)
-    await browser.settle()
-    await browser.settle()
-    return browser.text("#answer")
-
-
 async def test_links_are_opened_and_the_rest_is_copied(tmp_path, monkeypatch):
     opened = []
-
-    def outside(target):
-        opened.append(target)
-        return True, "handed to opener"
-
-    monkeypatch.setattr(programs, "open_outside", outside)
+    monkeypatch.setattr(
+        programs, "open_outside", lambda target: (not opened.append(target), "handed to opener")
+    )
     async with on_store(linked_store(tmp_path / "state.db")) as browser:
-        await card(browser)
+        await open_references(browser, "G", "right_curly_bracket")
         shown = browser.text("#references")
         assert (
             "link  https://example.org/docs" in shown
             and "ftp://example.org/x  is only copied" in shown
         )
-        assert "handed to opener" in await use(browser, "home", "enter")
+        assert "handed to opener" in await answer_to(browser, "home", "enter")
         assert opened == ["https://example.org/docs"]
-        assert "copied" in await use(browser, "c") or "OSC 52" in browser.text("#answer")
+        assert "copied" in await answer_to(browser, "c") or "OSC 52" in browser.text("#answer")
         assert browser.app.clipboard == "https://example.org/docs"
         while "ftp:" not in browser.app.clipboard:
-            answer = await use(browser, "j", "enter")
+            answer = await answer_to(browser, "j", "enter")
         assert "not of the web" in answer or "OSC 52" in answer
-        await use(browser, "end", "enter")
+        await answer_to(browser, "end", "enter")
         assert browser.app.clipboard == "/etc/hosts"
         assert opened == ["https://example.org/docs"], (
             "neither the other scheme nor the path was opened"
@@ -163,14 +142,13 @@ async def test_where_there_is_no_opener_it_is_said(tmp_path, monkeypatch):
     """With the key that copies instead."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     async with on_store(linked_store(tmp_path / "state.db")) as browser:
-        await card(browser)
-        answer = await use(browser, "home", "enter")
+        await open_references(browser, "G", "right_curly_bracket")
+        answer = await answer_to(browser, "home", "enter")
         assert "no program here that opens it" in answer and "c copies" in answer
 
 
 async def test_a_message_without_any_says_so(tmp_path):
     async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "K", "L")
-        await browser.settle()
         await browser.settle()
         assert "no link, image or path" in browser.status

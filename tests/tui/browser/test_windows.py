@@ -104,19 +104,18 @@ def tmux(tmp_path):
     run("kill-server")
 
 
-def in_tmux(tmux, tmp_path):
-    """What a program in the first window of the server has in its environment."""
+@pytest.fixture
+def inside(tmux, tmp_path, monkeypatch):
+    """We are in the first window of the server."""
     tmux("new-session", "-d", "-s", "first", "-x", "120", "-y", "36", "sleep 600")
     pane, pid = tmux("display-message", "-p", "-t", "first", "#{pane_id} #{pid}").split()
-    return {"TMUX": f"{tmp_path}/tmux,{pid},0", "TMUX_PANE": pane}
+    monkeypatch.setenv("TMUX", f"{tmp_path}/tmux,{pid},0")
+    monkeypatch.setenv("TMUX_PANE", pane)
 
 
-def test_tmux_opens_and_finds_its_window(plan, tmux, tmp_path, monkeypatch):
+def test_tmux_opens_and_finds_its_window(plan, tmux, inside, tmp_path, monkeypatch):
     """One window for a conversation: the second time it is gone to; what a title or an id holds is
     never run."""
-    environment = in_tmux(tmux, tmp_path)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
     folder = tmp_path / "a #{pid} folder"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -141,11 +140,8 @@ def test_tmux_opens_and_finds_its_window(plan, tmux, tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
 
 
-def test_tmux_tells_that_hermes_ended_at_once(plan, tmux, tmp_path, monkeypatch):
+def test_tmux_tells_that_hermes_ended_at_once(plan, tmux, inside, monkeypatch):
     """Instead of saying that it is there."""
-    environment = in_tmux(tmux, tmp_path)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
     before = subprocess.run
 
     def slowly(words, **settings):

@@ -72,13 +72,12 @@ def session_line(entry: SessionEntry, room: int, now: float) -> Line:
     sign = (f"{_EDGES[node.relation]} ", "accent" if node.on_path else "dim")
     left = room - cell_len(tail) - line_width([sign])
     name = one_line(node.name, 300)
-    label = sentences.related(node.relation, name) if left >= 28 else name
+    before = sentences.related(node.relation, name).removesuffix(name) if left >= 28 else ""
     target = f" ▶ {_('resumes here')}" if entry.is_target else ""
-    if cell_len(target) + cell_len(label) > left:
+    if cell_len(target + before + name) > left:
         target = target[:2]
-    before = label.removesuffix(name)
     look = "title" if node.on_path else "plain"
-    named = clip_line([(before, "dim"), (label[len(before) :], look)], left - cell_len(target))
+    named = clip_line([(before, "dim"), (name, look)], left - cell_len(target))
     left -= line_width(named) + cell_len(target)
     note = f"  {one_line(node.note)}" if node.note and left > 12 else ""
     return tailed([sign, *named, (target, "accent"), (note, "note")], tail, room)

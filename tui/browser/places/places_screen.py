@@ -123,11 +123,7 @@ class PlacesScreen(MainScreen):
         own = place.keys.there(conversation)
         message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
         own_message = place.keys.there(message) if message is not None else None
-        self.start("open", self._open, place, Arrival(own, own_message))
-
-    async def _open(self, place: Place, arrival: Arrival) -> None:
-        location = await self.call(place.location)
-        self.switching.to(location, arrival)
+        self.switching.to_place(place, Arrival(own, own_message))
 
     def copy_id(self) -> None:
         if self.current is not None:

@@ -27,9 +27,6 @@ from ...settings.keys.screen_commands import PROFILES
 from ...text import formats
 from ...widgets.card import Card, keys_line
 
-_AGAIN_SECONDS = 15.0
-"""Hosts that are away are asked again after this time."""
-
 
 class Figures(NamedTuple):
     """What the card says of a store."""
@@ -96,7 +93,6 @@ class ProfilesCard(Card["Place | bool"]):
         self._places, self._figures = places, dict(figures)
         self._current, self._now = current, now
         self._hosts = [place for place in places if place.host is not None]
-        self._asked: set[Place] = set()
         every, profiles_only = _("everything as one list"), _("all profiles as one list")
         self._all = every if self._hosts else profiles_only
 
@@ -118,20 +114,12 @@ class ProfilesCard(Card["Place | bool"]):
             if not self._is_current(place) and (place.host or place.error is None)
         )
         box.highlighted = next(others, 0)
-        self._ask()
-        self.set_interval(_AGAIN_SECONDS, self._ask)
-
-    def _ask(self) -> None:
-        """Ask the hosts of which nothing is known, except those that are being asked."""
         for place in self._hosts:
-            if place not in {*self._figures, *self._asked}:
-                self._asked.add(place)
-                self.run_worker(self._read(place), group="ask")
+            self.run_worker(self._read(place), group="ask")
 
     async def _read(self, place: Place) -> None:
         reading = in_thread(lambda: read_figures(place), f"ask {place.name}")
         figures = await asyncio.wrap_future(reading)
-        self._asked.discard(place)
         if figures is not None:
             self._figures[place] = figures
         if self.is_whole:
@@ -152,13 +140,10 @@ class ProfilesCard(Card["Place | bool"]):
         name = formats.fit(one_line(place.name, 60), 18)
         if (figures := self._figures.get(place)) is not None:
             return Content.assemble(mark, (name, "bold"), (self._columns(figures), "dim"))
-        state = [(_("asking …"), "dim")]
-        if place.host is None and place.error is not None:
-            reason = one_line(short_reason(place.error, place.location()), 200)
-            state = [(_("cannot be read: "), "$error"), (reason, "")]
-        elif (error := place.away or place.error) is not None:
-            state = [(reason_of(place, error, self._now), "$error")]
-        return Content.assemble(mark, name, *state)
+        state, error = (_("asking …"), "dim"), place.away or place.error
+        if error is not None:
+            state = reason_of(place, error, self._now), "$error"
+        return Content.assemble(mark, name, state)
 
     def _is_current(self, place: Place) -> bool:
         if place.host is not None:

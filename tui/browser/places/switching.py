@@ -10,7 +10,7 @@ from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, sessions_folder, short_reason
 from hermes_browse.store.hosts.host import Host, HostError
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import locate_there, store_at
+from hermes_browse.store.hosts.remote import store_at
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import Catalog
@@ -49,13 +49,10 @@ class Switching:
             main.app.push_screen(card, self._chosen)
 
     def _chosen(self, choice: Place | bool | None) -> None:
-        if not isinstance(choice, Place):
-            if choice:
-                self.show_all()
-        elif choice.host is not None:
-            self.to_host(choice.host)
-        else:
-            self.to(choice.location(), Arrival())
+        if isinstance(choice, Place):
+            self.to_place(choice, Arrival())
+        elif choice:
+            self.show_all()
 
     def show_all(self) -> None:
         main = self._main
@@ -105,14 +102,15 @@ class Switching:
         else:
             self.to(location, Arrival(query=query))
 
-    def to_host(self, host: Host) -> None:
-        """Switch to the store of another machine; if it cannot be reached, report that and stay."""
-        self._main.say(_("asking {name} …", name=host.name))
-        self._main.start("profiles", self._to_host, host)
+    def to_place(self, place: Place, arrival: Arrival) -> None:
+        """Switch to the store of a profile or of another machine; if that cannot be reached, report
+        that and stay."""
+        if place.host is not None:
+            self._main.say(_("asking {name} …", name=place.host.name))
+        self._main.start("profiles", self._to_place, place, arrival)
 
-    async def _to_host(self, host: Host) -> None:
-        link = self._main.host.links.of(host)
-        await self._to(await self._main.call(lambda: locate_there(link)), Arrival())
+    async def _to_place(self, place: Place, arrival: Arrival) -> None:
+        await self._to(await self._main.call(place.location), arrival)
 
     def to(self, location: Location, arrival: Arrival) -> None:
         """Switch to another store, and open or search something there; if it cannot be read, report

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from textual import on
 from textual.app import ComposeResult
@@ -42,8 +42,8 @@ _MAX_TEXT = 200_000
 """Code points of a text that are scanned."""
 _PATH_FIELDS = ("path", "file_path", "filename", "file", "cwd", "workdir")
 """Arguments of tools that are a path."""
-_OPENED = ("http", "https", "mailto")
-"""Schemes that a browser opens; links with others (file:, javascript:, …) are only copied."""
+_OPENED = re.compile(r"(?:https?://[^\s/\[\]]|mailto:\S)\S*", re.IGNORECASE)
+"""What a browser opens; links with other schemes (file:, javascript:, …) are only copied."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(
@@ -77,15 +77,12 @@ class Reference(NamedTuple):
     @property
     def can_be_opened(self) -> bool:
         """Whether it is safe to open in a browser: a web or mail address."""
-        target = self.target
-        if self.kind is not ReferenceKind.LINK or one_line(target) != target or " " in target:
-            return False
-        try:
-            parts = urlsplit(target)
-        except ValueError:
-            return False
-        name = parts.path if parts.scheme == "mailto" else parts.hostname
-        return parts.scheme in _OPENED and bool(name)
+        is_safe = one_line(self.target) == self.target
+        return (
+            self.kind is ReferenceKind.LINK
+            and is_safe
+            and _OPENED.fullmatch(self.target) is not None
+        )
 
 
 def _trimmed(text: str) -> str:
