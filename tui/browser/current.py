@@ -152,13 +152,14 @@ class CurrentPanes(Panes):
     def watch_family(self) -> None:
         """Show the lineage tree below the transcript if it has more than one line.
 
-        The class is set on `#side`: one of the screen would make Textual recompute the style of
-        every widget.
+        The class is set on what it shows: one of a pane would make Textual recompute the styles of
+        all that is in it.
         """
-        family = self.family
+        family, title = self.family, self.line("lineage-title")
         is_tree = family is not None and len(family.lineage.nodes) + len(family.compactions) > 1
-        self.query_one("#side").set_class(is_tree, "-family")
-        self.line("lineage-title").update(
+        for widget in (title, self.lineage):
+            widget.set_class(is_tree, "-family")
+        title.update(
             header.lineage_title(family.lineage, len(family.compactions)) if family else ""
         )
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
