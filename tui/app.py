@@ -152,7 +152,8 @@ class BrowseApp(Application):
         return screen
 
     async def on_event(self, event: Event) -> None:
-        """Run what a key is bound to at once, unless a field has the keys.
+        """Run what a key is bound to at once, unless a field has the keys or the terminal has just
+        got the focus back.
 
         In Textual 8 a key passes the queues of the focused widget and of all its ancestors first,
         which takes half a millisecond. The hint of the very first start goes with the first key.
@@ -161,7 +162,8 @@ class BrowseApp(Application):
             if self.is_hint_wanted:
                 self.is_hint_wanted = False
                 self.query(FirstHint).remove()
-            if not isinstance(self.focused, Input) and await run_bound(self, event.key):
+            is_focused = self.app_focus and not isinstance(self.focused, Input)
+            if is_focused and await run_bound(self, event.key):
                 return
         await super().on_event(event)
 
