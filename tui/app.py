@@ -13,6 +13,7 @@ from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 from textual.theme import BUILTIN_THEMES, Theme
+from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -26,7 +27,7 @@ from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover
-from .terminal.textual_private import forget_colours
+from .terminal.textual_private import forget_colours, run_bound
 from .widgets.bindings import bindings, key_names
 from .work.application import Application, Arrival
 
@@ -184,10 +185,19 @@ class BrowseApp(Application):
         return screen
 
     async def on_event(self, event: Event) -> None:
-        """Take the hint of the very first start away before the first key is handled."""
-        if self.is_hint_wanted and isinstance(event, Key):
-            self.is_hint_wanted = False
-            self.query(FirstHint).remove()
+        """Run what a key is bound to at once, unless a field has the keys or the terminal has just
+        got the focus back.
+
+        In Textual 8 a key passes the queues of the focused widget and of all its ancestors first,
+        which takes half a millisecond. The hint of the very first start goes with the first key.
+        """
+        if isinstance(event, Key) and not event.is_forwarded:
+            if self.is_hint_wanted:
+                self.is_hint_wanted = False
+                self.query(FirstHint).remove()
+            is_focused = self.app_focus and not isinstance(self.focused, Input)
+            if is_focused and await run_bound(self, event.key):
+                return
         await super().on_event(event)
 
     def on_mount(self) -> None:

@@ -172,13 +172,10 @@ class Context(StoreScreen[object]):
         self.status = StatusText(text)
 
     def say_of_page(self, text: str) -> None:
-        """Show a sentence until the transcript shows another page."""
-        self.status = StatusText(text, is_of_page=bool(text))
-
-    def page_left(self) -> None:
-        """Remove a sentence about the page that the transcript has left."""
-        if self.status.is_of_page:
-            self.say("")
+        """Show a sentence until the transcript shows another page; without one, the page was
+        left."""
+        if text or self.status.is_of_page:
+            self.status = StatusText(text, is_of_page=bool(text))
 
     def retract(self, text: str) -> None:
         """Remove a sentence if it is still shown."""

@@ -88,10 +88,13 @@ class CurrentPanes(Panes):
                 self.say(_("message {id} belongs to no session of this store", id=message_id))
         self.go(ShownPlace(conversation_of(row), message_id))
 
-    def open(self, conversation: Conversation, message_id: int | None = None) -> None:
-        """Show a conversation, whether or not it is listed, at a message if one is given."""
+    def open(
+        self, conversation: Conversation, message_id: int | None = None, segment: str | None = None
+    ) -> None:
+        """Show a conversation, whether or not it is listed, at a message or a session if one is
+        given."""
         is_listed = self._adopt(conversation.root_id)
-        self.go(ShownPlace(conversation, message_id, is_listed=is_listed))
+        self.go(ShownPlace(conversation, message_id, segment, is_listed))
 
     def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
         self.open(conversation, message_id)
@@ -152,13 +155,14 @@ class CurrentPanes(Panes):
     def watch_family(self) -> None:
         """Show the lineage tree below the transcript if it has more than one line.
 
-        The class is set on `#side`: one of the screen would make Textual recompute the style of
-        every widget.
+        The class is set on what it shows: one of a pane would make Textual recompute the styles of
+        all that is in it.
         """
-        family = self.family
+        family, title = self.family, self.line("lineage-title")
         is_tree = family is not None and len(family.lineage.nodes) + len(family.compactions) > 1
-        self.query_one("#side").set_class(is_tree, "-family")
-        self.line("lineage-title").update(
+        for widget in (title, self.lineage):
+            widget.set_class(is_tree, "-family")
+        title.update(
             header.lineage_title(family.lineage, len(family.compactions)) if family else ""
         )
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
@@ -176,23 +180,17 @@ class CurrentPanes(Panes):
         if self.is_entry_current:
             self.go(self.place._replace(message_id=message_id, segment=segment))
         elif member is not None:
-            self._go_to_member(member, message_id, segment)
+            self.open(member, message_id, segment)
         else:  # nothing is current until it is found
             self.go(ShownPlace(segment=entry.session_id, is_listed=False))
             self.start("member", self._find, entry.session_id)
-
-    def _go_to_member(
-        self, conversation: Conversation, message_id: int | None, segment: str | None
-    ) -> None:
-        is_listed = self._adopt(conversation.root_id)
-        self.go(ShownPlace(conversation, message_id, segment, is_listed=is_listed))
 
     async def _find(self, session_id: str) -> None:
         now = self.clock()
         catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
         conversation = catalog.of_session(session_id)
         if conversation is not None and self.place[:3] == (None, None, session_id):
-            self._go_to_member(conversation, None, session_id)
+            self.open(conversation, segment=session_id)
 
 
 def _begin_of(entry: Entry) -> tuple[int | None, str | None]:

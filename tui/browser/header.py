@@ -132,31 +132,30 @@ def conversation_facts(
     state = formats.status(conversation.status)
     if conversation.status is Status.ENDED:
         state = formats.end_reason(conversation.tip.end_reason) or state
-    count = len(conversation.segments)
-    total = conversation.tokens.total
-    facts = [
+    count, total = len(conversation.segments), conversation.tokens.total
+    readings = {
+        Reading.SAID: "",
+        Reading.LIVE: _("what the model still sees"),
+        Reading.EVERYTHING: pgettext("reading", "everything"),
+    }
+    resumes = _(
+        "resumes …{id} (newest of {count} parts)", id=id_of(conversation.id)[-6:], count=count
+    )
+    facts = formats.joined(
+        here,
+        readings[reading],
         one_line(conversation.note, 60),
         state,
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
         formats.hashtags(conversation.tags),
-        _("resumes …{id} (newest of {count} parts)", id=id_of(conversation.id)[-6:], count=count)
-        if count > 1
-        else "",
+        resumes if count > 1 else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         _("{count} tok", count=formats.number(total)) if total else "",
         formats.costs(conversation),
-    ]
-    if reading is not Reading.SAID:
-        is_live = reading is Reading.LIVE
-        facts.insert(
-            0, _("what the model still sees") if is_live else pgettext("reading", "everything")
-        )
-    facts.insert(0, here)
-    return Content.assemble(
-        "  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim")
     )
+    return Content.assemble("  ", (clip(facts, width - 3), "dim"))
 
 
 def lineage_title(lineage: Lineage, compactions: int) -> Content:

@@ -8,7 +8,7 @@ import gc
 from pathlib import Path
 
 from textual import on
-from textual.events import AppBlur, AppFocus, ScreenResume
+from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -38,7 +38,7 @@ _AWAY_SECONDS = 3.0
 class MainScreen(KeyScreen):
     """List, transcript, lineage and search of a store."""
 
-    _was_seen = _is_away = _is_search_prepared = False
+    _was_seen = _is_search_prepared = False
     _opens_first = False
     """Enter was pressed before the results were there: the first one is opened when it comes."""
 
@@ -88,18 +88,12 @@ class MainScreen(KeyScreen):
         before = await self.call(self.store.fingerprint)
         self.listing.read()
         while True:
-            await asyncio.sleep(_AWAY_SECONDS if self._is_away else _POLL_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS if self.app.app_focus else _AWAY_SECONDS)
             now = await self.call(self.store.fingerprint)
             if now != before:
                 before = now
                 self.listing.changed()
                 self.loader.changed()
-
-    def on_app_focus(self, event: AppFocus) -> None:
-        self._is_away = False
-
-    def on_app_blur(self, event: AppBlur) -> None:
-        self._is_away = True
 
     async def _prepare_search(self) -> None:
         """Read what every search needs of the whole store before the first keystroke, which would
@@ -307,10 +301,7 @@ class MainScreen(KeyScreen):
 
     @on(TranscriptView.Notice)
     def transcript_notice(self, event: TranscriptView.Notice) -> None:
-        if event.text:
-            self.say_of_page(event.text)
-        else:
-            self.page_left()
+        self.say_of_page(event.text)
 
     @on(TranscriptView.FindKeyPressed)
     def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:

@@ -46,15 +46,12 @@ class FirstHint(Static):
     """The keys in force, and two sentences."""
 
     def appear(self) -> None:
-        commands = [each for each in (*MAIN, *LIST) if each.id in _SHOWN]
-        commands.sort(key=lambda command: _SHOWN.index(command.id))
-        in_force = working(commands, self.screen.active_bindings)
+        known = {command.id: command for command in (*MAIN, *LIST)}
+        in_force = working((known[id] for id in _SHOWN), self.screen.active_bindings)
         keys = {command.id: names.split()[0] for names, command in in_force}
         parts: list[tuple[str, str]] = []
-        for command in commands:
-            if command.id in keys and command.id in NEEDED:
-                key, title = keys[command.id], _(command.title)
-                parts += [(f"{key} ", "bold $accent"), (f"{title}  ", "")]
+        for id in filter(keys.__contains__, NEEDED):
+            parts += [(f"{keys[id]} ", "bold $accent"), (f"{_(known[id].title)}  ", "")]
         for id, sentence in (("undo", _SAFE), ("help", _MORE)):
             if id in keys:
                 parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))

@@ -19,7 +19,6 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style as ContentStyle
 from textual.visual import VisualType
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hermes_browse.store.text import printable
@@ -90,19 +89,6 @@ class ToggleLine(TextLine):
         self.post_message(self.Switched(index))
 
 
-async def _run_bound(widget: Widget, event: Key) -> None:
-    """Run what a key is bound to on the focused widget.
-
-    In Textual 8 a bound key passes the queues of all ancestors up to the application first, which
-    takes a millisecond, and lets letters pressed after it overtake it.
-    """
-    for binding in bindings_of(widget, event.key):
-        if not binding.priority and await widget.app.run_action(binding.action, widget):
-            event.stop()
-            event.prevent_default()
-            return
-
-
 class LongView(ScrollView, inherit_bindings=False):
     """A Line-API view whose length may change with every key. It has no horizontal scrolling, so
     those keys are free.
@@ -132,9 +118,6 @@ class LongView(ScrollView, inherit_bindings=False):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._looks.clear()
-
-    async def on_key(self, event: Key) -> None:
-        await _run_bound(self, event)
 
     def on_focus(self) -> None:
         self._looks.clear()
@@ -230,7 +213,12 @@ class LinesView(LongView, can_focus=True):
 
 
 class TextBox(Input):
-    """Textual's input, whose bound keys are handled in order: those typed after Ctrl+u stay."""
+    """Textual's input with bound keys handled in order.
+
+    In Textual 8 a letter is inserted at once, but a bound key (backspace, Ctrl+u, Enter) passes the
+    queues up to the app first. If several keys arrive together, as over a slow line, letters typed
+    after Ctrl+u are inserted before it runs, and it deletes them.
+    """
 
     cursor_blink: Reactive[bool] = Reactive(False, init=False)
     """Off, as blinking redraws the screen twice a second."""
@@ -247,5 +235,8 @@ class TextBox(Input):
             self.app.cursor_position = self.cursor_screen_offset
 
     async def on_key(self, event: Key) -> None:
-        if not event.is_printable:
-            await _run_bound(self, event)
+        for binding in () if event.is_printable else bindings_of(self, event.key):
+            if not binding.priority and await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return

@@ -28,6 +28,16 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser):
         await browser.press("escape", "escape")
 
 
+async def test_keys_that_come_together_act_in_their_order(browser):
+    """One of the screen, then one of the list: the first is about the row it was pressed on."""
+    row = browser.row
+    for key in ("y", "j"):
+        browser.app.post_message(Key(key, key))
+    await browser.settle()
+    assert browser.app.clipboard == row.conversation.id
+    assert browser.row.key != row.key
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
 async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys, browser):

@@ -1,18 +1,15 @@
-"""Searching on screen: coverage, what is offered when nothing is found, folding, what Enter
-opens."""
+"""Searching on screen: coverage, folding, what Enter opens."""
 
 import pytest
 from browsing import rows_of
-from searching import count, search
+from searching import search
 from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow, SuggestionRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow
 from hermes_browse.tui.browser.search.run import PAGE
-from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
 @pytest.mark.parametrize(
@@ -34,50 +31,6 @@ def test_what_the_index_lacks_is_named_with_the_remedy(script, said, fixture_sto
         coverage = read_coverage(reader)
     assert said in str(coverage) and coverage.indexed < coverage.messages
     assert "scanned" in str(coverage)
-
-
-def _suggestions(browser):
-    return {row.text: row.hits for row in rows_of(browser) if isinstance(row, SuggestionRow)}
-
-
-@pytest.mark.slow
-async def test_what_finds_nothing_offers_what_does(browser):
-    """Each offer is measured and taken with Enter, from the box."""
-    await browser.search("cookie source:telegram")
-    assert isinstance(rows_of(browser)[0], NoteRow)
-    offered = _suggestions(browser)
-    with Store(browser.app.store.path).reader() as reader:
-        found = count(reader, parse("cookie"), cap=0).count
-    assert offered["without source:telegram"] == found > 0
-    row = browser.row
-    assert isinstance(row, SuggestionRow) and str(found) in browser.text("#list")
-    await browser.press("enter")
-    assert browser.screen.box.value == "cookie " and browser.screen.box.has_focus
-    assert f"{found} hits" in browser.status
-
-
-@pytest.mark.slow
-async def test_another_view_is_offered(browser):
-    await browser.search("cookie")
-    browser.screen.set_focus(browser.screen.rows)
-    await browser.press("3")
-    assert browser.screen.current_view is View.ARCHIVED
-    offered = _suggestions(browser)
-    assert "in chats" in offered and "as a prefix: cookie*" not in offered
-    while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
-        await browser.press("down")
-    await browser.press("enter")
-    assert browser.screen.current_view is View.CHATS and browser.screen.box.value == "cookie"
-    hits = [row for row in rows_of(browser) if isinstance(row, HitRow)]
-    assert hits and f"{offered['in chats']} hits" in browser.status
-
-
-@pytest.mark.slow
-async def test_a_misspelt_filter_is_offered_right(browser):
-    await browser.search("cookie sorce:cli")
-    assert "with source:cli" in _suggestions(browser)
-    await browser.press("enter")
-    assert browser.screen.box.value == "cookie source:cli " and browser.screen.matchers
 
 
 async def test_hits_of_a_conversation_fold(browser):

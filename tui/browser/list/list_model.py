@@ -158,6 +158,8 @@ class CatalogRows:
         order: Order,
     ) -> None:
         self._catalog, self._details, self._order = catalog, details, order
+        self.count = len(roots)
+        """The number of conversations, those of folded jobs included."""
         self._others: dict[str, JobRow | NoteRow] = {}
         """Rows that are no single conversation, by their keys."""
         self._rows = self._folded(roots, opened) or [self._kept(NoteRow(empty))]

@@ -155,8 +155,6 @@ _WHERE = {
     View.ARCHIVED: N_("in archived"),
     View.ALL: N_("everywhere"),
 }
-_MOST_PROFILES = 20
-"""Maximum number of other profiles to search."""
 
 
 def whole_catalog(
@@ -242,7 +240,7 @@ def _suggest_profiles(
     notes: list[str] = []
     others = [each for each in location.profiles() if each.path != location.path]
     nothing = Catalog((), now, exact=False)
-    for other in others[:_MOST_PROFILES]:
+    for other in others:
         name = other.profile or ""
         try:
             with open_store(other) as store:
@@ -260,7 +258,4 @@ def _suggest_profiles(
         if found is not None:
             where = _("in profile {name}", name=name)
             suggestions.append(_row(found, where, View.ALL, name))
-    left = len(others) - _MOST_PROFILES
-    if left > 0:
-        notes.append(_("{count:,} further profiles were not searched", count=left))
     return suggestions, tuple(notes)

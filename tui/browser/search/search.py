@@ -146,7 +146,7 @@ class LiveSearch:
         if isinstance(found, CatalogRows):
             main.results = None
             main.rows.show(found, top=top)
-            count = len(found)
+            count = found.count
             words = ngettext("1 conversation", "{count:,} conversations", count, count=count)
             main.say(" · ".join([words, *self._typed.problems]))
             return

@@ -162,7 +162,7 @@ class TranscriptLoader:
 
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
-        self._main.page_left()
+        self._main.say_of_page("")
         self._opening, self._is_unread = None, False
         self._main.cancel("transcript")
 

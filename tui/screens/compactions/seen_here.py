@@ -60,7 +60,7 @@ def toggle_seen_here(main: Panes) -> None:
     model, message_id = main.model, main.transcript.current_id
     if main.seen is not None:
         main.seen = None
-        main.page_left()
+        main.say_of_page("")
     elif model is None or message_id is None or message_id < 0:
         main.say(_("no message here"))
     else:
