@@ -104,10 +104,10 @@ LEGENDS = (
         ("●", N_("running")),
     )),
     Legend(N_("Signs here"), "screens/bundles", "trash", (
-        ("✓", N_("marked")),
+        ("✓", N_("marked; below, a conversation that is back")),
         ("!", N_("damaged")),
         ("·", N_("a deletion")),
-        ("◆", N_("the session that a resume opens")),
+        ("◆", N_("a conversation that can be restored")),
     )),
     Legend(N_("Signs here"), "screens/insights", "insights", (
         ("█", N_("a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱")),
