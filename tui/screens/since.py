@@ -107,7 +107,6 @@ class SinceScreen(ListScreen):
         yield ConversationList(id="items")
 
     def on_unmount(self) -> None:
-        super().on_unmount()
         self._reads_everywhere.stop()
 
     def _catalog_read(self) -> None:

@@ -82,7 +82,6 @@ class PruneScreen(PlanScreen):
         self.box.vocabulary = await self.read(lambda store: store.vocabulary(catalog))
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.call_after_refresh(self._show_plan)
 
