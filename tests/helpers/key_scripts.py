@@ -252,7 +252,7 @@ SCRIPTS: dict[str, Script] = {
         ("{", r"older:60d"),
         ("}", r"older:30d"),
         (ESC, ON_LIST),
-        ("X", r" trash  \d+ deletion"),
+        ("X", r" trash  .*\d+ deletion"),
         (ESC, ON_LIST),
         ("W", r"what Hermes will delete"),
         (ESC, ON_LIST),

@@ -225,7 +225,6 @@ class ChangesScreen(ConversationScreen):
         self.show_line("files-head", line_text(head))
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         self.call_after_refresh(self._show_diff)  # when the pane has its new width
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:

@@ -106,7 +106,6 @@ class SinceScreen(ListScreen):
         yield ConversationList(id="items")
 
     def on_unmount(self) -> None:
-        super().on_unmount()
         self._reads_everywhere.stop()
 
     def _catalog_read(self) -> None:
@@ -131,7 +130,7 @@ class SinceScreen(ListScreen):
         if isinstance(self.rows.source.row(0), NoteRow):
             self._show(await self.read(read))
         self.show_title(_("since you looked"), _("asking the other profiles and machines …"))
-        self._show(await self._reads_everywhere.run(read))
+        self._show(await self._result(self._reads_everywhere.run(read)))
 
     def _show(self, found: Since) -> None:
         self.show_title(

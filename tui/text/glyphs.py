@@ -105,10 +105,10 @@ LEGENDS = (
         "●": "running",
     })),
     Legend(N_("Signs here"), "screens/bundles", "trash", N_({
-        "✓": "marked",
+        "✓": "marked; below, a conversation that is back",
         "!": "damaged",
         "·": "a deletion",
-        "◆": "the session that a resume opens",
+        "◆": "a conversation that can be restored",
     })),
     Legend(N_("Signs here"), "screens/insights", "insights", N_({
         "█": "a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱",

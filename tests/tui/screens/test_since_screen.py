@@ -8,7 +8,9 @@ from store_builder import T0
 from textual.content import Content
 from trashing import add_message
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.places.merged import MergedStore
 from hermes_browse.store.since.since import Since
 from hermes_browse.tui.screens.since import SinceRow, SinceScreen
 
@@ -158,8 +160,9 @@ def _new(browser):
     return sum(new.amount for new in unread.values())
 
 
-async def test_another_profile(tmp_path):
-    """All profiles are on the screen; Enter switches to the one of the row, at its message."""
+@pytest.fixture
+def two_profiles(tmp_path):
+    """The store of a home with two profiles, in each of which somebody asks."""
     root = tmp_path / "hermes"
     for folder, title in ((root, "Root chat"), (root / "profiles" / "work", "Work chat")):
         folder.mkdir(parents=True)
@@ -172,7 +175,28 @@ async def test_another_profile(tmp_path):
                 {"session_id": "same", "role": "assistant", "tool_calls": asks, "timestamp": T0},
             ],
         )
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+    return root / "state.db"
+
+
+async def test_a_fault_of_ours_elsewhere_is_a_sentence(two_profiles, monkeypatch):
+    """What the other profiles make of a question does not end the browser."""
+    since = OpenStore.since
+
+    def broken(store, *given):
+        if isinstance(store.store, MergedStore):
+            raise RuntimeError("secret words")
+        return since(store, *given)
+
+    monkeypatch.setattr(OpenStore, "since", broken)
+    async with browsing(open_app(locate_file(two_profiles))) as browser:
+        await browser.press("A")
+        await browser.wait_until(lambda: "RuntimeError" in browser.status)
+        assert "secret" not in browser.status and lanes(browser)
+
+
+async def test_another_profile(two_profiles):
+    """All profiles are on the screen; Enter switches to the one of the row, at its message."""
+    async with browsing(open_app(locate_file(two_profiles))) as browser:
         await browser.press("A")
         await browser.wait_until(lambda: len(lanes(browser)) == 2)
         rows = browser.app.screen.rows

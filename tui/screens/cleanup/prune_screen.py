@@ -82,7 +82,6 @@ class PruneScreen(PlanScreen):
         self.box.vocabulary = await self.read(lambda store: store.vocabulary(catalog))
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.call_after_refresh(self._show_plan)
 
@@ -264,13 +263,6 @@ class PruneScreen(PlanScreen):
             )
 
     @on(TileMap.Toggled)
-    def tile_clicked(self) -> None:
-        self.action_take()
-
-    @on(TileMap.Selected)
-    def tile_selected(self) -> None:
-        self.action_read()
-
     def action_take(self) -> None:
         row = self.rows.current
         if self.map.has_focus:
@@ -291,6 +283,7 @@ class PruneScreen(PlanScreen):
     def action_reclaim(self) -> None:
         open_reclaim(self.main)
 
+    @on(TileMap.Selected)
     def action_read(self) -> None:
         if not self.map.has_focus:
             self.rows.action_select()

@@ -175,7 +175,6 @@ class RetentionScreen(ListScreen):
         self.rows.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         self.call_after_refresh(self._show_axis)
 
     def _show_axis(self) -> None:

@@ -218,7 +218,6 @@ class InsightsScreen(SubScreen):
     # Chart
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         self._show_plot()
         self.call_after_refresh(self.heads_shown)
 
