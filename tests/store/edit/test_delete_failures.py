@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import count
 
 import pytest
 from trashing import NOW, as_before, dump, family, in_trash, meanwhile, opened, put_back, remove
@@ -20,6 +21,12 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
+
+
+def stop_at(number):
+    """Asks for a stop when it is asked so often."""
+    calls = count(1)
+    return lambda: next(calls) >= number
 
 
 def test_a_store_that_is_locked(tmp_path, monkeypatch):
@@ -67,15 +74,8 @@ def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch)
     """After any statement; and the bundle with it."""
     before = dump(path)
     for at in range(1, 12):
-        calls = 0
-
-        def stop(last=at):
-            nonlocal calls
-            calls += 1
-            return calls >= last
-
         try:
-            done = remove(path, "tip", stop=stop)
+            done = remove(path, "tip", stop=stop_at(at))
         except QueryInterruptedError:
             assert dump(path) == before and in_trash(tmp_path) == []
         else:
@@ -111,15 +111,8 @@ def test_a_restore_can_be_stopped(path):
         name = remove(path, "tip").bundle.name
         gone = dump(path)
         for at in range(1, 7):
-            calls = 0
-
-            def stop(last=at):
-                nonlocal calls
-                calls += 1
-                return calls >= last
-
             with pytest.raises(QueryInterruptedError):
-                put_back(path, name, stop=stop)
+                put_back(path, name, stop=stop_at(at))
             assert dump(path) == gone
         put_back(path, name)
 
