@@ -210,21 +210,17 @@ def _plan_deletes(
 ) -> list[DeletePlan]:
     """Plan the delete of each conversation that may still be touched; add why to `spared` for the
     others."""
-    for each in expected:
-        if why := why_changed(reader, each):
-            spared[each.id] = why
-    unchanged = [each.id for each in expected if each.id not in spared]
+    spared |= {each.id: why for each in expected if (why := why_changed(reader, each))}
+    unchanged = {each.id: each for each in expected if each.id not in spared}
     plans, refused = sort_deletes(reader, unchanged, now)
     by_id = {plan.conversation.id: plan for plan in plans}
-    for each in expected:
-        plan = by_id.get(each.id)
-        if each.id in refused:
-            spared[each.id] = refused[each.id].sentence
-        elif plan is not None and not set(plan.sessions).issubset(each.sessions):
-            spared[each.id] = _(OTHER_CHILD)
-        elif plan is None:  # another session continues it by now
-            spared.setdefault(each.id, _(OTHER_CHILD))
-    return [by_id[each.id] for each in expected if each.id not in spared]
+    for id, each in unchanged.items():
+        if id in refused:
+            spared[id] = refused[id].sentence
+        # Another session may continue it by now: then the plan is that of another tip.
+        elif id not in by_id or not set(by_id[id].sessions).issubset(each.sessions):
+            spared[id] = _(OTHER_CHILD)
+    return [by_id[id] for id in unchanged if id not in spared]
 
 
 def _clock(seconds: float) -> str:

@@ -128,7 +128,7 @@ def _sums(schema: Schema) -> str:
         else "0"
         for index in (schema.fts, schema.trigram)
     ]
-    return f"count(*), sum({' + '.join(values)}), sum({indexed[0]}), sum({indexed[1]})"
+    return f"count(m.id), sum({' + '.join(values)}), sum({indexed[0]}), sum({indexed[1]})"
 
 
 def _indexed_content(schema: Schema, index: FtsIndex) -> str:
@@ -184,28 +184,19 @@ def _measure(reader: Reader, sessions: Sequence[Session]) -> Iterator[tuple[str,
     schema = reader.schema
     ids = [session.id for session in sessions]
     prompt = bytes_sql(schema.session("system_prompt"))
-    of_prompts = f"SELECT s.id, {prompt} FROM sessions s WHERE s.id IN ({{keys}})"
-    prompts = {str(id): as_int(size) for id, size in reader.rows_in(of_prompts, ids)}
     statement = (
-        f"SELECT m.session_id, {_sums(schema)} FROM messages m "
-        "WHERE m.session_id IN ({keys}) GROUP BY 1"
+        f"SELECT s.id, {prompt}, {_sums(schema)} FROM sessions s "
+        "LEFT JOIN messages m ON m.session_id = s.id WHERE s.id IN ({keys}) GROUP BY s.id"
     )
     sums = {str(id): map(as_int, values) for id, *values in reader.rows_in(statement, ids)}
     shown = count_rows(reader, ids)
     per_row = _ROW + _INDEX_ENTRY * as_int(reader.value(_INDEXES))
     for session in sessions:
-        rows, content, *indexed = sums.get(session.id, (0, 0, 0, 0))
-        copies, terms = _index_bytes(schema, session.source, *indexed)
+        own, rows, content, *indexed = sums.get(session.id, (0, 0, 0, 0, 0))
+        indexes = _index_bytes(schema, session.source, *indexed)
         yield (
             session.id,
-            Sizes(
-                rows,
-                shown.get(session.id, 0),
-                content + prompts.get(session.id, 0),
-                copies,
-                terms,
-                overhead=rows * per_row,
-            ),
+            Sizes(rows, shown.get(session.id, 0), content + own, *indexes, rows * per_row),
         )
 
 

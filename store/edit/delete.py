@@ -302,22 +302,19 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     # substring index read (0.22); prompts when no session names them any more.
     for part in reversed(layout.parts):
         progress.check()
-        table, own = part.table, part.where("m")
+        table, own, deleted = part.table, part.where("m"), 0
         if part.is_shared:
             saved = f"SELECT b.hash FROM {table.bundle} WHERE {part.where('b')}"
             named = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
             used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(named)}"
             own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
-            expected[table.name] = tx.execute(f"DELETE FROM {table.main} WHERE {own}")
-            continue
-        expected[table.name] = as_int(tx.rows(part.counted("b"))[0][0])
-        some = own
-        if table.name == "messages":
-            rowids = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
-            some = f"_rowid_ IN ({rowids})"
-        while count := tx.execute(f"DELETE FROM {table.main} WHERE {some}"):
+        some = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
+        while count := tx.execute(f"DELETE FROM {table.main} WHERE _rowid_ IN ({some})"):
+            deleted += count
             if table.name == "messages":
                 progress.add(count)
+        kept = as_int(tx.rows(part.counted("b"))[0][0])
+        expected[table.name] = deleted if part.is_shared else kept
     for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_CHANGES}"):
         if gone == expected.get(table_name, 0) and not new:
             continue

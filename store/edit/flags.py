@@ -180,13 +180,12 @@ def _lineage(tx: Writer, session_id: str) -> list[str]:
 
 def _name_conversations(tx: Writer, session_ids: Collection[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
-    first, *others = dict.fromkeys(session_ids)
-    if others:
-        count = len(others) + 1
-        return ngettext("1 conversation", "{count:,} conversations", count, count=count)
-    found = _read(tx, first, ["title"]) if "title" in tx.schema.session_columns else None
+    ids = list(dict.fromkeys(session_ids))
+    if len(ids) != 1:
+        return ngettext("1 conversation", "{count:,} conversations", len(ids), count=len(ids))
+    found = _read(tx, ids[0], ["title"]) if "title" in tx.schema.session_columns else None
     title = as_text(found["title"]) if found else None
-    return f"“{one_line(title, _SHOWN)}”" if title else first
+    return f"“{one_line(title, _SHOWN)}”" if title else ids[0]
 
 
 def _set_flag(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from ..connection.connect import OWN, Store
@@ -102,11 +103,7 @@ def change_tags(
             raise no_session(missing[0], is_unchanged=True)
         chosen = {catalog.root_of(id): catalog.conversation(id) for id in session_ids}
         sessions = [segment.id for each in chosen.values() for segment in each.segments]
-        done = _write(
-            reader,
-            [(session, name) for session in sessions for name in names],
-            [(session, name) for session in sessions for name in unset],
-        )
+        done = _write(reader, product(sessions, names), product(sessions, unset))
     words = [f"#{name}" for name in names] + [f"−#{name}" for name in unset]
     sentence = ngettext(
         "tags of 1 conversation: {tags}",
@@ -127,11 +124,10 @@ def rename_tag(store: Store, tag: str, name: str | None) -> TagChange:
         sessions = [id for id, tags in read_tags(reader).items() if before in tags]
         if not sessions:
             raise NotFoundError(_("There is no tag #{tag}.", tag=before))
-        added = [(session, after) for session in sessions if after is not None]
-        done = _write(reader, added, [(session, before) for session in sessions])
-    removed = _("tag #{old} removed", old=before)
-    renamed = _("tag #{old} is now #{new}", old=before, new=after)
-    return done._replace(sentence=renamed if after else removed)
+        added = product(sessions, [after] if after else [])
+        done = _write(reader, added, product(sessions, [before]))
+    sentence = _("tag #{old} is now #{new}") if after else _("tag #{old} removed")
+    return done._replace(sentence=sentence.format(old=before, new=after))
 
 
 def undo_tags(store: Store, done: TagChange) -> TagChange:

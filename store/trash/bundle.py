@@ -16,13 +16,14 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import OWN, Origin
 from ..connection.failures import SQLITE_ERRORS, opened
 from ..connection.reader import Row, rows_in
-from ..connection.stored_values import as_int
+from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
 from ..text import as_text
@@ -155,23 +156,22 @@ def read_bundle_facts(path: Path) -> BundleFacts:
                     ),
                     remedy=_("A newer hermes-browse wrote it; update."),
                 )
-            owners = connection.execute("SELECT conversation, id FROM bundle_sessions").fetchall()
-            titles = connection.execute(
-                f"SELECT id, substr(title, 1, {_TITLE}) FROM bundle_conversations"
+            listed = connection.execute(
+                f"SELECT c.id, substr(c.title, 1, {_TITLE}), s.id FROM bundle_conversations AS c "
+                "LEFT JOIN bundle_sessions AS s ON s.conversation = c.id ORDER BY c.rowid, s.rowid"
             ).fetchall()
         if facts["name"] != path.stem:
             raise BundleDamagedError(_("It has been renamed."))
-        sessions: dict[str, list[str]] = {}
-        for tip, session in owners:
-            sessions.setdefault(str(tip), []).append(str(session))
         return BundleFacts(
             path.stem,
             float(facts["created_at"]),
             Origin(str(facts["store"]), as_text(facts["instance"])),
             int(facts["messages"]),
             tuple(
-                SavedConversation(str(tip), as_text(title), tuple(sessions.get(str(tip), ())))
-                for tip, title in titles
+                SavedConversation(
+                    str(tip), as_text(title), tuple(first_texts(row[2:] for row in sessions))
+                )
+                for (tip, title), sessions in groupby(listed, lambda row: row[:2])
             ),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:

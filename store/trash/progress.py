@@ -153,8 +153,8 @@ class Portions(Generic[T]):
         return len(self.items) - len(self.done) - len(self.spared) - len(self.doubtful)
 
     def run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
-        """Do the work on all items that are not spared yet; whatever it raises ends it, and what
-        was done before stays done.
+        """Do the work on all items; whatever it raises ends it, and what was done before stays
+        done.
 
         Args:
             work: One transaction, all of its items or none.
@@ -168,8 +168,7 @@ class Portions(Generic[T]):
             raise
 
     def _run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
-        spared = {id(item) for item, _why in self.spared}
-        queue = [item for item in self.items if id(item) not in spared]
+        queue = list(self.items)
         size, before = FEW_ROWS, version()
         while queue and not self._stop():
             portion = queue[:]

@@ -14,7 +14,7 @@ from paths import DATA
 
 from hermes_browse.store.cleanup import sizes
 from hermes_browse.store.cleanup.bulk import Outcome, clean_up, outcome_of
-from hermes_browse.store.cleanup.plan import Plan
+from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
@@ -38,6 +38,12 @@ def opened(path: Path, now: float = NOW) -> Iterator[tuple[Reader, Catalog]]:
     """A reader and the catalog of a store."""
     with Store(path).reader() as reader:
         yield reader, read_catalog(reader, now)
+
+
+def plan_of(path: Path, selection: Selection, now: float = NOW, **how: Any) -> Plan:
+    """The plan for a store."""
+    with opened(path, now) as (reader, catalog):
+        return make_plan(reader, catalog, selection, now, **how)
 
 
 def delete_planned(store: Store, plan: Plan, trash: Path, **how: Any) -> Outcome[Deleted]:

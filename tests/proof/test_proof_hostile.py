@@ -8,10 +8,8 @@ none of its controls.
 import json
 import re
 import shutil
-import sqlite3
 import subprocess
 import unicodedata
-from contextlib import closing
 
 import pyte
 import pytest
@@ -20,6 +18,7 @@ from counts import IS_LONG
 from driver import ESCAPE, LEFT, NO_QUERY, Driven, Step
 from platforms import posix_only
 from poisoned import ATTACK, poison
+from trashing import execute, rows
 
 IDEA = "hostile text"
 pytestmark = posix_only
@@ -62,31 +61,23 @@ STEPS = (
 """Every screen there is to read."""
 
 
+_OTHER_TEXTS = """
+SELECT t.name, c.name FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
+WHERE t.sql LIKE 'CREATE TABLE%' AND t.name NOT IN ('sessions', 'messages', 'schema_version')
+AND instr(t.name, '_fts') = 0 AND t.name NOT LIKE 'sqlite%' AND upper(c.type) = 'TEXT' AND c.name <> 'key'
+"""
+"""Columns of text of all tables that `poison` leaves alone."""
+
+
 def _root(folder, store, text):
     """A home with a store, a bundle in the trash, an old transcript and a second profile, all full
     of one text."""
     path = copy_store(store, folder)
     poison(path, text)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        ids = [
-            row[0]
-            for row in connection.execute("SELECT id FROM sessions WHERE parent_session_id IS NULL")
-        ]
-        for (table,) in connection.execute(
-            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'"
-        ).fetchall():
-            if (
-                table in ("sessions", "messages", "schema_version")
-                or "_fts" in table
-                or table.startswith("sqlite_")
-            ):
-                continue
-            for name, kind in connection.execute(
-                f"SELECT name, type FROM pragma_table_info('{table}')"
-            ).fetchall():
-                if kind.upper() == "TEXT" and name != "key":
-                    connection.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", [text])
-    command = [*PROGRAM, "--home", str(folder), "delete", "--yes", "--", ids[0]]
+    for table, column in rows(path, _OTHER_TEXTS):
+        execute(path, f"UPDATE OR IGNORE {table} SET {column} = ?", text)
+    root, *_others = rows(path, "SELECT id FROM sessions WHERE parent_session_id IS NULL")
+    command = [*PROGRAM, "--home", str(folder), "delete", "--yes", "--", *root]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     poison(path, text, ids="owned" in text)
@@ -94,11 +85,8 @@ def _root(folder, store, text):
     other.mkdir(parents=True)
     shutil.copy(path, other / "state.db")
     (folder / "sessions").mkdir()
-    lines = [
-        {"role": "session_meta", "model": text, "platform": text},
-        {"role": "user", "content": text},
-    ]
-    written = "\n".join(map(json.dumps, lines))
+    facts = {"role": "session_meta", "model": text, "platform": text}
+    written = f"{json.dumps(facts)}\n{json.dumps({'role': 'user', 'content': text})}"
     (folder / "sessions" / "20260101_090000_abcdef.jsonl").write_text(written, encoding="utf-8")
     return folder
 

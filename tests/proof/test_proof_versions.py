@@ -50,16 +50,10 @@ def compare(store, said, tell):
         assert sorted(catalog.sessions) == said["ids"]
         for row in said["list"]:
             ours = catalog.of_session(row["id"])
-            assert ours.id == row["id"]
-            assert (ours.title, ours.source, ours.last_active) == (
-                row["title"],
-                row["source"],
-                row["last_active"],
-            )
-            assert (ours.tip.end_reason, ours.tip.message_count) == (
-                row["end_reason"],
-                row["message_count"],
-            )
+            for name in ("id", "title", "source", "last_active"):
+                assert getattr(ours, name) == row[name]
+            for name in ("end_reason", "message_count"):
+                assert getattr(ours.tip, name) == row[name]
         tell("rows of its lists", len(said["list"]))
         for each in said["ids"]:
             assert catalog.conversation(each).tip.id == said["tips"][each]
@@ -102,11 +96,16 @@ def _compare_messages(reader, session, said, tell):
     tell("messages", len(live))
 
 
+def _hits(reader, text):
+    return search(reader, parse(text), scope=Scope(), limit=0).hits
+
+
 def _compare_search(reader, text, found):
-    hits = search(reader, parse(text), scope=Scope(), limit=0).hits
     # What was taken back is a hit of ours that says so; Hermes leaves it out (since 0.16, which can
     # take back).
-    assert {hit.message_id for hit in hits if hit.state is not State.REWOUND} == set(found), text
+    assert {hit.message_id for hit in _hits(reader, text) if hit.state is not State.REWOUND} == set(
+        found
+    ), text
 
 
 def _release(version, releases, tell):
@@ -117,13 +116,10 @@ def _release(version, releases, tell):
     """
     folder = releases.get(version)
     if folder is None:
-        if any(DATA.glob(f"state-v*-hermes-{version}.db")):
-            tell.remark(
-                f"{version} cannot be had from the package index: only its store in tests/data is read"
-            )
-        else:
-            tell.remark(f"{version} cannot be had from the package index")
-        pytest.skip(f"hermes-agent {version} cannot be had from the package index")
+        missing = f"{version} cannot be had from the package index"
+        is_known = any(DATA.glob(f"state-v*-hermes-{version}.db"))
+        tell.remark(missing + (": only its store in tests/data is read" if is_known else ""))
+        pytest.skip(f"hermes-agent {missing}")
     return folder
 
 
@@ -224,11 +220,9 @@ def test_a_store_of_schema_6_upgraded_step_by_step(way, releases, tmp_path, tell
         run(store, *statements, f"UPDATE schema_version SET version = {version}")
         assert _everything(store, version) == first
         tell("steps from schema 6")
+    steps = [None] * HAS_HERMES
     if way == "all releases":
-        folders = [folder for version in RELEASES if (folder := releases.get(version)) is not None]
-        steps = [*folders]
-    else:
-        steps = [None] if HAS_HERMES else []
+        steps = list(filter(None, map(releases.get, RELEASES)))
     for release in steps:
         schema = upgraded(store, release, tell)
         assert _everything(store, schema) == first
@@ -244,16 +238,10 @@ def _everything(store, version):
         told = []
         for each in sorted(conversations, key=lambda conversation: conversation.id):
             shown = read_messages(reader, read_outline(reader, each.segments).rows)
-            told.append(
-                (each.id, each.title, each.preview, [part.id for part in each.segments], each.model)
-            )
-            told.append((each.branches, each.subagents, each.last_active))
+            told += [(each.id, each.title, each.preview, [part.id for part in each.segments])]
+            told += [(each.model, each.branches, each.subagents, each.last_active)]
             told += [
                 (row.id, row.role, row.text, row.reasoning, [call.name for call in row.tool_calls])
                 for row in shown
             ]
-        for word in WORDS:
-            told.append(
-                {hit.message_id for hit in search(reader, parse(word), scope=Scope(), limit=0).hits}
-            )
-        return told
+        return told + [{hit.message_id for hit in _hits(reader, word)} for word in WORDS]

@@ -5,11 +5,10 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from pruning import NOW, chosen, delete_planned, family, opened
+from pruning import chosen, delete_planned, family, plan_of
 from trashing import run
 
 from hermes_browse.store.cleanup.bulk import Step, archive_planned
-from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import flags
@@ -26,6 +25,9 @@ from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.progress import Portions
 from hermes_browse.tui.cli import prune
 
+OLD = chosen("older:30d")
+"""Chooses five conversations of `family`, of which one takes two subagents along."""
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -40,12 +42,6 @@ def rests(monkeypatch):
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=found.append)
     monkeypatch.setattr(progress, "time", clock)
     return found
-
-
-def plan_of(path):
-    """Five conversations, of which one takes two subagents along."""
-    with opened(path) as (reader, catalog):
-        return make_plan(reader, catalog, chosen("older:30d"), NOW)
 
 
 def delete(path, plan, **how):
@@ -133,7 +129,7 @@ def test_a_refusal_spares_one():
 
 def test_a_store_that_is_gone(path):
     """Nothing was done, and why is said where other errors are."""
-    plan = plan_of(path)
+    plan = plan_of(path, OLD)
     path.rename(path.with_name("away.db"))
     outcome = delete_planned(Store(path), plan, path.parent / "trash")
     assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.selected
@@ -162,7 +158,7 @@ def test_a_store_that_is_gone(path):
 )
 def test_what_was_taken_up_again_is_spared(path, statement, words):
     """Subagents included; the others go on."""
-    plan = plan_of(path)
+    plan = plan_of(path, OLD)
     run(path, *statement.split(";"))
     outcome = delete(path, plan)
     late = outcome.plan.spared[-1]
@@ -176,7 +172,10 @@ def test_stopped_between_two(path, monkeypatch):
     monkeypatch.setattr(progress, "MOST_AT_ONCE", 1)
     steps = []
     outcome = delete(
-        path, plan_of(path), tell=steps.append, stop=lambda: bool(steps) and steps[-1].done == 2
+        path,
+        plan_of(path, OLD),
+        tell=steps.append,
+        stop=lambda: bool(steps) and steps[-1].done == 2,
     )
     assert outcome.left == 3 and outcome.error is None and len(outcome.plan.selected) == 2
     assert outcome.sentence("deleted") == "2 conversations deleted; stopped, 3 are as they were."
@@ -196,7 +195,7 @@ def test_broken_off_on_the_command_line(path, capsys, monkeypatch, error):
     changed."""
     monkeypatch.setattr(progress, "BUSY_TRIES_LATER", 2)
     fail_at_the_third(monkeypatch, error)
-    plan = plan_of(path)
+    plan = plan_of(path, OLD)
     store = SimpleNamespace(
         file_space=lambda: SimpleNamespace(free_bytes=0),
         close=lambda: None,
@@ -213,7 +212,7 @@ def test_what_fails_keeps_what_was_done(path, monkeypatch):
     """The bundle is there, for an undo; the error is too."""
     error = BrowseError("odd")
     fail_at_the_third(monkeypatch, error)
-    outcome = delete(path, plan_of(path))
+    outcome = delete(path, plan_of(path, OLD))
     assert outcome.error is error and len(outcome.plan.selected) == 2 and outcome.left == 3
     assert len(outcome.results[0].bundle.conversations) == 2
 
@@ -221,7 +220,7 @@ def test_what_fails_keeps_what_was_done(path, monkeypatch):
 def test_a_store_that_is_not_written_to_ends_it(path):
     """It is not asked again for each conversation, and none counts as changed meanwhile."""
     run(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
-    outcome = delete(path, plan_of(path))
+    outcome = delete(path, plan_of(path, OLD))
     assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
     assert "Nothing was changed" in str(outcome.error)
     assert (outcome.refused, outcome.left, outcome.results) == (0, 5, ())
@@ -229,7 +228,7 @@ def test_a_store_that_is_not_written_to_ends_it(path):
 
 def test_an_archive_is_one_transaction(path):
     """One change undoes it; what the plan spares stays as it is."""
-    plan = plan_of(path)
+    plan = plan_of(path, OLD)
     outcome = archive_planned(plan, partial(flags.archive, Store(path)))
     (done,) = outcome.results
     assert outcome.sentence("archived") == "5 conversations archived."

@@ -6,10 +6,9 @@ from builders import DAY, make_store
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pruning import NOW, aged, chosen, family, opened, said
+from pruning import NOW, aged, chosen, family, opened, plan_of, said
 
 from hermes_browse.store.amounts import HOUR, age_words
-from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.selection import (
     Selection,
     Standing,
@@ -113,10 +112,7 @@ def test_without_a_filter_nothing_is_chosen():
 
 
 def _found(path, line):
-    with opened(path) as (reader, catalog):
-        return {
-            each.conversation.id for each in make_plan(reader, catalog, chosen(line), NOW).selected
-        }
+    return {each.conversation.id for each in plan_of(path, chosen(line)).selected}
 
 
 RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
@@ -200,20 +196,17 @@ def test_free_takes_the_idlest_until_it_is_enough(tmp_path, share):
     rows = [aged(f"s{number:02}", 100 - number) for number in range(30)]
     messages = [said(f"s{number:02}", 100 - number, "walrus " * 900) for number in range(30)]
     path = make_store(tmp_path / "state.db", "31", rows, messages)
-    with opened(path) as (reader, catalog):
+    with opened(path) as (reader, _catalog):
         file = read_file_space(reader, 0)
         goal = share * (file.file_bytes - file.free_bytes)
-        for measured in (True, False):
-            selection = chosen(f"free:{share:.0%}")
-            plan = make_plan(reader, catalog, selection, NOW, measure_sizes=measured)
-            names = [each.conversation.id for each in plan.selected]
-            freed = [each.sizes.given_back_bytes for each in plan.selected]
-            assert (
-                names == [f"s{number:02}" for number in range(len(names))] and 1 < len(names) < 30
-            )
-            assert sum(freed[:-1]) < goal <= sum(freed)
-        marked = make_plan(reader, catalog, chosen("free:1kb", "s29"), NOW)
-        assert [each.conversation.id for each in marked.selected] == ["s00", "s29"]
+    for measured in (True, False):
+        plan = plan_of(path, chosen(f"free:{share:.0%}"), measure_sizes=measured)
+        names = [each.conversation.id for each in plan.selected]
+        freed = [each.sizes.given_back_bytes for each in plan.selected]
+        assert names == [each["id"] for each in rows[: len(names)]] and 1 < len(names) < 30
+        assert sum(freed[:-1]) < goal <= sum(freed)
+    marked = plan_of(path, chosen("free:1kb", "s29"))
+    assert [each.conversation.id for each in marked.selected] == ["s00", "s29"]
 
 
 def test_switches():

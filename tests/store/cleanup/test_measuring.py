@@ -77,25 +77,6 @@ def test_a_piece_can_be_cancelled(tmp_path, monkeypatch):
         assert known and all(whole[key] == each for key, each in known.items())
 
 
-def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path):
-    """Half of it is not its size."""
-    with opened(family(tmp_path / "state.db")) as (reader, catalog):
-        plan = make_plan(reader, catalog, chosen("", "boss"), NOW, measure_sizes=False)
-        (boss,) = plan.selected
-        assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(
-            boss.session_ids
-        ) > 2
-        sizes = dict(measure(reader, boss.sessions))
-    without = {key: each for key, each in sizes.items() if key != "helper2"}
-    assert plan.measured(without) == plan
-    (done,) = plan.measured(sizes).selected
-    assert (
-        done.conversation.size
-        == sum(each.total for each in sizes.values())
-        == done.own.total + done.of_subagents.total
-    )
-
-
 @pytest.mark.parametrize("selection", [chosen("", "old"), chosen("title:old size>=1")])
 def test_a_session_that_grew_is_measured_again(tmp_path, selection):
     """Else the plan would say less than goes, and the delete would refuse what the plan says."""

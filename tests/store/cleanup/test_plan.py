@@ -2,16 +2,10 @@
 
 import pytest
 from builders import hostile_store, make_store
-from pruning import NOW, aged, chosen, expected, family, opened, said
+from pruning import NOW, aged, chosen, expected, family, opened, plan_of, said
 
 from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Standing
-
-
-def plan_of(path, selection, now=NOW):
-    """The plan for a store."""
-    with opened(path, now) as (reader, catalog):
-        return make_plan(reader, catalog, selection, now)
 
 
 def going(plan):

@@ -7,17 +7,15 @@ below it.
 import sqlite3
 
 import pytest
-from pruning import chosen, delete_planned
+from pruning import chosen, delete_planned, plan_of
 from trashing import NOW, dump, family, is_sound, put_back, remove
 
-from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.errors import (
     StoreUnreadableError,
     WriteInDoubtError,
 )
-from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
 
@@ -103,13 +101,10 @@ def test_a_key_that_interrupts_in_the_commit(path, tmp_path, arm):
 
 def test_a_clean_up_counts_what_is_in_doubt(path, tmp_path, arm):
     """Neither as done nor as it was."""
-    store = Store(path)
-    with store.reader() as reader:
-        catalog = read_catalog(reader, NOW)
-        plan = make_plan(reader, catalog, chosen("", "other", "tip"), NOW)
+    plan = plan_of(path, chosen("", "other", "tip"), NOW)
     assert len(plan.selected) == 2
     arm("done")
-    outcome = delete_planned(store, plan, tmp_path / "trash")
+    outcome = delete_planned(Store(path), plan, tmp_path / "trash")
     assert isinstance(outcome.error, WriteInDoubtError)
     assert (
         outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.selected) == 2

@@ -1,16 +1,31 @@
-"""What goes wrong leaves everything as it was, and is a sentence."""
+"""What is refused or goes wrong, at the worst moment too, leaves everything as it was or is told as it
+is."""
 
 import os
 import shutil
+from itertools import count
 
 import pytest
-from trashing import NOW, as_before, dump, family, in_trash, meanwhile, opened, put_back, remove
+from trashing import (
+    NOW,
+    allow_any_trigger,
+    as_before,
+    dump,
+    family,
+    in_trash,
+    meanwhile,
+    opened,
+    put_back,
+    remove,
+    run,
+)
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import restore_rows
+from hermes_browse.store.edit import restore_rows, titles, transaction
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.errors import (
+    BrowseError,
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
@@ -20,6 +35,46 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
+
+
+@pytest.mark.parametrize(
+    "statement, reason",
+    [
+        ("UPDATE sessions SET pinned = 1 WHERE id = 'root'", "pinned"),
+        ("UPDATE sessions SET pinned = 1 WHERE id = 'nested'", "pinned"),
+        (
+            f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'tip'",
+            "live|written|in use",
+        ),
+        (
+            f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'helper'",
+            "live|written|in use",
+        ),
+        ("UPDATE session_turn_leases SET expires_at = 9e12", "turn|busy|live|lease"),
+        ("UPDATE compression_locks SET expires_at = 9e12", "compress|busy|live|lock"),
+    ],
+)
+def test_what_is_protected_stays(path, tmp_path, statement, reason):
+    """Any segment or subagent of it protects the whole; the reason is said, nothing is written."""
+    run(path, statement)
+    with as_before(path):
+        with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
+            remove(path, "tip")
+        assert not (tmp_path / "trash").exists()
+
+
+def test_ids_that_are_no_text_are_refused(tmp_path):
+    """They could not be named in a statement again."""
+    path = family(tmp_path / "state.db", "22")
+    run(path, "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)")
+    with pytest.raises(RefusedError, match="no proper text"):
+        remove(path, "a")
+
+
+def stop_at(number):
+    """Asks for a stop when it is asked so often."""
+    calls = count(1)
+    return lambda: next(calls) >= number
 
 
 def test_a_store_that_is_locked(tmp_path, monkeypatch):
@@ -67,15 +122,8 @@ def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch)
     """After any statement; and the bundle with it."""
     before = dump(path)
     for at in range(1, 12):
-        calls = 0
-
-        def stop(last=at):
-            nonlocal calls
-            calls += 1
-            return calls >= last
-
         try:
-            done = remove(path, "tip", stop=stop)
+            done = remove(path, "tip", stop=stop_at(at))
         except QueryInterruptedError:
             assert dump(path) == before and in_trash(tmp_path) == []
         else:
@@ -111,15 +159,8 @@ def test_a_restore_can_be_stopped(path):
         name = remove(path, "tip").bundle.name
         gone = dump(path)
         for at in range(1, 7):
-            calls = 0
-
-            def stop(last=at):
-                nonlocal calls
-                calls += 1
-                return calls >= last
-
             with pytest.raises(QueryInterruptedError):
-                put_back(path, name, stop=stop)
+                put_back(path, name, stop=stop_at(at))
             assert dump(path) == gone
         put_back(path, name)
 
@@ -144,3 +185,59 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
         assert str(caught.value) == "The disk is full."
         back = put_back(path, name)
         assert len(back.there) == 6 and back.verified and len(calls) == 4
+
+
+def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
+    """The file was not replaced: nobody knows, and the change is in it."""
+    real = transaction.Writer._verify
+
+    def fail(place, **named):
+        raise OSError(5, "Input/output error")
+
+    def verify(*given):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "stat", fail)
+            real(*given)
+
+    monkeypatch.setattr(transaction.Writer, "_verify", verify)
+    with pytest.raises(
+        WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output"
+    ) as caught:
+        titles.rename(Store(path), "tip", "Pier at dawn")
+    monkeypatch.undo()
+    assert "replaced" not in caught.value.sentence
+    with Store(path).reader() as reader:
+        assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Pier at dawn"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
+def test_root_gives_files_back_to_their_owner(tmp_path):
+    """A Hermes of another user reads what root restores in its home."""
+    path = family(tmp_path / "state.db", journal="delete")
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "tip.jsonl").write_text("{}\n", encoding="utf-8")
+    os.chown(folder / "tip.jsonl", 12345, 23456)
+    os.chown(folder, 12345, 23456)
+    name = remove(path, "tip", sessions_folder=folder).bundle.name
+    assert not (folder / "tip.jsonl").exists()
+    put_back(path, name, sessions_folder=folder)
+    found = (folder / "tip.jsonl").stat()
+    assert (found.st_uid, found.st_gid) == (12345, 23456)
+
+
+def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(path, monkeypatch):
+    """What SQLite says is told, and that nothing was changed; the same error within a larger work
+    does not say so."""
+    run(
+        path,
+        "CREATE TRIGGER no BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'not here'); END",
+    )
+    allow_any_trigger(monkeypatch)
+    with as_before(path):
+        with pytest.raises(BrowseError, match=r"not here.* Nothing was changed") as caught:
+            remove(path, "tip")
+        caught.value.is_unchanged = False
+        assert "Nothing was changed" not in str(caught.value)

@@ -5,10 +5,8 @@ import json
 
 import pytest
 import shapes
-from builders import demo_store
 from hermes_triggers import TRIGRAM, WORDS, of_23_to_26, upgraded
 from trashing import (
-    NOW,
     allow_any_trigger,
     as_before,
     deleted,
@@ -97,17 +95,6 @@ def test_those_between_two_schemas_are_known():
         check_triggers(
             lambda sql, each=each: [("t", "messages", sql) for sql in each.values()], ["messages"]
         )
-
-
-def test_the_sample_store_has_known_ones(tmp_path):
-    """Those of 0.22."""
-    demo_store(tmp_path / "state.db", now=NOW)
-    found = rows(
-        tmp_path / "state.db",
-        "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'",
-    )
-    check_triggers(lambda sql: found, ["sessions", "messages"])
-    assert len(found) == 11
 
 
 def test_the_record_names_where_each_was_seen():

@@ -7,10 +7,9 @@ import sys
 
 import pytest
 from builders import make_store
-from pruning import NOW, aged, chosen, delete_planned
+from pruning import NOW, aged, chosen, delete_planned, plan_of
 from trashing import dump
 
-from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 
 MANY = 5_000
@@ -28,11 +27,7 @@ def path(tmp_path):
 def test_a_plan_is_stopped_within_a_conversation(path):
     """It is left as it was, which is no failure; the steps tell how far it was."""
     before, stopped, steps = dump(path), [], []
-    with Store(path).reader() as reader:
-        from hermes_browse.store.sessions.catalog import read_catalog
-
-        catalog = read_catalog(reader, NOW)
-        plan = make_plan(reader, catalog, chosen("older:30d"), NOW)
+    plan = plan_of(path, chosen("older:30d"))
 
     def tell(step):
         steps.append(step._replace(seconds=10.0))

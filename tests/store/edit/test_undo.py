@@ -145,6 +145,7 @@ def test_an_undo_of_nothing_is_nothing(tmp_path):
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
     nothing = flags.unarchive(Store(path), ["a"])
     assert nothing == Change("", ()) == undo(Store(path), nothing)
+    assert flags.archive(Store(path), []) == nothing
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,12 @@ def everything(shelf):
     return catalog, messages
 
 
+def read_all(folder, **how):
+    """The same of the transcripts in a folder."""
+    with OldTranscripts(folder, (), **how) as shelf:
+        return everything(shelf)
+
+
 @pytest.mark.parametrize(
     "name, session",
     [
@@ -117,8 +123,7 @@ def test_lines_of_another_kind_are_shown_as_they_are(folder):
     details = [{"type": "reasoning.text", "text": "hm"}]
     answer = {"role": "assistant", "content": "x", "reasoning_details": details}
     write_lines(folder / "20260102_100000_abc.jsonl", META, SAID[0], call, answer)
-    with OldTranscripts(folder, ()) as shelf:
-        _catalog, messages = everything(shelf)
+    _catalog, messages = read_all(folder)
     _said, other, answered = next(iter(messages.values()))
     assert json.loads(other.text) == call
     assert answered.reasoning == "hm"
@@ -155,14 +160,12 @@ def test_a_snapshot_is_a_conversation(folder):
     said = [{"role": "user", "content": parts}, {"role": "assistant", "content": "A boat."}]
     whole = {**document, "messages": said, "system_prompt": "Be kind."}
     (folder / "session_s1.json").write_text(json.dumps(whole), encoding="utf-8")
-    with OldTranscripts(folder, ()) as shelf:
-        catalog, messages = everything(shelf)
-        conversation = catalog.of_session("session_s1.json")
-        assert (conversation.source, conversation.model) == ("cli", "m-2")
-        told = messages["session_s1.json"]
-        assert [part.kind for part in told[0].parts] == ["text", "image"]
-        assert told[1].text == "A boat."
-        assert told[0].timestamp == conversation.root.started_at
+    catalog, messages = read_all(folder)
+    conversation = catalog.of_session("session_s1.json")
+    assert (conversation.source, conversation.model) == ("cli", "m-2")
+    asked, answered = messages["session_s1.json"]
+    assert [part.kind for part in asked.parts] == ["text", "image"]
+    assert answered.text == "A boat." and asked.timestamp == conversation.root.started_at
 
 
 def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder):
@@ -227,11 +230,16 @@ def test_a_line_without_end_is_not_read(folder, monkeypatch):
     assert all(isinstance(note, str) for note in notes)
 
 
+def state(folder):
+    """Contents and times of all files."""
+    return {each.name: (each.read_bytes(), each.stat().st_mtime_ns) for each in folder.iterdir()}
+
+
 def test_files_are_never_changed_and_the_store_goes(folder):
     """Contents and times stay; the temporary store is its owner's alone, and gone afterwards."""
     write_lines(folder / "a.jsonl", META, *SAID)
     (folder / "session_b.json").write_text('{"messages": [{"role": "user"', encoding="utf-8")
-    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+    before = state(folder)
     shelf = OldTranscripts(folder, ())
     everything(shelf)
     place = shelf.path.parent
@@ -239,9 +247,7 @@ def test_files_are_never_changed_and_the_store_goes(folder):
     shelf.close()
     shelf.close()
     assert not place.exists()
-    assert {
-        path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()
-    } == before
+    assert state(folder) == before
 
 
 def test_many_files_come_in_portions_newest_first(folder):
@@ -265,9 +271,5 @@ def test_only_what_is_named_is_read(folder):
     """One transcript out of twenty thousand is there at once."""
     for name in ("alpha_1", "alpha_2", "beta_1"):
         write_lines(folder / f"{name}.jsonl", SAID[0])
-    with OldTranscripts(folder, (), only=["alpha"]) as shelf:
-        catalog, _ = everything(shelf)
-        assert {chain.root.id for chain in catalog.chains()} == {
-            "alpha_1.jsonl",
-            "alpha_2.jsonl",
-        }
+    catalog, _messages = read_all(folder, only=["alpha"])
+    assert {chain.root.id for chain in catalog.chains()} == {"alpha_1.jsonl", "alpha_2.jsonl"}

@@ -31,14 +31,20 @@ OTHERS = (
 
 
 @pytest.fixture
-def store(tmp_path):
-    """A store, and a folder with files of its sessions and of others."""
+def folder(tmp_path):
+    """Files of sessions of the store, and others."""
     folder = tmp_path / "sessions"
     folder.mkdir()
     for name in (*MINE, *OTHERS):
         (folder / name).write_text(f"{name} " * 99)
         os.utime(folder / name, (NOW - 5, NOW - 5))
     os.chmod(folder / "tip.json", 0o640)
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store beside them."""
     return family(tmp_path / "state.db")
 
 
@@ -50,9 +56,8 @@ def state(folder):
     }
 
 
-def test_files_go_along_and_come_back(store):
+def test_files_go_along_and_come_back(store, folder):
     """With bytes, permissions and times; nobody else's are touched."""
-    folder = store.parent / "sessions"
     before = state(folder)
     done = remove(store, "root", sessions_folder=folder)
     assert sorted(done.files) == sorted(MINE) and done.notes == ()
@@ -65,21 +70,19 @@ def test_files_go_along_and_come_back(store):
     assert back.files == len(MINE) and state(folder) == before
 
 
-def test_files_come_back_on_a_file_system_without_permissions(store, monkeypatch):
+def test_files_come_back_on_a_file_system_without_permissions(store, folder, monkeypatch):
     """Such as FAT, where the system refuses to change them."""
 
     def refuse(path, mode):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "chmod", refuse)
-    folder = store.parent / "sessions"
     done = remove(store, "root", sessions_folder=folder)
     assert put_back(store, done.bundle.name, sessions_folder=folder).files == len(MINE)
 
 
-def test_without_a_folder_of_files_rows_are_all(store):
+def test_without_a_folder_of_files_rows_are_all(store, folder):
     """A loose store file belongs to no home; files in the bundle stay there and are named."""
-    folder = store.parent / "sessions"
     done = remove(store, "root")
     assert done.files == () and len(state(folder)) == 13
     put_back(store, done.bundle.name)
@@ -88,9 +91,8 @@ def test_without_a_folder_of_files_rows_are_all(store):
     assert back.files == 0 and any("5 files stay in the trash" in each for each in back.notes)
 
 
-def test_nothing_is_overwritten(store):
+def test_nothing_is_overwritten(store, folder):
     """What is there again stays as it is; the rest comes back."""
-    folder = store.parent / "sessions"
     done = remove(store, "tip", sessions_folder=folder)
     (folder / "tip.json").write_text("newer")
     (folder / "tip.jsonl").symlink_to("nowhere")
@@ -99,10 +101,9 @@ def test_nothing_is_overwritten(store):
     assert (folder / "tip.json").read_text() == "newer" and not (folder / "nowhere").exists()
 
 
-def test_a_restore_that_was_cut_after_its_rows(store):
+def test_a_restore_that_was_cut_after_its_rows(store, folder):
     """Rows are back, files are not: a second one brings them, and a half-written one is no
     hindrance."""
-    folder = store.parent / "sessions"
     files, rows = state(folder), dump(store)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)  # as far as a kill after the commit lets it come
@@ -113,9 +114,8 @@ def test_a_restore_that_was_cut_after_its_rows(store):
     assert put_back(store, name, sessions_folder=folder) == back and state(folder) == files
 
 
-def test_a_file_that_cannot_be_written_is_not_called_verified(store, monkeypatch):
+def test_a_file_that_cannot_be_written_is_not_called_verified(store, folder, monkeypatch):
     """It is named, nothing is left in its place, and a second try ends well."""
-    folder = store.parent / "sessions"
     files = state(folder)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     real = os.fsync
@@ -147,9 +147,8 @@ def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path):
         assert [each.path.name for each in find_files(tmp_path, ids)] == found
 
 
-def test_only_plain_files_with_one_name(store):
+def test_only_plain_files_with_one_name(store, folder):
     """A link would lead elsewhere, and a second name may be that of the store itself."""
-    folder = store.parent / "sessions"
     for name in MINE:
         (folder / name).unlink()
     outside = store.parent / "outside.json"
@@ -194,9 +193,8 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path, session):
         assert put_back(path, done.bundle.name).sessions == (session,)
 
 
-def test_a_file_that_is_written_meanwhile_stays(store, monkeypatch):
+def test_a_file_that_is_written_meanwhile_stays(store, folder, monkeypatch):
     """What is not what was copied is not removed."""
-    folder = store.parent / "sessions"
 
     def act():
         (folder / "tip.json").write_text("another word")
