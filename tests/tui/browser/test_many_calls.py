@@ -26,7 +26,7 @@ def _calls(count):
 @pytest.mark.parametrize("tools", Tools)
 @pytest.mark.parametrize("is_open", [False, True])
 def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):
-    """The same work as for a hundred, a line counts those left out, and the pager has all."""
+    """The same work as for a hundred, a line counts those left out."""
     parsed = 0
     load = block_layout.load_json
 
@@ -46,7 +46,11 @@ def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):
         assert f"… {_MANY - CALL_LIMIT:,} more calls · O opens all" in shown
     else:
         assert f"{_MANY}× terminal" in shown
-    assert f"ls {_MANY - 1}" in message_markdown(rendered(message, model.result))
+
+
+def test_the_pager_has_all_calls():
+    message = ChatMessage(0, "s", "assistant", "", tool_calls=_calls(5 * CALL_LIMIT))
+    assert f"ls {5 * CALL_LIMIT - 1}" in message_markdown(rendered(message, model_of(1).result))
 
 
 _LISTS = [
