@@ -198,6 +198,7 @@ TEXTLESS = {"begin_marks", "mark_all_read"}
 """Changes without a text: they set the read marks of that machine."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", RESTRICTED)
 def test_no_text_names_a_file_or_another_store(unchanged, key):
     """Paths, options and shell code in every argument are words that nothing is called."""

@@ -150,6 +150,7 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
         assert chosen == [VPS], "the cursor begins on the first that is not on screen"
 
 
+@pytest.mark.slow
 async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_cursor(app, vps, nas):
     """Merged by the last activity, with the place of each; ids that are alike are kept apart."""
     vps.gate.clear()

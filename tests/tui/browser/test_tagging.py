@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from browsing import browsing, demo_app
 from textual.widgets import Input, OptionList
 
@@ -49,6 +50,7 @@ async def test_refused(tmp_path):
         assert tagged(browser) == {}
 
 
+@pytest.mark.slow
 async def test_a_search_and_its_tag(tmp_path):
     """All results of a search are tagged at once; Ctrl+R and the palette lead to them; F2 and
     Delete there rename and remove the tag."""

@@ -80,6 +80,7 @@ def test_a_keystroke_asks_as_much_of_a_large_store(stores, typed):
     assert asked[1] <= asked[0] + 12
 
 
+@pytest.mark.slow
 async def test_the_thread_of_the_screen_runs_no_sql(stores, monkeypatch):
     """Nothing that is done on the screen waits for the store."""
     store, original = stores[1], Reader.rows
