@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
+from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from hermes_browse.store.connection.connect import Store
@@ -27,7 +28,7 @@ from ..widgets.list_rows import ListRow
 from ..work.application import Application
 from . import header
 from .by_name import load
-from .context import Context
+from .context import Context, Result
 from .lineage.tree import LineageTree
 from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
@@ -135,6 +136,13 @@ class Panes(Context):
     def open_screen(self, name: str, *given: object) -> None:
         """Open a screen by its name in `by_name`, with what else its class takes."""
         self.app.push_screen(load(name)(self, *given))
+
+    def open_card(
+        self, card: ModalScreen[Result], answered: Callable[[Result | None], None] | None = None
+    ) -> None:
+        """Open a card for which something was read, unless another screen was opened meanwhile."""
+        if self.app.screen is self:  # `is_current` is true behind a screen that shows it
+            self.app.push_screen(card, answered)
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""

@@ -38,6 +38,14 @@ async def test_keys_that_come_together_act_in_their_order(browser):
     assert browser.row.key != row.key
 
 
+async def test_a_card_that_is_late_stands_on_no_other_screen(browser):
+    """The details are read behind the screen; what was opened meanwhile has the keys."""
+    for key in ("i", "B"):
+        browser.app.post_message(Key(key, key))
+    await browser.settle()
+    assert [type(each).__name__ for each in browser.app.screen_stack] == ["MainScreen", "RunScreen"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
 async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys, browser):

@@ -44,9 +44,7 @@ class Switching:
         main, now = self._main, self._main.clock()
         here, hosts, links = main.host.here, main.options.hosts, main.host.links
         places, figures = await main.call(lambda: _read_profiles(here, hosts, links))
-        if main.is_current:
-            card = ProfilesCard(places, figures, main.location, now)
-            main.app.push_screen(card, self._chosen)
+        main.open_card(ProfilesCard(places, figures, main.location, now), self._chosen)
 
     def _chosen(self, choice: Place | bool | None) -> None:
         if isinstance(choice, Place):

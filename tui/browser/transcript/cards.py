@@ -344,4 +344,4 @@ async def _show_details(main: Panes, conversation: Conversation) -> None:
             main.open_screen(screen)
 
     card = await main.read(lambda store: read_card(store, catalog, conversation, now))
-    main.app.push_screen(card, go_on)
+    main.open_card(card, go_on)

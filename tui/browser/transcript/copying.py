@@ -168,7 +168,7 @@ class Copying:
         targets = await self._main.call(lambda: references(message, model, is_here=is_here))
         if targets:
             title = _("message {id}", id=message.id)
-            self._main.app.push_screen(ReferencesCard(self._main, self.pictures, title, targets))
+            self._main.open_card(ReferencesCard(self._main, self.pictures, title, targets))
         else:
             self._main.say(_("no link, image or path in this message"))
 
@@ -182,4 +182,4 @@ class Copying:
             return
         lines = await self._main.call(lambda: highlight(printable(text), "json"))
         title = _("message {id} as it is stored", id=message_id)
-        self._main.app.push_screen(RawCard(title, text, lines))
+        self._main.open_card(RawCard(title, text, lines))
