@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from . import later
 from .call import call, read, read_at, read_in_portions
@@ -22,7 +22,7 @@ from .connection.reader import Stopped
 from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
-from .sessions.models import Conversation, Hidden, Session, Sort, View
+from .sessions.models import Conversation, Session, View
 from .text import one_line
 from .trash.progress import never
 from .wording import _
@@ -45,15 +45,6 @@ _PIECE = 20_000
 """Messages that are measured at once."""
 _WINDOW = 500
 """Messages of a transcript that are read at once."""
-
-
-class ListPage(NamedTuple):
-    """Some conversations of a view, and how many there are."""
-
-    conversations: list[Conversation]
-    total: int
-    """In all views."""
-    hidden: Hidden
 
 
 class OpenStore(Changeable):
@@ -171,38 +162,7 @@ class OpenStore(Changeable):
 
     # Sizes, sums, health, and plans of clean-ups
 
-    @call
-    def list_page(
-        self,
-        now: float,
-        view: View,
-        *,
-        sort: Sort = Sort.ACTIVITY,
-        reverse: bool = False,
-        sources: Sequence[str] = (),
-        offset: int = 0,
-        limit: int = 50,
-    ) -> ListPage:
-        """Read the conversations from an offset on, at most so many (0 for all), with details.
-
-        Sorted by size they have their bytes. Sorted by messages the order is that of the counts
-        that are shown, since the counters of sessions may be stale.
-        """
-        catalog = later.catalog.read_catalog(self.reader, now)
-        amounts: dict[str, int] = {}
-        if sort in (Sort.SIZE, Sort.MESSAGES):
-            is_size = sort is Sort.SIZE
-            read_amounts = later.sizes.content_bytes if is_size else later.transcript.count_rows
-            counts = read_amounts(self.reader, list(catalog.sessions))
-            for each in catalog.select(view):
-                amounts[each.root_id] = sum(counts.get(part.id, 0) for part in each.segments)
-        roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
-        shown = map(catalog.conversation, roots[offset : offset + limit if limit else None])
-        page = later.preview.with_details(self.reader, list(shown))
-        if sort is Sort.SIZE:
-            page = [each._replace(size=amounts[each.root_id]) for each in page]
-        total = catalog.counts()[View.ALL]
-        return ListPage(page, total, catalog.hidden(view, len(page)))
+    list_page = read(later.list_page.read_list_page)
 
     def measure(
         self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None

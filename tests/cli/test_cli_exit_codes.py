@@ -276,11 +276,11 @@ def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
     def fail(*_):
         raise RuntimeError("a secret of the user")
 
-    monkeypatch.setattr("hermes_browse.store.sessions.catalog.read_catalog", fail)
+    monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
     ended = call("list")
     refused(ended, 1, "something unexpected went wrong (RuntimeError)")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
-    assert "api.py" in log.read_text() and "secret" not in log.read_text() + ended.err
+    assert "list_page.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0
 
 
@@ -290,7 +290,7 @@ def test_interrupted(root, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hermes_browse.store.sessions.catalog.read_catalog", interrupt)
+    monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", interrupt)
     assert call("list") == Ended(130, "", "")
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store import later
 from hermes_browse.store.amounts import parse_when
-from hermes_browse.store.api import ListPage, OpenStore, open_store
+from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError, StoreError
 from hermes_browse.store.hermes.homes import Location, active_profile, sessions_folder
 from hermes_browse.store.sessions.catalog import sort_key
+from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -30,7 +32,7 @@ from .plan_screen import PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
-from .time_axis import Axis, Measure, TimeAxis, axis_of
+from .time_axis import Measure, TimeAxis, axis_of
 
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
@@ -217,20 +219,17 @@ class PruneScreen(PlanScreen):
         self.start("axis", self._add_up)
 
     async def _add_up(self) -> None:
-        view, catalog, now = self.view, self.main.catalog, self.main.clock()
-        sizes, measure, most = self.main.sizes, self.measure, self.axis.most
-
-        def add_up() -> Axis:
-            return axis_of(
-                catalog,
-                measure,
-                dict(sizes),
-                gone=view.sessions if view is not None else (),
-                spared=view.spared if view is not None else (),
-                most=most,
-                now=now,
-            )
-
+        view = self.view
+        add_up = partial(
+            axis_of,
+            self.main.catalog,
+            self.measure,
+            dict(self.main.sizes),
+            gone=view.sessions if view is not None else (),
+            spared=view.spared if view is not None else (),
+            most=self.axis.most,
+            now=self.main.clock(),
+        )
         self.axis.show(await self.call(add_up), self._cut)
 
     # Rows and tiles
@@ -256,11 +255,9 @@ class PruneScreen(PlanScreen):
         """Describe the tile, and move the cursor of the plan to its conversation."""
         self.say(event.tile.about())
         if conversation := self._tile:
-            keys = f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"
-            places = map(self.rows.source.index_of, keys)
-            self.rows.cursor = next(
-                (place for place in places if place is not None), self.rows.cursor
-            )
+            for key in (f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"):
+                if (place := self.rows.source.index_of(key)) is not None:
+                    self.rows.cursor = place
 
     @on(TileMap.Toggled)
     def action_take(self) -> None:
@@ -291,10 +288,7 @@ class PruneScreen(PlanScreen):
             self.read_conversation(conversation)
 
     def action_other_pane(self) -> None:
-        if self.map.has_focus:
-            self.action_plan_pane()
-        else:
-            self.set_focus(self.map)
+        self.set_focus(self.rows if self.map.has_focus else self.map)
 
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)

@@ -1,0 +1,183 @@
+"""What messages of the panes of the main screen lead to: rows that are chosen or shown, what is typed
+in the search box, pages and finds of the transcript."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.widget import Widget
+from textual.widgets import Input
+
+from hermes_browse.store.wording import _
+
+from ..text.family import CompactionEntry
+from ..widgets.list_rows import ListRow, NoteRow
+from .keyed import KeyScreen
+from .list.about import about
+from .list.conversation_list import ConversationList
+from .list.rows import JobRow, MoreRow, SuggestionRow
+from .transcript.ask_line import AskInput
+from .transcript.view import TranscriptView
+
+
+class PaneMessages(KeyScreen):
+    """The main screen as its panes know it."""
+
+    _opens_first = False
+    """Enter was pressed before the results were there: the first one is opened when it comes."""
+
+    # The list and the tree
+
+    def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
+        """Focus a pane, which may change the current conversation.
+
+        A field that opens ends what was said before, except the box of a search, as that is of it.
+        """
+        is_opened = isinstance(widget, Input) and not isinstance(self.focused, Input)
+        if is_opened and not (widget is self.box and self.box.value):
+            self.forget_status()
+        super().set_focus(widget, *given, **named)
+        self.focus_moved()
+        self.family_loader.find_losses()
+
+    def forget_status(self) -> None:
+        """Remove what was said before the user moved on; the shortfall of a search stays."""
+        self.say(self.search.shortfall if self.searched is not None else "")
+
+    def describe_row(self, row: ListRow | None) -> None:
+        is_resumed = self.rows.enter_title == "resume"
+        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
+        self.about = about(row, self.clock(), enter, self.status_room)
+        if self._opens_first and not self.search.is_pending:
+            self._open_first()
+
+    @on(ConversationList.Selected, "#list")
+    def row_selected(self, event: ConversationList.Selected) -> None:
+        if self.rows.enter_title == "resume":
+            self.resuming.resume()
+        else:
+            self.take(event.row)
+
+    def take(self, row: ListRow) -> None:
+        """Go one step into a row: read a conversation, at its hit if it has one, or show more."""
+        if isinstance(row, JobRow):
+            self.listing.toggle_job(row.name)
+        elif isinstance(row, MoreRow):
+            self.search.unfold(row)
+        elif isinstance(row, SuggestionRow):
+            self._take_suggestion(row)
+        elif not isinstance(row, NoteRow):
+            self.follow_row()
+            self.set_focus(self.transcript)
+
+    def _take_suggestion(self, row: SuggestionRow) -> None:
+        """Run a suggested search, which may switch to another profile."""
+        if row.profile:
+            self.switching.search(row.profile, row.query)
+            return
+        if row.query != self.box.value:  # the last word was counted as a whole one: a space ends it
+            self.query_line.put(f"{row.query} ")
+        self.search_view = row.view
+
+    @on(ConversationList.Shown, "#list")
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """Read missing details of the rows on screen, or the next page of hits at their end."""
+        self.listing.complete(event.first, event.last)
+        if self.searched is not None and event.last >= len(self.rows) - 1:
+            self.search.read_on()
+
+    @on(ConversationList.Selected, "#lineage")
+    def node_selected(self) -> None:
+        """Inspect a compression, or read a session, unless the tree is still that of another
+        conversation."""
+        if not self.is_entry_current:
+            self.say(_("the family of this conversation is still being read"))
+        elif isinstance(self.lineage.entry, CompactionEntry):
+            self.open_compactions()
+        else:
+            self.set_focus(self.transcript)
+
+    # The search box
+
+    def query_typed(self, text: str) -> None:
+        """Search for the changed text of the box, within the keystroke."""
+        self._opens_first = False
+        self.search.take(self.query_line.edited(text))
+
+    def move_from_box(self, key: str) -> None:
+        if not self.query_line.recall(key):
+            by = -1 if key.endswith("up") else 1
+            move = self.rows.action_page if key.startswith("page") else self.rows.action_move
+            move(by)
+
+    def leave_box(self) -> None:
+        """Stop a scan, else clear the box, else go back to the list."""
+        if self.searched is not None and self.search.stop():
+            return
+        if self.box.value:
+            self.box.value = ""
+        else:
+            self.set_focus(self.rows)
+
+    def open_result(self) -> None:
+        """Open the first result, or the one under the cursor, as soon as there is one."""
+        if self.searched is None:
+            self.set_focus(self.rows)
+            return
+        self.query_line.remember()
+        self._opens_first = self.search.is_pending
+        if not self._opens_first:
+            self._open_first()
+
+    def _open_first(self) -> None:
+        self._opens_first = False
+        row = self.rows.current
+        if row is None or isinstance(row, NoteRow | JobRow):
+            self.set_focus(self.rows)
+        else:
+            self.take(row)
+
+    # The transcript
+
+    @on(TranscriptView.Needed)
+    def messages_needed(self, event: TranscriptView.Needed) -> None:
+        self.loader.read_window(event.first, event.last)
+
+    @on(TranscriptView.Seen)
+    def messages_seen(self, event: TranscriptView.Seen) -> None:
+        """Mark new messages in sight as read."""
+        new = self.details.attention.unread.get(event.segments[0].id)
+        if new is not None and event.message_id >= new.first_message_id:
+            ids = [segment.id for segment in event.segments]
+            self.start("mark-read", self.mark_read, ids, event.message_id)
+
+    @on(TranscriptView.Notice)
+    def transcript_notice(self, event: TranscriptView.Notice) -> None:
+        self.say_of_page(event.text)
+
+    @on(TranscriptView.FindKeyPressed)
+    def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:
+        """Go to the next or previous match in the transcript, or end the find."""
+        if event.step:
+            self.finding.step(event.step)
+        else:
+            self.finding.end()
+
+    @on(TranscriptView.Resized)
+    def transcript_resized(self) -> None:
+        self.loader.fit_titles()
+
+    @on(Input.Changed, "#ask-box")
+    def find_edited(self, event: Input.Changed) -> None:
+        self.finding.edited(event.value)
+
+    @on(Input.Submitted, "#ask-box")
+    def find_submitted(self, event: Input.Submitted) -> None:
+        self.finding.submitted(event.value)
+
+    @on(AskInput.Stepped)
+    def find_stepped(self, event: AskInput.Stepped) -> None:
+        self.finding.step(event.by)
+
+    @on(AskInput.Left)
+    def find_left(self) -> None:
+        self.finding.left()
