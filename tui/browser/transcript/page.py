@@ -57,6 +57,10 @@ class SeenByModel(NamedTuple):
     """How much that was, in one line."""
 
 
+def _dimmed(line: Line) -> Line:
+    return [(text, f"{looks} dim" if text else looks) for text, looks in line]
+
+
 def _rule(text: str, width: int) -> MessageLayout:
     """Lay out a rule across the screen with a text in it, and a blank line."""
     label = clip(text, width - 8) + " "
@@ -155,7 +159,6 @@ class Page:
 
     @property
     def hit_entry(self) -> int | None:
-        """The entry of the hit; None if there is none here."""
         return self.model.entry_of(self.hit)
 
     def shown(self, index: int) -> Shown | None:
@@ -273,21 +276,17 @@ class Page:
         if not len(self):
             self.place = (0, 0)
             return 0
-        last = self._last_place()
-        if self.at_end or self.place >= last:
-            self.place, self.at_end = last, True
-        frame = self.frame()
-        if frame:
-            self._lay_out_ahead(frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD)
+        end = self._last_place()
+        if self.at_end or self.place >= end:
+            self.place, self.at_end = end, True
+        if frame := self.frame():
+            # Long texts near the page are laid out before they come into sight.
+            first, last = frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD
+            for index in range(max(first, 0), min(last + 1, len(self))):
+                if (shown := self.shown(index)) is not None and shown.is_heavy:
+                    self.draw(index)
         index, line = self.place
         return sum(self.heights[:index]) + line
-
-    def _lay_out_ahead(self, first: int, last: int) -> None:
-        """Have long texts near the page laid out before they come into sight."""
-        for index in range(max(first, 0), min(last + 1, len(self))):
-            shown = self.shown(index)
-            if shown is not None and shown.is_heavy:
-                self.draw(index)
 
     # What is on it
 
@@ -301,23 +300,20 @@ class Page:
         while index < len(self) and len(frame) < self.height:
             layout, room = self.draw(index), self.height - len(frame)
             if layout is not None:
-                lines = layout.lines(skip, room)
+                lines: Iterable[Line] = layout.lines(skip, room)
             else:
                 is_missing = True
                 lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)
-            frame += [(index, self._dimmed(index, line)) for line in lines]
+            is_rule = self.model.row(index) is None
+            if self.seen is not None and not is_rule and index not in self.seen.entries:
+                lines = map(_dimmed, lines)
+            frame += [(index, line) for line in lines]
             skip = 0
             index += 1
         around = max(first - _AROUND, 0), min(index + _AROUND, len(self))
         self.missing = around if is_missing else None
         self._frame = frame
         return frame
-
-    def _dimmed(self, index: int, line: Line) -> Line:
-        """Dim a line if the model did not see its message."""
-        if self.seen is None or index in self.seen.entries or self.model.row(index) is None:
-            return line
-        return [(text, f"{looks} dim" if text else looks) for text, looks in line]
 
     @property
     def current(self) -> int | None:
