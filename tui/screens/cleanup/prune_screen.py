@@ -244,7 +244,6 @@ class PruneScreen(PlanScreen):
         self.describe(words, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
-        """Read a conversation, or show the runs of a job."""
         if isinstance(row, PlanRow | SparedRow) and row.job:
             self.open_job(row.key)
         elif isinstance(row, PlanRow | SparedRow):
