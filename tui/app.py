@@ -185,18 +185,20 @@ class BrowseApp(Application):
         return screen
 
     async def on_event(self, event: Event) -> None:
-        """Run what a key is bound to at once, unless a field has the keys or the terminal has just
-        got the focus back.
+        """Run what a key is bound to at once, unless a field has the keys, the screen is not there yet
+        or the terminal has just got the focus back.
 
-        In Textual 8 a key passes the queues of the focused widget and of all its ancestors first,
-        which takes half a millisecond. The hint of the very first start goes with the first key.
+        In Textual 8 a key passes the queues of the focused widget and of all its ancestors first: that
+        takes half a millisecond, and a key of a pane overtakes one of the screen before it. The hint
+        of the very first start goes with the first key.
         """
         if isinstance(event, Key) and not event.is_forwarded:
             if self.is_hint_wanted:
                 self.is_hint_wanted = False
                 self.query(FirstHint).remove()
-            is_focused = self.app_focus and not isinstance(self.focused, Input)
-            if is_focused and await run_bound(self, event.key):
+            is_there = self._is_ready and self.screen.is_mounted and self.app_focus
+            is_typed = isinstance(self.focused, Input)
+            if is_there and not is_typed and await run_bound(self, event.key):
                 return
         await super().on_event(event)
 

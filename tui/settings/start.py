@@ -156,7 +156,7 @@ class Start(NamedTuple):
 
     @property
     def can_be_painted_ahead(self) -> bool:
-        """Whether the first rows are the newest chats, which `prepaint` can draw."""
+        """Whether the first rows are the newest chats, which the start can paint."""
         memory = self.memory
         return memory.view is View.CHATS and memory.sort is Sort.ACTIVITY and not memory.reverse
 

@@ -105,7 +105,7 @@ class Meant:
                 case "copied":
                     self.notes.append(self._root(meant[0]))
                 case "_resume":
-                    self.resumed.append(meant[0].id)
+                    self.resumed.append(meant[0])
                 case _:
                     return start(*given)
             return None

@@ -100,11 +100,13 @@ class Edits(Marking):
     # Titles and tags
 
     def rename(self) -> None:
-        conversations = self.targets
+        """Ask for another title of the current conversation, whatever is marked."""
+        conversations = self._main.targets
         if len(conversations) == 1:
             self._ask_title(conversations[0])
-        elif conversations:
-            self._main.say(_("a title is given to one conversation at a time"))
+        else:
+            several = _("a title is given to one conversation at a time")
+            self._main.say(several if conversations else _("no conversation here"))
 
     def _ask_title(
         self, conversation: Conversation, refused: tuple[str, str] | None = None
