@@ -106,8 +106,8 @@ async def test_a_change_there_that_waits_for_another_writer_says_so(browser, mac
 
 
 @pytest.mark.slow
-async def test_a_message_that_is_longer_than_a_line_is_read_in_windows(browser, machine):
-    """Whole, and the conversation with it."""
+async def test_a_message_that_is_too_long_to_be_sent_keeps_no_other_away(browser, machine):
+    """A sentence stands in its place."""
     path = machine.home / "state.db"
     for (name,) in rows(path, "SELECT name FROM sqlite_master WHERE type = 'trigger'"):
         run(path, f'DROP TRIGGER "{name}"')
@@ -119,7 +119,8 @@ async def test_a_message_that_is_longer_than_a_line_is_read_in_windows(browser, 
     assert _tip(browser) == "long"
     await browser.press("tab", "end")
     shown = browser.text("#transcript")
-    assert "MB more" in shown and "after it" in shown
+    assert "[this message is too long to be sent by that machine]" in " ".join(shown.split())
+    assert "before it" in shown and "after it" in shown
     await browser.press("home")
     assert "before it" in browser.text("#transcript")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import BrowseError, StoreBusyError
+from hermes_browse.store.errors import BrowseError, StoreBusyError, ValueTooLongError
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
@@ -72,6 +72,24 @@ def _recap_model(store: OpenStore, conversation: Conversation) -> TranscriptMode
     return _model(conversation, Outline((root_id,), ()), messages)
 
 
+def read_messages(
+    store: OpenStore, model: TranscriptModel, ids: Sequence[int]
+) -> list[ChatMessage]:
+    """Read messages of a conversation; in place of one that a host cannot send stands a sentence."""
+    try:
+        return store.messages(ids)
+    except ValueTooLongError:
+        if len(ids) > 1:
+            middle = len(ids) // 2
+            halves = ids[:middle], ids[middle:]
+            return [each for half in halves for each in read_messages(store, model, half)]
+    row = model.row(model.entry_of(ids[0]))
+    assert row is not None
+    session_id = model.outline.session_ids[row.segment]
+    sentence = _("[this message is too long to be sent by that machine]")
+    return [ChatMessage(row.id, session_id, row.role, sentence, row.timestamp, state=row.state)]
+
+
 class Opening(NamedTuple):
     """What is to be shown of a conversation."""
 
@@ -90,7 +108,7 @@ class Opening(NamedTuple):
             begin = model.next_shown(begin)
         places = (model.entry_of(begin), model.entry_of_segment(self.segment), len(model))
         middle = next(each for each in places if each is not None)
-        model.add(store.messages(model.missing(middle - WINDOW, middle + WINDOW)))
+        model.add(read_messages(store, model, model.missing(middle - WINDOW, middle + WINDOW)))
         return model, begin
 
 
@@ -108,7 +126,7 @@ async def read_missing(
         return False
     ids = model.missing(first, last)
     if ids:
-        messages = await screen.read(lambda store: store.messages(ids))
+        messages = await screen.read(lambda store: read_messages(store, model, ids))
         if transcript.model is not model:
             return False
         model.add(messages)
