@@ -6,6 +6,8 @@ TAB, BACK_TAB = "\t", "\x1b[Z"
 F2, F5, F9 = "\x1bOQ", "\x1b[15~", "\x1b[20~"
 ON_LIST, ON_TEXT = "Enter read  / search  R resume", r"\\ find here  Enter fold"
 FIRST = r"title  1/"
+SECOND = r"· Feature flag"
+"""The second conversation is in the list, again where a change of it was undone."""
 KEEP = "\x13"
 Script = tuple[tuple[str, str], ...]
 """Keys, and a pattern that is on the screen then; with `!` in front, one that no longer is."""
@@ -221,7 +223,13 @@ SCRIPTS: dict[str, Script] = {
         (ESC, r"↓ activity"),
         ("g", FIRST),
     ),
-    "`a`": (("j", r"title  2/"), ("a", r"archived “"), ("u", r"undone|taken out"), ("g", FIRST)),
+    "`a`": (
+        ("j", r"title  2/"),
+        ("a", r"archived “"),
+        ("u", r"undone|taken out"),
+        ("g", FIRST),
+        ("", SECOND),
+    ),
     "`f`": (("j", r"title  2/"), ("f", r"pinned “"), ("u", r"undone"), ("g", FIRST)),
     "F2": (
         ("j", r"title  2/"),
@@ -236,6 +244,7 @@ SCRIPTS: dict[str, Script] = {
         ("y", r"moved to the trash"),
         ("u", r"restored"),
         ("g", FIRST),
+        ("", SECOND),
     ),
     "`u`": (
         ("j", r"title  2/"),
@@ -245,6 +254,7 @@ SCRIPTS: dict[str, Script] = {
         ("u", r"undone"),
         ("au", r"undone"),
         ("g", FIRST),
+        ("", SECOND),
     ),
     "`e`": (("e", r"secrets are taken out"), (ESC, r"!secrets are taken out")),
     "`P` `X`": (
