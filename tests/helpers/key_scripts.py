@@ -55,7 +55,7 @@ SCRIPTS: dict[str, Script] = {
         (ESC, FIRST),
     ),
     "`Ctrl+R` `Ctrl+S`": (
-        ("/ferry", r"1 title or id"),
+        ("/ferry", r"1 title or id · 7 hits in"),
         (KEEP, r"search kept"),
         (ESC, r"search: words"),
         (ESC, ON_LIST),
