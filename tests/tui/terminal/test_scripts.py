@@ -59,6 +59,7 @@ def _play(home, terminals, steps):
     if not terminals:
         path = f"{HERMES.parent}:/usr/bin:/bin"
         terminals.append(Terminal(["--home", str(home)], COLORTERM="truecolor", PATH=path))
+        terminals[-1].child.delaybeforesend = 0.05  # as a person: what is said is read first
     terminal = terminals.pop()
     terminal.raw = b""  # of the scripts before, some megabytes
     _see(terminal, ON_LIST, "")
