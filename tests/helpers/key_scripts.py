@@ -26,9 +26,10 @@ SCRIPTS: dict[str, Script] = {
         ("\r", ON_TEXT),
         (ESC, ON_LIST),
         ("2", r"title  1/9"),
-        ("jj", r"Enter open"),
-        ("\r", r"title  3/21"),
-        ("\r", r"title  3/9"),
+        ("G", r"title  9/9"),  # the runs of a week: rows above are in another order each hour
+        ("kkk", r"Enter open"),
+        ("\r", r"title  6/23"),
+        ("\r", r"title  6/9"),
         ("g", FIRST),
         ("1", r"Fix auth bug"),
     ),
