@@ -92,7 +92,9 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     assigned = ", ".join(f"{column} = ?" for column in changes)
     same = " AND ".join(f"{column} IS ?" for column in changes)
     values = [*changes.values(), session_id, *row.before.values()]
-    if not tx.execute(f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}", values):
+    is_text = not any(isinstance(value, bytes) for value in row.before.values())
+    update = f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}"
+    if not is_text or not tx.execute(update, values):
         odd = _(
             "{session} stays as it is: the value of {columns} is no proper text, and could not be brought back.",
             session=session_id,
@@ -150,6 +152,9 @@ def undo(store: Store, change: Change) -> Change:
                 raise RefusedError(sentence.format(session=session), is_unchanged=True)
             for holder in title_holders(tx, session, before.get("title")):
                 raise title_taken(before["title"], holder)
+            has_no_title = "title" in before and before["title"] is None
+            if has_no_title and "title_source" in tx.schema.session_columns:
+                before = {**before, "title_source": None}  # as in Hermes (0.22)
             yield set_columns(tx, session, before)
 
     if not change.rows:

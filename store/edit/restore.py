@@ -137,7 +137,12 @@ def restore(
         if not restored:
             raise RefusedError(refused[0], is_unchanged=True)
         choose(writer.rows, sorted(restored), "wanted")
-        _insert(writer, facts, rows, comparison, read_links(trash, facts.origin), progress)
+        links = [
+            pair
+            for pair in read_links(trash, facts.origin)
+            if not restored.isdisjoint(map(str, pair))
+        ]
+        _insert(writer, facts, rows, comparison, links, progress)
         try:
             notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
@@ -256,7 +261,7 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
 def link(tx: Writer, recorded: Iterable[Row]) -> None:
     """Set empty parents of the wanted sessions, and of their children.
 
-    `recorded` has pairs of child and parent, of any of the store's sessions, as in `links.db`.
+    `recorded` has pairs of child and parent, one of which is wanted at least, as in `links.db`.
     """
     tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
     tx.execute(
@@ -267,9 +272,8 @@ def link(tx: Writer, recorded: Iterable[Row]) -> None:
         "INSERT OR IGNORE INTO temp.links "
         f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
     )
-    recorded_link = "SELECT ?1, ?2, 0 WHERE EXISTS (SELECT 1 FROM temp.wanted WHERE id IN (?1, ?2))"
     for pair in recorded:
-        tx.execute(f"INSERT OR IGNORE INTO temp.links {recorded_link}", pair)
+        tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
     tx.execute(
         f"UPDATE main.sessions SET {PARENT} = "
         "(SELECT parent FROM temp.links WHERE child = sessions.id) "

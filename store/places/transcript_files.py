@@ -54,7 +54,7 @@ _TEXTS = (
 )  # fmt: skip
 _ROLES = ("user", "assistant", "tool", "system")
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
-_MESSAGES = re.compile(r'\s*\[\s*|[^\[]*"messages"\s*:\s*\[\s*')
+_MESSAGES = re.compile(r"[^\[]*\[\s*")
 _SPACE = re.compile(r"[\s,]*")
 
 
@@ -211,7 +211,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
 
 def _before_damage(text: str) -> Iterator[Object]:
     """Yield the whole objects that a cut or damaged document begins with."""
-    begin = _MESSAGES.search(text)
+    begin = _MESSAGES.match(text)
     place = begin.end() if begin is not None else len(text)
     decoder = json.JSONDecoder()
     with suppress(ValueError, RecursionError):  # the place of the damage

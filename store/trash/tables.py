@@ -209,7 +209,7 @@ def _common(
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
     """Yield the rows that go with their sessions: these, and what refers to them or to their
-    messages. What refers to any of the others stops a delete: see `count_changes`."""
+    messages. What refers to any of the others stops a delete: see `_count_changes` in `edit/delete.py`."""
     ids = {
         "sessions": CHOSEN,
         "messages": 'SELECT x."id" FROM {schema}.messages AS x '

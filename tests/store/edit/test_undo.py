@@ -102,8 +102,8 @@ def test_ids_are_data(tmp_path, session):
 
 
 def test_odd_values_come_back_or_stay(tmp_path):
-    """A blob and a number come back in their class; a title of invalid bytes would not, so it is
-    left alone."""
+    """A number comes back in its class; a blob or a title of invalid bytes would not everywhere, so
+    they are left alone."""
     path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
     run(
         path,
@@ -112,9 +112,12 @@ def test_odd_values_come_back_or_stay(tmp_path):
         "UPDATE sessions SET archived = 0.5 WHERE id = 'c'",
     )
     with as_before(path):
-        with pytest.raises(RefusedError, match=r"title is no proper text.* Nothing was changed"):
-            titles.rename(Store(path), "a", "Title")
-        changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "bc"]
+        for each in "ab":
+            with pytest.raises(
+                RefusedError, match=r"title is no proper text.* Nothing was changed"
+            ):
+                titles.rename(Store(path), each, "Title")
+        changes = [titles.rename(Store(path), "c", "Title c").change]
         changes.append(flags.archive(Store(path), ["a", "b", "c"]))
         assert changes[-1].sentence == "archived 3 conversations"
         for each in reversed(changes):
