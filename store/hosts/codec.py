@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -53,6 +54,7 @@ STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
 ITEMS = 2_000_000
 """Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _STAYS = (Catalog, Catalog | None, KnownSizes | None)
 """Types of arguments of which each side has its own."""
 _TYPES = {
@@ -216,11 +218,23 @@ def _decoder(kind: object) -> msgspec.json.Decoder[object]:
     return msgspec.json.Decoder(kind, dec_hook=_decode_hook)
 
 
+def is_too_much(raw: bytes) -> bool:
+    """Whether JSON has more values or texts than anyone would send."""
+    if raw.count(b'"') - raw.count(b'\\"') > 2 * STRINGS:
+        return True
+    if _count_items(raw) <= ITEMS:
+        return False
+    return _count_items(_TEXT.sub(b"", raw)) > ITEMS
+
+
+def _count_items(raw: bytes) -> int:
+    return sum(map(raw.count, (b",", b"[", b"{")))
+
+
 def decode(line: bytes | msgspec.Raw, kind: object) -> object:
     """Return a value of a type. ValueError if it is none, or more than anyone would send."""
     raw = bytes(line)
-    items = sum(map(raw.count, (b",", b"[", b"{")))
-    if items > ITEMS or raw.count(b'"') - raw.count(b'\\"') > 2 * STRINGS:
+    if is_too_much(raw):
         raise ValueError(len(raw))
     try:
         value = _decoder(kind).decode(raw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,20 @@ _LIST_BYTES = 32_000_000
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
 _FLAGS = {
-    "archive": ("archived", 1, N_("archived {conversation}")),
-    "unarchive": ("archived", 0, N_("brought back {conversation}")),
-    "pin": ("pinned", 1, N_("pinned {conversation}")),
-    "unpin": ("pinned", 0, N_("unpinned {conversation}")),
+    "archive": ("archived", N_("archived {conversation}")),
+    "unarchive": ("archived", N_("brought back {conversation}")),
+    "pin": ("pinned", N_("pinned {conversation}")),
+    "unpin": ("pinned", N_("unpinned {conversation}")),
 }
-"""Calls that set a flag: its column, its value, and what was done."""
+"""Calls that set a flag: its column, and what was done."""
+_SHOWN = ("title", "archived", "pinned")
+"""Columns that a change sets and a session shows."""
+
+
+def _stored(session: Session, column: str) -> Any:
+    """Return the value of a title or a flag as the store has it."""
+    value = getattr(session, column)
+    return int(value) if isinstance(value, bool) else value
 
 
 class Lease:
@@ -116,7 +124,7 @@ class Lease:
         If the connection is lost before its answer, the store there is looked at before anything is
         said; nothing is sent twice.
         """
-        title = self._title(values) if name == "rename" else None
+        before = self._around(values) if name == "rename" or name in _FLAGS else {}
         waiting = threading.Timer(_SOON, self.on_wait)
         waiting.daemon = True
         waiting.start()
@@ -127,13 +135,17 @@ class Lease:
         except HostError as lost:
             if lost.code not in ("host-lost", "host-silent"):
                 raise
-            answer = self._recovered(lost, name, values, title)
+            answer = self._recovered(lost, name, values, before)
         finally:
             waiting.cancel()
         return answer if name == "undo" else _named(self.link.host.name, answer)
 
     def _recovered(
-        self, lost: HostError, call: str, values: codec.Arguments, title: str | None
+        self,
+        lost: HostError,
+        call: str,
+        values: codec.Arguments,
+        before: Mapping[str, Session],
     ) -> object:
         """Return what was done before the connection was lost.
 
@@ -150,7 +162,7 @@ class Lease:
         )
         try:
             self.link.open(0.0)
-            answer = self._found(lost, call, values, title)
+            answer = self._found(lost, call, values, before)
         except BrowseError:
             raise in_doubt from lost
         if answer is None:
@@ -163,26 +175,39 @@ class Lease:
             return answer._replace(error=in_doubt)
         return answer
 
-    def _found(self, lost: HostError, name: str, values: Any, title: str | None) -> object:
+    def _found(
+        self, lost: HostError, name: str, values: Any, before: Mapping[str, Session]
+    ) -> object:
         """Return the answer of a change as the store there shows it; None if it is not done, and
         the error if the store does not show it.
 
         Args:
-            title: The one before, of a rename.
+            before: Of a rename or a flag: the sessions around those that it is about.
         """
         if name == "rename":
-            now, session = self._title(values), values["session_id"]
-            row = RowChange(session, {"title": title}, {"title": now})
-            change = Change(_("renamed to “{title}”", title=one_line(now or "")), (row,))
-            return None if now == title else Renamed(change, now, now != values["typed"])
+            rows = self._changed("title", values, before)
+            now = next((row.after["title"] for row in rows), None)
+            change = Change(_("renamed to “{title}”", title=one_line(now or "")), rows)
+            return Renamed(change, now, now != values["typed"]) if rows else None
         if name in _FLAGS:
-            column, value, sentence = _FLAGS[name]
-            found = self._sessions(values["session_ids"])
-            if {getattr(session, column) for session in found.values()} != {bool(value)}:
-                return None
-            rows = [RowChange(each, {column: 1 - value}, {column: value}) for each in found]
-            done = _(sentence, conversation=one_line(", ".join(found), 60))
-            return Change(done, tuple(rows))
+            column, sentence = _FLAGS[name]
+            rows = self._changed(column, values, before)
+            conversation = one_line(", ".join(values["session_ids"]), 60)
+            return Change(_(sentence, conversation=conversation), rows) if rows else None
+        if name == "undo":
+            done: Change = values["done"]
+            there = self._around({"session_ids": done.session_ids})
+            is_undone = all(
+                _stored(there[row.session_id], column) == value
+                for row in done.rows
+                if row.session_id in there
+                for column, value in row.before.items()
+                if column in _SHOWN
+            )
+            if not is_undone:
+                raise lost
+            rows = tuple(RowChange(row.session_id, row.after, row.before) for row in done.rows)
+            return Change(_("undone: {done}", done=done.sentence), rows)
         if name == "restore":
             named = [each for each in self.ask("deletions", {}) if each.name == values["name"]]
             sessions = values.get("only") or [id for each in named for id in each.sessions]
@@ -211,12 +236,27 @@ class Lease:
 
     def _sessions(self, ids: Sequence[str]) -> dict[str, Session]:
         """Return sessions by id; those that are gone are missing."""
-        sessions = self.ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
+        sessions = self._around({"session_ids": ids})
         return {each: sessions[each] for each in ids if each in sessions}
 
-    def _title(self, values: Any) -> str | None:
-        found = self._sessions([values["session_id"]])
-        return next((session.title for session in found.values()), None)
+    def _around(self, values: Any) -> Mapping[str, Session]:
+        """Return the sessions that a change is about, and those of their lineages."""
+        ids = values["session_ids"] if "session_ids" in values else [values["session_id"]]
+        sessions: Mapping[str, Session] = self.ask(
+            "neighbourhood", {"session_ids": ids, "now": 0.0}
+        ).sessions
+        return sessions
+
+    def _changed(
+        self, column: str, values: Any, before: Mapping[str, Session]
+    ) -> tuple[RowChange, ...]:
+        """Return the sessions whose column has another value now."""
+        rows = [
+            RowChange(id, {column: _stored(before[id], column)}, {column: _stored(now, column)})
+            for id, now in self._around(values).items()
+            if id in before
+        ]
+        return tuple(row for row in rows if row.before != row.after)
 
     def _noise(self, said: bytes) -> BrowseError:
         return fault(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))

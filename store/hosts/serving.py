@@ -290,7 +290,7 @@ class Server:
         with self._counting:
             is_first, asked.is_answered = not asked.is_answered, True
             self._waiting.discard(asked)
-        if len(line) > ANSWER_BYTES:
+        if len(line) > ANSWER_BYTES or codec.is_too_much(line):
             error = ValueTooLongError(_("This answer is too large to be sent."))
             line = _failed(asked.id, error)
         if is_first:

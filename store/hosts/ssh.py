@@ -9,6 +9,7 @@ import re
 import selectors
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
@@ -163,13 +164,18 @@ def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
     """
     process = SshProcess(host, f"echo {_MARK}; {line}")
     out, has_begun, limit = bytearray(), False, CONNECT_SECONDS
+    until = time.monotonic() + limit
     try:
-        while (chunk := process.read(limit)) is not None:
+        while (chunk := process.read(max(0.0, until - time.monotonic()))) is not None:
             out += chunk
             if not has_begun and (mark := _MARKED.search(out)) is not None:
                 has_begun, limit = True, seconds
                 del out[: mark.end()]
-            if len(out) > (ANSWER_BYTES if has_begun else NOISE_BYTES):
+            if has_begun and chunk:  # what is printed before, or as an error, gives no more time
+                until = time.monotonic() + limit
+            if has_begun and len(out) > ANSWER_BYTES:
+                raise fault(host, "host-refused", said=_("This answer is too large to be sent."))
+            if not has_begun and len(out) > NOISE_BYTES:
                 raise fault(host, "host-noise", said=_("more than was asked for"))
         code = process.wait()
     except TimeoutError:

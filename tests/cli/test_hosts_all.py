@@ -195,7 +195,7 @@ def test_an_interrupt_ends_what_runs_there(machines, options):
 def test_what_is_too_much_or_too_late(machines, monkeypatch):
     """Is not waited for."""
     host = Host("vps", ssh(machines, "vps"))
-    with pytest.raises(HostError, match="more than was asked for"):
+    with pytest.raises(HostError, match="too large to be sent"):
         run_once(host, "exec cat /dev/zero")
     monkeypatch.setattr(over_ssh, "CONNECT_SECONDS", 0.0)
     with pytest.raises(HostError, match="has not answered for 0 seconds"):

@@ -218,6 +218,15 @@ def test_an_answer_that_is_too_large_is_refused(caller, monkeypatch):
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
     kind, sentence, *_remedy = caller.ask("sessions_after", after=None)["error"]
     assert kind == "ValueTooLongError" and "too large" in sentence
+
+
+def test_only_values_are_counted(caller, monkeypatch):
+    """Not the commas of a text; more values than the caller takes are refused as well."""
+    monkeypatch.setattr(codec, "ITEMS", 10)
+    assert codec.decode(codec.encode('1,2,"[{' * 10), str) == '1,2,"[{' * 10
+    with pytest.raises(ValueError, match="23"):
+        codec.decode(codec.encode([1] * 11), list[int])
+    assert caller.ask("sessions_after", after=None)["error"][0] == "ValueTooLongError"
     assert caller.is_answered()
 
 
