@@ -113,7 +113,7 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
 
 
 def _choose(location: Location, **settings: Any) -> tuple[int, ResumePlan | None]:
-    """Run the browser, as `launch.choose` does."""
+    """Run the browser, as `start.choose` does."""
     from ..start import choose  # the command line never loads the screen
 
     return choose(location, **settings)

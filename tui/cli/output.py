@@ -233,17 +233,12 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
         rich_output().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
-    print_texts(
+    texts = (
         f"{' ' * line.indent}{line.lead}{part}".rstrip()
         for line in lines
         for part in line.text.split("\n")
     )
-
-
-def print_texts(texts: Iterable[str]) -> None:
-    """Print texts as they come, made printable, each on lines of its own; empty ones at the end are
-    left out."""
-    empty = 0
+    empty = 0  # lines, which are left out at the end
     for text in texts:
         if not text:
             empty += 1

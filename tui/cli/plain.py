@@ -97,12 +97,12 @@ class _Transcript:
         self._store, self.conversation = store, conversation
         self._is_full = False
         """Whether tool output and summaries are printed in full."""
-        outline, at = store.outline(conversation.segments), None
-        if hit is not None:
-            at = outline.index_of(hit.message_id)
-            if at is None:
-                outline = store.outline(conversation.segments, Reading.EVERYTHING)
-                at = outline.index_of(hit.message_id)
+        outline = store.outline(conversation.segments)
+        at = outline.index_of(hit.message_id) if hit is not None else None
+        if hit is not None and at is None:
+            everything = store.outline(conversation.segments, Reading.EVERYTHING)
+            at = everything.index_of(hit.message_id)
+            outline = outline if at is None else everything
         self._rows = outline.rows
         first = max(len(self._rows) - _MESSAGES, 0) if at is None else at
         self.pages = _Pages(_("messages"), len(self._rows), self._lines)
@@ -180,7 +180,9 @@ class Dialogue:
         print_text(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
             print_text(one_line(location.note))
-        self._say_all(self._list.page())
+        for text in self._list.page():
+            print_text(text)
+        self._store.close()
         with suppress(EOFError):
             while self._plan is None:
                 line = input("> ").strip()

@@ -49,7 +49,7 @@ COMMANDS = {
         "How a conversation went: turns, subagents, cost, and what stands out.",
     ),
     "since": CommandEntry(
-        "list.SinceCommand",
+        "since.SinceCommand",
         "What waits for you, went wrong, is new or is running since you looked.",
     ),
     "resume": CommandEntry("resume.ResumeCommand", "Resume a conversation in Hermes."),
@@ -103,7 +103,7 @@ COMMANDS = {
         "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh.",
     ),
     "config": CommandEntry(
-        "doctor.ConfigCommand", "The configuration: where it is, what it sets, and a sample of it."
+        "config.ConfigCommand", "The configuration: where it is, what it sets, and a sample of it."
     ),
     "completions": CommandEntry(
         "completions.CompletionsCommand", "A script that completes this command line in a shell."
