@@ -129,7 +129,7 @@ def along_line(plan: Plan, marks: Container[str]) -> str:
 
 
 def spared_line(plan: Plan) -> str:
-    """`3 spared: 2 pinned, 1 live`; empty if none is."""
+    """`3 protected: 2 pinned, 1 live`; empty if none is."""
     if not plan.spared:
         return ""
     kinds = count_reasons(each.why for each in plan.spared)

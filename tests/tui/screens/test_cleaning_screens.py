@@ -320,3 +320,7 @@ async def test_a_list_read_while_a_screen_opens(browser, kind):
         await asyncio.sleep(0)
     await browser.settle()
     assert browser.app.screen is screen and screen.is_whole
+    with browser.app.batch_update():  # a frame drawn now would find parts without styles
+        await screen.query("*").remove()  # as it is for a moment when it is left
+    assert not screen.is_whole
+    screen.say("too late")

@@ -1,6 +1,7 @@
 """The pictures of a clean-up: columns over time, blocks of bytes, the file before and after."""
 
 import random
+from datetime import datetime
 
 import pytest
 from browsing import on_demo, on_store
@@ -330,3 +331,13 @@ async def test_every_measure_is_on_the_axis(path):
             titles.append(axis.render_line(0).text.split("  ")[0].strip().split(" ")[0])
             await browser.press("m")
         assert titles == ["bytes", "conversations", "messages", "cost"]
+
+
+def test_no_month_of_a_long_axis_is_left_out():
+    """Months have 28 to 31 days."""
+    first, last = (datetime(year, month, 15).timestamp() for year, month in ((2024, 1), (2026, 11)))
+    axis = make_axis([AxisShare(first, "stays", 1.0)], Measure.MESSAGES, 60, last)
+    months = [datetime.fromtimestamp(edge) for edge in axis.edges]
+    assert [(each.year, each.month, each.day) for each in months] == [
+        (2024 + index // 12, index % 12 + 1, 1) for index in range(36)
+    ]

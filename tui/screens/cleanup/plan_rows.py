@@ -146,7 +146,8 @@ class PlanRow(CleanUpRow[Planned]):
                     count=along,
                 )
             )
-        return " · ".join([*parts, planned.conversation.id])
+            parts.append(formats.own_and_tree(planned.conversation.cost_usd, planned.cost_usd))
+        return " · ".join(filter(None, [*parts, planned.conversation.id]))
 
 
 _COLUMNS: Columns[PlanRow] = Columns(

@@ -33,6 +33,8 @@ from .plan_view import PlanRows, PlanView, make_view
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
+_UPDATE = 0.4
+"""Seconds between two updates while the store is measured."""
 _LONGEST = 200
 """Letters of the line that a sentence repeats."""
 
@@ -152,14 +154,27 @@ class PlanScreen(SubScreen):
             return store.space_map(catalog if catalog.exact else store.catalog(now), sizes)
 
         if self.space is None:
-            self.space_title = Content.styled("  " + _("disk usage · measuring …"), "dim")
+            self.start("progress", self._show_measuring)
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
             self.space_title = header.failure(str(error))
             return
+        finally:
+            self.cancel("progress")
         note = _("{size} with index · Tab: select in the map", size=formats.size(space.total))
         self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+
+    async def _show_measuring(self) -> None:
+        while True:
+            total = len(self.main.catalog.sessions)
+            text = _(
+                "disk usage · measuring, {count:,} of {total:,} sessions",
+                count=min(len(self.main.sizes), total),
+                total=total,
+            )
+            self.space_title = Content.styled(f"  {text}", "dim")
+            await asyncio.sleep(_UPDATE)
 
     # By hand
 

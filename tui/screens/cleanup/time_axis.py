@@ -157,7 +157,9 @@ def _edges(step: int, first: float, last: float, most: int) -> list[float]:
     edges = [begin_of(day)]
     while edges[-1] <= last and len(edges) <= most:
         day += timedelta(days=step)
-        edges.append(begin_of(day.replace(day=1) if step > 7 else day))
+        if step > 7:
+            day = day.replace(day=1)
+        edges.append(begin_of(day))
     return edges
 
 

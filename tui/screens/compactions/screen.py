@@ -47,7 +47,7 @@ from .inspection import (
 )
 
 if TYPE_CHECKING:
-    from hermes_browse.store.compression.losses import Losses, Lost
+    from hermes_browse.store.compression.losses import Lost
 
     from ...browser.transcript.entries import TranscriptModel
     from ...work.store_screen import StoreScreen

@@ -289,7 +289,7 @@ class WeekPlot(Picture):
     _chosen = _metric = ""
 
     def show(self, values: Mapping[str, float], chosen: str, metric: str) -> None:
-        """Show values of a metric by hour of the week (`0-14` as of `periods.key_of`), one of them
+        """Show values of a metric by hour of the week (`0-14` as of `sums.key_of`), one of them
         chosen."""
         self._values, self._chosen, self._metric = values, chosen, metric
         self.redraw()

@@ -27,7 +27,7 @@ from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import LOOKS, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
+from .chart import OTHERS, OWN, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
@@ -78,7 +78,7 @@ _EXAMPLES = (
 class GroupList(ConversationList):
     """The table, with bars in the colours of the chart."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in LOOKS}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in (*OWN, OTHERS)}
 
 
 class InsightsScreen(SubScreen):
