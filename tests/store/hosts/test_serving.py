@@ -230,6 +230,14 @@ def test_only_values_are_counted(caller, monkeypatch):
     assert caller.is_answered()
 
 
+def test_a_text_without_an_end_is_counted_at_once(monkeypatch):
+    """All that a host sends is looked at once: the screen waits as long as that takes."""
+    monkeypatch.setattr(codec, "ITEMS", 10)
+    begun = time.process_time()
+    assert not codec.is_too_much(b'"' + b'\\",' * 50_000)
+    assert time.process_time() - begun < 5.0
+
+
 def test_a_question_that_takes_too_long_is_refused(caller, monkeypatch, endless):
     """And what comes after it is answered."""
     monkeypatch.setattr(serving, "QUESTION_SECONDS", 0.2)
