@@ -186,16 +186,15 @@ class Connection:
             raise self.error.with_traceback(None)
         return hello
 
-    def ask(self, question: Json, arguments: bytes) -> AskedQuestion:
-        """Send a question with its arguments as JSON."""
+    def ask(self, call: str, arguments: bytes) -> AskedQuestion:
+        """Send a call with its arguments as JSON."""
         number = next(self._numbers)
         asked = AskedQuestion(self, number)
         with self._lock:
             if self.error is not None:
                 raise self.error.with_traceback(None)
             self.asked[number] = asked
-        head = json.dumps({"id": number, **question}).encode()[:-1]
-        self._write(b'%b, "with": %b}\n' % (head, arguments))
+        self._write(b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments))
         return asked
 
     def tell(self, message: Json) -> None:
@@ -330,16 +329,11 @@ class Link:
             # Nobody waits for it: `error` has what came of it.
             in_thread(partial(self.open, POLL_SECONDS), f"host {self.host.name}")
 
-    def send(self, question: Json, arguments: bytes = b"{}") -> AskedQuestion:
-        """Send a question with its arguments as JSON; errors as of `open`."""
+    def send(self, call: str, arguments: bytes = b"{}") -> AskedQuestion:
+        """Send a call with its arguments as JSON; errors as of `open`."""
         self.open()
         assert self.connection is not None
-        return self.connection.ask(question, arguments)
-
-    def tell(self, message: Json) -> None:
-        """Send a message that has no answer, if connected."""
-        if self.connection is not None:
-            self.connection.tell(message)
+        return self.connection.ask(call, arguments)
 
     def close(self) -> None:
         """End the connection, without waiting for it; the program on the host ends with its

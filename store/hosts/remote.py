@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import threading
 from collections.abc import Callable, Sequence
@@ -14,7 +13,6 @@ from ..cleanup.bulk import CleanedUp
 from ..cleanup.plan import Expected
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
-from ..connection.stored_values import Json
 from ..edit.delete import Deleted
 from ..edit.flags import Change
 from ..edit.titles import Renamed
@@ -29,7 +27,6 @@ from .host import Host, HostError, fault, ssh_command
 from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
 from .ssh import ANSWER_SECONDS
 
-_LEASES = itertools.count(1)
 _LIST_BYTES = 32_000_000
 """Of all portions of a list of sessions; some 150,000 sessions."""
 _SOON = 1.0
@@ -45,7 +42,6 @@ class Lease:
 
     def __init__(self, link: Link, on_wait: Callable[[], object] = lambda: None) -> None:
         self.link, self.on_wait = link, on_wait
-        self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
         self._list_bytes = 0
         """Of the portions of the list that is being read."""
@@ -69,8 +65,7 @@ class Lease:
     def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
         types = codec.signature(name)
-        head: Json = {"lease": self._number, "ask": name}
-        question = self._running = self.link.send(head, codec.sent(name, values))
+        question = self._running = self.link.send(name, codec.sent(name, values))
         seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
         stopped: Any = values.get("stopped", never)
         for line in question.lines(seconds, stopped, changes=types.changes):
@@ -179,8 +174,7 @@ class Lease:
             self._running.cancel()
 
     def close(self) -> None:
-        """Close the store there; without a connection it is closed already."""
-        self.link.tell({"close": self._number})
+        """Nothing to do: the store there is closed when nothing is asked any more."""
 
 
 def _named(host: str, answer: Any) -> Any:

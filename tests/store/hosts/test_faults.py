@@ -110,7 +110,7 @@ def test_a_machine_that_falls_silent(links, server, monkeypatch):
     one.open()
     server.proxy.frozen = True
     with pytest.raises(HostError) as caught:
-        list(one.send({"lease": 1, "ask": "state"}).lines(0.3))
+        list(one.send("state").lines(0.3))
     assert caught.value.code == "host-silent"
     server.proxy.frozen = False
     assert one.open(0.0) and asked(one)
@@ -120,7 +120,7 @@ def test_progress_without_end(links, server):
     """It is no answer: a read is given up at its time limit, and a command has no progress."""
     said = """while printf '{"id": 1, "tell": 0.5}\n{"id": 2, "tell": 0.5}\n'; do :; done #"""
     one = links.of(server.host._replace(command=HELLO + said))
-    question = one.send({"lease": 1, "ask": "state"})
+    question = one.send("state")
     with pytest.raises(HostError) as caught:
         for line in question.lines(0.5):
             assert line.kind == "tell"
@@ -225,7 +225,7 @@ def test_no_answer_takes_memory_without_bound(server, call, before, count, each,
 def test_lines_that_wait_to_be_read_are_few(links, server):
     """Of progress there is room for a little, and nothing is kept behind an answer."""
     one = links.of(server.host._replace(command=SILENT))
-    question = one.send({"lease": 1, "ask": "state"})
+    question = one.send("state")
     for _number in range(100):
         question.heard(AnswerLine("tell", b"0.5"))
     question.heard(AnswerLine("portion", b" " * (link.PROGRESS_BYTES + 1)))
