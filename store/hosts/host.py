@@ -142,12 +142,6 @@ class HostError(StoreError):
         """What ssh or the host said, as it was said."""
 
 
-class HostRefusedError(HostError, RefusedError):
-    """A host answers, and refuses."""
-
-    exit_code = RefusedError.exit_code
-
-
 _SAID = (
     ("REMOTE HOST IDENTIFICATION HAS CHANGED", "host-key"),
     ("Host key verification failed", "host-new"),
@@ -240,41 +234,30 @@ _FAULTS = {
 }
 
 
-def fault(
-    host: Host,
-    kind: str,
-    *,
-    said: str = "",
-    seconds: float = 0.0,
-    version: str = "",
-    remedy: str = "",
-) -> HostError:
+def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: object) -> HostError:
     """Return an error with its sentence and remedy.
 
     Args:
         kind: A key of `_FAULTS`.
         said: What ssh or the host said; made printable here.
-        seconds: How long was waited.
-        version: Of hermes-browse there.
         remedy: In place of its own.
+        more: Further fields of its sentence.
     """
     fields = {
         "name": host.name,
         "said": one_line(said, 400) or "?",
-        "seconds": seconds,
         "command": one_line(host.command, 80),
-        "version": one_line(version, 20),
         "ssh": one_line(f"ssh {host.ssh}", 120),
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     found = _FAULTS[kind]
-    own = _(found.remedy, **fields)
-    sentence = _(found.sentence, **fields)
-    refused = kind == "host-rights"
-    error = (HostRefusedError if refused else HostError)(
-        host, found.code or kind, sentence, remedy=remedy or own
+    sentence = _(found.sentence, **fields, **more)
+    error = HostError(
+        host, found.code or kind, sentence, remedy=remedy or _(found.remedy, **fields)
     )
     error.said = said
+    if kind == "host-rights":
+        error.exit_code = RefusedError.exit_code
     return error
 
 

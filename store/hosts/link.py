@@ -48,7 +48,7 @@ _SHORT = 10_000
 _WAITING = 20
 """Lines about the progress of one question that may wait to be read."""
 PROGRESS_BYTES = 1_000_000
-"""A longer line about progress is neither sent nor kept."""
+"""A longer line about progress is not kept."""
 
 
 class AnswerLine(NamedTuple):

@@ -17,7 +17,6 @@ store, and is limited in time and memory.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import sqlite3
 import threading
@@ -38,7 +37,6 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .link import PROGRESS_BYTES
 from .ssh import ANSWER_BYTES
 
 _IDLE_SECONDS = 2.0
@@ -76,13 +74,6 @@ class _Question(msgspec.Struct, eq=False):
 
 
 _decoder = msgspec.json.Decoder(_Question)
-
-
-def _read_question(line: bytes) -> _Question:
-    try:
-        return _decoder.decode(line)
-    except msgspec.DecodeError:  # perhaps for half a surrogate pair
-        return _decoder.decode(codec.encode(json.loads(line)))
 
 
 class _Asked:
@@ -176,7 +167,7 @@ class Server:
             while line := source.readline(_QUESTION_BYTES):
                 # It was cut, as its caller is gone; or nobody knows what it means.
                 with contextlib.suppress(ValueError, RecursionError):
-                    self._heard(_read_question(line))
+                    self._heard(_decoder.decode(line))
         finally:
             self._ended.set()
             until = time.monotonic() + _END_SECONDS
@@ -213,9 +204,7 @@ class Server:
         """Send what a call has done so far. A change that goes on has its time again."""
         if asked.changes and not asked.is_stopped:
             asked.until = time.monotonic() + asked.seconds
-        line = _line(asked.id, kind, codec.encode(value))
-        if len(line) < PROGRESS_BYTES:
-            self._write(line)
+        self._write(_line(asked.id, kind, codec.encode(value)))
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:
         """Return the catalog of the store, read again when the file has changed."""
