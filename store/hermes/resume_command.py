@@ -111,7 +111,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         NotFoundError: There is no such session.
     """
     if not location.demo:
-        location.refuse_without_home("resume")
+        location.refuse_without_home()
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:

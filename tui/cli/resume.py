@@ -48,7 +48,7 @@ class ResumeCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         arguments, store, host = context.arguments, context.store, context.location.host
         if host is None:
-            context.location.refuse_without_home("resume")
+            context.location.refuse_without_home()
         source = arguments.source or "cli"
         session_id = store.last(source) if arguments.last else store.resolve(arguments.id)
         if session_id is None:

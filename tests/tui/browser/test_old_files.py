@@ -69,6 +69,17 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
+async def test_a_second_key_while_they_are_looked_for(hermes_home):
+    """It does not say that there are none."""
+    home_of(hermes_home, 3)
+    async with browser_of(hermes_home) as browser:
+        for _key in range(2):
+            browser.screen.switching.show_old()
+        assert browser.status.strip().startswith("looking for old transcripts …")
+        await browser.wait_until(lambda: isinstance(browser.screen, OldScreen))
+        await browser.settle()
+
+
 async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_home, tmp_path):
     """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest
     hits first."""

@@ -190,7 +190,7 @@ class Resuming:
         main, location = self._main, self._main.location
         if location.host is None and not main.store.is_several:
             # A command of the sample store would open an empty chat.
-            location.refuse_without_home("resume")
+            location.refuse_without_home()
         plan = await main.read(lambda store: self._read_plan(store, session_id))
         main.copy(plan.shell())
 
