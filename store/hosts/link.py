@@ -267,7 +267,7 @@ class Connection:
                 raise fault(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
-        self._link.fingerprint = said.fingerprint or self._link.fingerprint
+        self._link.said = said.fingerprint or self._link.said
         if said.hello is not None and not self.greeted.done():
             self._link.away_since = None
             with contextlib.suppress(Exception):  # too late
@@ -285,8 +285,8 @@ class Link:
         self.away_since: float | None = None
         """Unix seconds of the first failure since it last answered; None while it is not known to
         be away."""
-        self.fingerprint: tuple[int, ...] = ()
-        """Of the store there, as of its last change."""
+        self.said: tuple[int, ...] = ()
+        """The fingerprint of the store there, as of its last change."""
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -322,12 +322,16 @@ class Link:
                 known = self.connection = Connection(self)
             return known
 
-    def try_again(self) -> None:
-        """Connect in the background if the last attempt is a while ago; for a caller that polls."""
-        known = self.connection
-        if known and known.error and time.monotonic() - known.lost_at > POLL_SECONDS:
+    def fingerprint(self) -> tuple[int, ...]:
+        """Return what the host said last: it says so when the store changes. Nothing while it is
+        away; then it is tried again in the background, if the last attempt is a while ago."""
+        lost = self.connection
+        if lost is None or lost.error is None:
+            return self.said
+        if time.monotonic() - lost.lost_at > POLL_SECONDS:
             # Nobody waits for it: `error` has what came of it.
             in_thread(partial(self.open, POLL_SECONDS), f"host {self.host.name}")
+        return ()
 
     def send(self, call: str, arguments: bytes = b"{}") -> AskedQuestion:
         """Send a call with its arguments as JSON; errors as of `open`."""

@@ -203,12 +203,8 @@ class RemoteStore(Store):
         return Lease(self.link, lambda: self.on_wait())
 
     def fingerprint(self) -> Fingerprint:
-        """Return what the host said last; it says so when the store changes. Nothing while it is
-        away."""
-        if self.link.error is None:
-            return self.link.fingerprint
-        self.link.try_again()
-        return ()
+        """Return what changes when the store there does; nothing while it is away."""
+        return self.link.fingerprint()
 
     def open(self) -> Reader:
         """Refused: no statement is sent to another machine."""

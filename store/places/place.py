@@ -19,12 +19,12 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ..api import OpenStore, open_store
-from ..connection.connect import Fingerprint
+from ..connection.connect import Fingerprint, Store
 from ..errors import BrowseError, StoreEmptyError, StoreMissingError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hosts.host import Host
-from ..hosts.link import Link, Links
-from ..hosts.remote import locate_there, store_at
+from ..hosts.link import Links
+from ..hosts.remote import locate_there
 from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
@@ -168,6 +168,8 @@ class Place:
     def __init__(self, number: int, at: Location | Host, links: Links) -> None:
         self._at, self._links = at, links
         self.host = at if isinstance(at, Host) else None
+        self.link = links.of(self.host) if self.host is not None else None
+        """The connection to its host."""
         self.name = f"@{at.name}" if isinstance(at, Host) else at.profile or DEFAULT_PROFILE
         """As the list shows it: the profile, or `@` and the host."""
         self.keys = Keys(number, self.name)
@@ -187,11 +189,6 @@ class Place:
         """Of a host, in the background."""
         self._reading.set_result(None)
 
-    @property
-    def link(self) -> Link | None:
-        """The connection to its host."""
-        return self._links.of(self.host) if self.host is not None else None
-
     def location(self) -> Location:
         """Return where the store is; a host is asked. HostError if that cannot be reached."""
         return locate_there(self._links.of(self._at)) if isinstance(self._at, Host) else self._at
@@ -202,29 +199,20 @@ class Place:
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store does, or when there is something new to show of it."""
-        if self.link is None:
-            assert isinstance(self._at, Location)
-            return (self.reads, *store_at(self._at, self._links).fingerprint())
-        if self.link.error is None:
-            return (self.reads, *self.link.fingerprint)
-        self.link.try_again()
-        return (self.reads,)
-
-    @property
-    def _problem(self) -> BrowseError | None:
-        of_link = self.link.error if self.link is not None else None
-        return of_link or self.error
+        if self.link is not None:
+            return (self.reads, *self.link.fingerprint())
+        return (self.reads, *Store(self.location().path).fingerprint())
 
     @property
     def away(self) -> BrowseError | None:
         """Why nothing of it is shown; None if it was read, or is not in use yet."""
-        error = self._problem
+        error = (self.link and self.link.error) or self.error
         return None if isinstance(error, StoreMissingError | StoreEmptyError) else error
 
     @property
     def shown(self) -> list[Session]:
         """The sessions that are shown, with keys: none while it cannot be read."""
-        return self.sessions if self._problem is None else []
+        return self.sessions if self.error is None and self.away is None else []
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""

@@ -52,15 +52,9 @@ class FakeLink:
             raise self.error
         return self.hello
 
-    reconnect = open
-
-    def try_again(self) -> None:
-        """As of `Link`."""
-
-    @property
     def fingerprint(self) -> tuple[int, ...]:
         """As of `Link`."""
-        return Store(self.file).fingerprint()
+        return Store(self.file).fingerprint() if self.error is None else ()
 
 
 class FakeLease:
