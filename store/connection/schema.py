@@ -15,11 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Advice, NotAStoreError, StoreEmptyError
-from ..wording import N_, _
-
-NO_STORE = N_("Start Hermes once.")
-NO_CHAT = N_("Start a chat in Hermes.")
-"""Remedies for a store that is not there."""
+from ..wording import _
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
@@ -214,21 +210,16 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     if not tables:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.", path=path),
-            remedy=_(NO_CHAT),
+            remedy=_("Start a chat in Hermes."),
             advice=Advice.START_CHAT,
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
-        are_there = {"sessions", "messages"} <= tables
-        sentence = (
-            _("{path} has tables named sessions and messages, but they are not those of Hermes.")
-            if are_there
-            else _(
-                "{path} is an SQLite database, but not a Hermes session store: it has no "
-                "sessions and messages tables."
-            )
+        sentence = _(
+            "{path} is an SQLite database, but not a Hermes session store: it has other tables.",
+            path=path,
         )
-        raise NotAStoreError(sentence.format(path=path), advice=Advice.NAME_STORE)
+        raise NotAStoreError(sentence, advice=Advice.NAME_STORE)
     definitions = {str(name): str(sql) for kind, name, sql in objects if kind in ("table", "view")}
     schema = Schema(
         version=None,

@@ -44,7 +44,7 @@ from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle
 from ..wording import _
-from .host import Host, advised, refused
+from .host import Host, fault
 
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
@@ -289,10 +289,8 @@ _KINDS = {
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and issubclass(kind, BrowseError)
 }
-_OF_THE_HOST = {
-    *(BrowseError, errors.StoreError, errors.StoreMissingError, errors.StoreEmptyError),
-    *(errors.NotAStoreError, errors.StoreUnreadableError),
-}
+_NO_STORE = (errors.StoreMissingError, errors.StoreEmptyError, errors.NotAStoreError)
+_OF_THE_HOST = {*_NO_STORE, BrowseError, errors.StoreError, errors.StoreUnreadableError}
 """Errors that keep a host from being read at all."""
 
 
@@ -302,12 +300,16 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
     kind = type(error)
     if kind is errors.QueryInterruptedError:
         return kind(_("The query was interrupted."))
-    text = one_line(f"{error.sentence} {error.remedy}", 800).strip()
+    sentence = host.advice(one_line(error.sentence, 800))
+    remedy = host.advice(one_line(error.remedy, 800))
+    if kind in _NO_STORE:
+        remedy = _(
+            'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
+        )
     here: BrowseError
     if kind in _OF_THE_HOST:
-        here = refused(host, text)
+        here = fault(host, "host-refused", said=sentence, remedy=remedy)
     else:
-        sentence, remedy = advised(host, text)
         here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)
     here.is_unchanged, here.exit_code = False, error.exit_code
     return here

@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..connection.schema import NO_CHAT, NO_STORE
 from ..errors import RefusedError, StoreError
 from ..text import one_line
 from ..wording import N_, _
@@ -117,8 +116,6 @@ _CANNOT_RUN = re.compile(
 )
 """What shells say about a program that is there: its interpreter is missing, say, as after an
 upgrade of Python."""
-_SENTENCE_END = r"(?<=\.)\s+|(?<=。)"
-_STORE_OPTION = "--(?:home|db|demo)\\b"
 _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
 
@@ -286,7 +283,8 @@ def explain(
             return fault(host, "host-old", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
-        return refused(host, last.removeprefix("hermes-browse: "))
+        said = host.advice(last.removeprefix("hermes-browse: "))
+        return fault(host, "host-refused", said=said)
     return fault(host, "host-lost")
 
 
@@ -299,26 +297,3 @@ def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
     """Tell whether a shell has ended because it has no such program, or cannot run it."""
     word = host.command.split()[0]
     return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == word + _TCSH_SAYS)
-
-
-def refused(host: Host, said: str) -> HostError:
-    """Return the error of the program there, given its sentence."""
-    sentence, remedy = advised(host, said)
-    return fault(host, "host-refused", said=sentence, remedy=remedy)
-
-
-def advised(host: Host, said: str) -> tuple[str, str]:
-    """Return a sentence of the program there, and the remedy for it here.
-
-    Options that name a store are advice for whoever sits at that machine; here it is a line of the
-    configuration.
-    """
-    sentences = re.split(_SENTENCE_END, said)
-    start = {told for each in (NO_STORE, NO_CHAT) for told in (each, _(each))}
-    kept = [each for each in sentences if each not in start and not re.search(_STORE_OPTION, each)]
-    if len(kept) == len(sentences):
-        return host.advice(said), ""
-    elsewhere = _(
-        'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
-    )
-    return " ".join(kept).strip(), elsewhere
