@@ -29,7 +29,7 @@ from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
 from ..sessions.catalog import Catalog
-from ..sessions.models import Session
+from ..sessions.models import Session, View
 from ..sessions.relations import ORPHANED
 from ..sessions.session_rows import StoreState
 from . import place_of
@@ -156,6 +156,15 @@ def _with_keys(value: Mapping[Any, Any], change: Callable[[Any], Any]) -> Mappin
     return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
 
 
+class Figures(NamedTuple):
+    """What a store has, in short."""
+
+    sessions: int
+    bytes: int
+    last_active: float | None
+    """Unix seconds."""
+
+
 class Place:
     """A store among others.
 
@@ -177,6 +186,8 @@ class Place:
         """With its own ids; None until it is read."""
         self.sessions: list[Session] = []
         """Those of the catalog, with keys."""
+        self.figures: Figures | None = None
+        """None until they are read."""
         self.error: BrowseError | None = None
         """Why it could not be read."""
         self.reads = 0
@@ -213,6 +224,20 @@ class Place:
     def shown(self) -> list[Session]:
         """The sessions that are shown, with keys: none while it cannot be read."""
         return self.sessions if self.error is None and self.away is None else []
+
+    def look(self) -> None:
+        """Read the figures from a few rows; this may wait for a host. `error` says why that
+        failed."""
+        try:
+            with self.connect() as store:
+                summary = store.summary()
+                page = store.first_page(time.time(), view=View.ALL, limit=1)
+        except BrowseError as error:
+            self.error = error
+            return
+        newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
+        active = newest[0].last_active if newest else None
+        self.figures = Figures(summary.sessions or 0, summary.size, active)
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""

@@ -21,7 +21,7 @@ from ...work.application import Arrival
 from ..by_name import load
 from ..list.list_model import read_first
 from ..panes import Panes
-from .profiles_card import Figures, ProfilesCard, read_figures
+from .profiles_card import ProfilesCard
 
 
 class Switching:
@@ -42,8 +42,8 @@ class Switching:
     async def _choose(self) -> None:
         main, now = self._main, self._main.clock()
         here, hosts, links = main.host.here, main.options.hosts, main.host.links
-        places, figures = await main.call(lambda: _read_profiles(here, hosts, links))
-        main.open_card(ProfilesCard(places, figures, main.location, now), self._chosen)
+        places = await main.call(lambda: _looked_at(places_of(here, hosts, links)))
+        main.open_card(ProfilesCard(places, main.location, now), self._chosen)
 
     def _chosen(self, choice: Place | bool | None) -> None:
         if isinstance(choice, Place):
@@ -127,13 +127,12 @@ class Switching:
         main.host.switch_to(location, store, first, shown, arrival)
 
 
-def _read_profiles(
-    here: Location, hosts: Sequence[Host], links: Links
-) -> tuple[list[Place], dict[Place, Figures]]:
-    """Return the profiles and the hosts, and the figures of those profiles that can be read."""
-    places = places_of(here, hosts, links)
-    read = ((place, read_figures(place)) for place in places if place.host is None)
-    return places, {place: figures for place, figures in read if figures is not None}
+def _looked_at(places: Sequence[Place]) -> Sequence[Place]:
+    """Return places, the profiles among them with their figures."""
+    for place in places:
+        if place.host is None:
+            place.look()
+    return places
 
 
 def _read_places(
