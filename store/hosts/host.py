@@ -219,13 +219,8 @@ _FAULTS = {
         N_("Install it there again: its Python may be gone."),
         code="host-program",
     ),
-    "host-old": _Fault(
-        N_("{name}: its hermes-browse is too old for this ({said})."),
-        N_("Install the newest there."),
-        code="host-version",
-    ),
     "host-version": _Fault(
-        N_("{name}: its hermes-browse {version} is too old for this."),
+        N_("{name}: its hermes-browse is too old for this ({said})."),
         N_("Install the newest there."),
     ),
 }
@@ -280,7 +275,7 @@ def explain(
             is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
             return fault(host, "host-broken" if is_broken else "host-program", said=last)
         if exit_code == _USAGE:
-            return fault(host, "host-old", said=last)
+            return fault(host, "host-version", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
         said = host.advice(last.removeprefix("hermes-browse: "))

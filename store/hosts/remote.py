@@ -55,7 +55,7 @@ class Lease:
         """
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
-            raise fault(self.link.host, "host-version", version=one_line(hello.version, 20))
+            raise fault(self.link.host, "host-version", said=hello.version)
         if not codec.signature(name).changes:
             return self.ask(name, values)
         if "change" not in hello.rights:  # what fails here has sent nothing

@@ -81,8 +81,7 @@ class ResumeCommand(Subcommand):
 def as_configured(plan: ResumePlan) -> ResumePlan:
     """Apply the surface (terminal UI or classic) that the user has configured for the source of the
     plan."""
-    surfaces = read_start().options.surface
-    return on_surface(plan, surfaces) if surfaces else plan
+    return on_surface(plan, read_start().options.surface)
 
 
 def become(program: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -156,7 +156,7 @@ class Resuming:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
         plan = store.resume_plan(session_id, self._main.clock())
         surfaces = self._main.options.surface
-        return on_surface(plan, surfaces) if surfaces and not plan.host else plan
+        return on_surface(plan, surfaces)
 
     def _prepare(
         self, store: OpenStore, session_id: str
