@@ -92,10 +92,7 @@ def resume_problem(host: Host, store: OpenStore, session_id: str) -> HostProblem
 def _about_program(host: Host, error: HostError) -> HostProblem:
     """Find the program there, in the PATH of a login shell if that of a plain command lacks it."""
     as_told = HostProblem(error.code, error.sentence, error.mend)
-    try:
-        word, *more = shlex.split(host.command)
-    except ValueError:
-        return as_told
+    word, space, more = host.command.partition(" ")
     if not _WORD.fullmatch(word):
         return as_told
     plain = _find(host, f"command -v {word} || {{ test -e {word} && echo {word}; }} || true")
@@ -107,7 +104,7 @@ def _about_program(host: Host, error: HostError) -> HostProblem:
         return broken
     if plain:  # it is what the plain shell would have run
         return as_told
-    command = shlex.join([program, *more]).replace("\\", "\\\\").replace('"', '\\"')
+    command = f"{shlex.quote(program)}{space}{more}".replace("\\", "\\\\").replace('"', '\\"')
     return as_told._replace(
         remedy=_(
             'Its login shell finds it. Write below this host in the configuration: command = "{command}"',
