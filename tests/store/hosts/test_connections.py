@@ -99,7 +99,9 @@ def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_both_ends_end_with_ours(server, number):
     """However that ends: ssh here, the program there."""
-    code = ASKING + "one.open()\nprint(one.connection.ssh._process.pid, flush=True)\nsys.stdin.read()"
+    code = (
+        ASKING + "one.open()\nprint(one.connection.ssh._process.pid, flush=True)\nsys.stdin.read()"
+    )
     command = [sys.executable, "-c", code, *server.host]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
         ssh = int(ours.stdout.readline())
