@@ -88,7 +88,7 @@ class Schema(NamedTuple):
     @property
     def is_index_stale(self) -> bool:
         """Whether Hermes (0.22) has marked its search index as stale, until it has rebuilt it."""
-        return self.note("fts_stale") is not None
+        return "fts_stale" in self.notes
 
     def session(self, column: str, *, default: str = "NULL") -> str:
         """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
@@ -139,10 +139,6 @@ class Schema(NamedTuple):
     def without_search(self) -> Schema:
         """Return the same schema without the search indexes, for when they cannot be used."""
         return self._replace(fts=None, trigram=None)
-
-    def note(self, key: str) -> str | None:
-        """Return the value of a `state_meta` row about the search index; None if there is none."""
-        return self.notes.get(key)
 
 
 def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..errors import RefusedError, StoreError
+from ..errors import StoreError
 from ..text import one_line
 from ..wording import N_, _
 
@@ -125,8 +125,8 @@ class HostError(StoreError):
 
     Args:
         code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
-            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves`, `host-rights`
-            or `host-refused`.
+            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves` or
+            `host-refused`.
     """
 
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
@@ -198,11 +198,6 @@ _FAULTS = {
     "host-silent": _Fault(N_("{name}: it has not answered for {seconds:.0f} seconds.")),
     "host-noise": _Fault(N_("{name}: what came back is not an answer of hermes-browse ({said}).")),
     "host-refused": _Fault(N_("{name}: {said}")),
-    "host-rights": _Fault(
-        N_(
-            "{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."
-        )
-    ),
     "host-serves": _Fault(
         N_(
             "{name}: this key may only serve the browser, and this command needs one of its own there."
@@ -248,8 +243,6 @@ def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: ob
         host, found.code or kind, sentence, remedy=remedy or _(found.remedy, **fields)
     )
     error.said = said
-    if kind == "host-rights":
-        error.exit_code = RefusedError.exit_code
     return error
 
 

@@ -58,8 +58,6 @@ class Lease:
             raise fault(self.link.host, "host-version", said=hello.version)
         if not codec.signature(name).changes:
             return self.ask(name, values)
-        if "change" not in hello.rights:  # what fails here has sent nothing
-            raise fault(self.link.host, "host-rights")
         return self._change(name, values)
 
     def ask(self, name: str, values: codec.Arguments) -> Any:

@@ -248,7 +248,7 @@ class Place:
 
     def retry(self) -> None:
         """Read it now, even shortly after a failure; this may wait for a host."""
-        if self.link is not None and self.link.error is not None:
+        if self.link is not None:
             with contextlib.suppress(BrowseError):  # `away` has it
                 self.link.open(0.0)
         self.read()

@@ -46,7 +46,7 @@ class FakeLink:
         """Be there again."""
         self.error = self.away_since = None
 
-    def open(self) -> Hello:
+    def open(self, wait: float | None = None) -> Hello:
         """As of `Link`."""
         if self.error is not None:
             raise self.error
