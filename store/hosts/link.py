@@ -161,6 +161,9 @@ class Connection:
         self.asked: dict[int, AskedQuestion] = {}
         """By number, until answered."""
         self.ssh: SshProcess | None = None
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        """To be sent by a thread of its own: a host that reads nothing keeps nobody waiting. None is
+        the end."""
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._noise = ""
@@ -171,8 +174,10 @@ class Connection:
         except HostError as error:
             self.end(error)
             return
-        listening = (self._listen, f"host {self._host.name}", (self.ssh,))
-        threading.Thread(None, *listening, daemon=True).start()
+        for work in (self._listen, self._send):
+            threading.Thread(
+                target=work, name=f"host {self._host.name}", args=(self.ssh,), daemon=True
+            ).start()
 
     def hello(self) -> Hello:
         """Return what the host said first. HostError if it cannot be reached, or was lost."""
@@ -194,16 +199,13 @@ class Connection:
             if self.error is not None:
                 raise self.error.with_traceback(None)
             self.asked[number] = asked
-        self._write(b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments))
+        line = b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments)
+        self._lines.put(line)
         return asked
 
     def tell(self, message: Json) -> None:
         """Send a message that has no answer."""
-        self._write(json.dumps(message).encode() + b"\n")
-
-    def _write(self, line: bytes) -> None:
-        if self.ssh is not None:
-            self.ssh.write(line)
+        self._lines.put(json.dumps(message).encode() + b"\n")
 
     def silent(self, seconds: float) -> HostError:
         """End it, as it has not answered for so long."""
@@ -223,12 +225,17 @@ class Connection:
             self._link.away_since = self._link.away_since or time.time()
             self.error, self.lost_at = error, time.monotonic()
             waiting = list(self.asked.values())
+        self._lines.put(None)
         with contextlib.suppress(Exception):  # it has its answer
             self.greeted.set_exception(error)
         for question in waiting:
             question.fail(error)
 
-    # The thread that listens
+    # The threads that send and listen
+
+    def _send(self, ssh: SshProcess) -> None:
+        while (line := self._lines.get()) is not None:
+            ssh.write(line)
 
     def _listen(self, ssh: SshProcess) -> None:
         try:
