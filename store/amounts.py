@@ -61,21 +61,15 @@ def parse_age(text: str) -> float:
                     number=number,
                 )
             )
-    is_age = (
-        bool(parts)
-        and not _PART.sub("", word).strip()
-        and all(unit in _UNITS for _number, unit in parts)
-    )
-    if not is_age:
+    is_age = not _PART.sub("", word).strip() and all(unit in _UNITS for _number, unit in parts)
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts) if is_age else 0.0
+    if not (parts and is_age) or seconds > _MAX_SECONDS:
         raise ValueError(
             _(
                 "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)",
                 text=text,
             )
         )
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-    if seconds > _MAX_SECONDS:
-        raise ValueError(_("{text!r} is more than three thousand years", text=text))
     return seconds
 
 

@@ -75,21 +75,14 @@ _FOLDERS = {
 """The folder of each module."""
 
 
-class Module:
-    """Such a module."""
+class Later:
+    """Such a module, or a function of it."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, function: str) -> Function:
-        return Function(self._name, function)
-
-
-class Function:
-    """A function of such a module."""
-
-    def __init__(self, module: str, name: str) -> None:
+    def __init__(self, module: str, name: str = "") -> None:
         self._module, self._name = module, name
+
+    def __getattr__(self, name: str) -> Later:
+        return Later(self._module, name)
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
@@ -102,8 +95,8 @@ class Function:
         return self.__wrapped__(*args, **named)
 
 
-def __getattr__(name: str) -> Module:
+def __getattr__(name: str) -> Later:
     for folder, modules in _FOLDERS.items():
         if name in modules:
-            return Module(f"{folder}.{name}")
+            return Later(f"{folder}.{name}")
     raise AttributeError(name)

@@ -30,7 +30,7 @@ from ..text import as_text
 from ..wording import _
 from .failures import opened, translated
 from .reader import FileFacts, Reader
-from .schema import NO_CHAT, NO_STORE, Schema, read_schema
+from .schema import Schema, read_schema
 
 Fingerprint = tuple[int, ...]
 _FileKey = tuple[int, int]
@@ -124,7 +124,7 @@ class Store:
         except FileNotFoundError:
             raise StoreMissingError(
                 _("There is no session store at {path}.", path=self.path),
-                remedy=_(NO_STORE),
+                remedy=_("Start Hermes once."),
                 advice=Advice.OPEN_ANOTHER,
             ) from None
         except OSError as error:
@@ -139,7 +139,7 @@ class Store:
         if not stat.st_size and not _size(self.wal_path):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.", path=self.path),
-                remedy=_(NO_CHAT),
+                remedy=_("Start a chat in Hermes."),
                 advice=Advice.START_CHAT,
             )
         return stat.st_dev, stat.st_ino

@@ -15,11 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Advice, NotAStoreError, StoreEmptyError
-from ..wording import N_, _
-
-NO_STORE = N_("Start Hermes once.")
-NO_CHAT = N_("Start a chat in Hermes.")
-"""Remedies for a store that is not there."""
+from ..wording import _
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
@@ -92,7 +88,7 @@ class Schema(NamedTuple):
     @property
     def is_index_stale(self) -> bool:
         """Whether Hermes (0.22) has marked its search index as stale, until it has rebuilt it."""
-        return self.note("fts_stale") is not None
+        return "fts_stale" in self.notes
 
     def session(self, column: str, *, default: str = "NULL") -> str:
         """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
@@ -143,10 +139,6 @@ class Schema(NamedTuple):
     def without_search(self) -> Schema:
         """Return the same schema without the search indexes, for when they cannot be used."""
         return self._replace(fts=None, trigram=None)
-
-    def note(self, key: str) -> str | None:
-        """Return the value of a `state_meta` row about the search index; None if there is none."""
-        return self.notes.get(key)
 
 
 def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
@@ -214,21 +206,16 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     if not tables:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.", path=path),
-            remedy=_(NO_CHAT),
+            remedy=_("Start a chat in Hermes."),
             advice=Advice.START_CHAT,
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
-        are_there = {"sessions", "messages"} <= tables
-        sentence = (
-            _("{path} has tables named sessions and messages, but they are not those of Hermes.")
-            if are_there
-            else _(
-                "{path} is an SQLite database, but not a Hermes session store: it has no "
-                "sessions and messages tables."
-            )
+        sentence = _(
+            "{path} is an SQLite database, but not a Hermes session store: it has other tables.",
+            path=path,
         )
-        raise NotAStoreError(sentence.format(path=path), advice=Advice.NAME_STORE)
+        raise NotAStoreError(sentence, advice=Advice.NAME_STORE)
     definitions = {str(name): str(sql) for kind, name, sql in objects if kind in ("table", "view")}
     schema = Schema(
         version=None,

@@ -241,7 +241,7 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
     if tx.schema.is_index_stale:
         return (_("The search index is out of date until Hermes rebuilds it."),)
     pages, size = (as_int(tx.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))
-    if pages * size > _CHECKED or tx.schema.note("fts_rebuild_high_water") is not None:
+    if pages * size > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
         return ()
     notes: list[str] = []
     for index in filter(None, (tx.schema.fts, tx.schema.trigram)):

@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..files import read_regular, user_folder
 from ..hosts.host import Host
-from ..wording import _, pgettext
+from ..wording import _
 
 DATABASE = "state.db"
 DEFAULT_PROFILE = "default"
@@ -68,14 +68,15 @@ class Location(NamedTuple):
         found = profiles(self.root) if self.root is not None else []
         return [each._replace(demo=self.demo, note=self.note) for each in found]
 
-    def refuse_without_home(self, what: str) -> None:
-        """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make
-        smaller`."""
+    def refuse_without_home(self) -> None:
+        """Raise RefusedError if Hermes would not open this store."""
         if self.demo:
-            sentence = _("This is the sample store: Hermes cannot {action} it.")
+            sentence = _("This is the sample store: Hermes does not open it.")
             remedy = _("Open a store of your own.")
         elif self.host is not None:
-            sentence = _("This store is on {name}: Hermes cannot {action} it from here.")
+            sentence = _(
+                "This store is on {name}: Hermes does not open it from here.", name=self.host.name
+            )
             remedy = _(
                 "Do it there: `ssh -t {ssh} {command}`.",
                 ssh=self.host.ssh,
@@ -83,26 +84,18 @@ class Location(NamedTuple):
             )
         elif self.old_files is not None:
             sentence = _(
-                "These are files in {folder}, not sessions of the store: Hermes cannot "
-                "{action} them."
+                "These are files in {folder}, not sessions of the store: Hermes does not open them.",
+                folder=self.old_files,
             )
             remedy = _("They can be read, searched, copied and exported.")
         elif self.root is None:
             sentence = _(
-                "Hermes cannot {action} from {path}: it is not the state.db of a Hermes root "
-                "or profile."
+                "Hermes does not open {path}: it is not the state.db of a Hermes root or profile.",
+                path=self.path,
             )
             remedy = _("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only.")
         else:
             return
-        actions = {
-            "resume": pgettext("Hermes cannot …", "resume"),
-            "make smaller": pgettext("Hermes cannot …", "make smaller"),
-        }
-        name = self.host.name if self.host is not None else ""
-        sentence = sentence.format(
-            action=actions[what], name=name, folder=self.old_files, path=self.path
-        )
         raise RefusedError(sentence, remedy=remedy)
 
 

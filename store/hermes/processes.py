@@ -56,12 +56,10 @@ def find_hermes() -> str | None:
 
     It is looked for on PATH, beside this program, in `~/.local/bin`, and by the user's login shell.
     """
-    if (found := shutil.which(_NAME)) is not None:
-        return found
-    folders = [Path(sys.argv[0]).absolute().parent, Path.home() / ".local" / "bin"]
-    if (found := shutil.which(_NAME, path=os.pathsep.join(map(str, folders)))) is not None:
-        return found
-    return _found_by_login()
+    beside, own = Path(sys.argv[0]).absolute().parent, Path.home() / ".local" / "bin"
+    folders = [os.environ.get("PATH", os.defpath), str(beside), str(own)]
+    path = os.pathsep.join(filter(None, folders))
+    return shutil.which(_NAME, path=path) or _found_by_login()
 
 
 def hermes_word(executable: str | None) -> str:
@@ -102,6 +100,10 @@ def hermes_version(executable: str) -> str | None:
 
 _PROCESSES = Path("/proc")
 _DELETED = " (deleted)"
+_HERMES = re.compile(r"(?<!\S)hermes\S*(?: [A-Za-z]+(?!\S))?")
+"""A program of Hermes in a command line, with its command."""
+_LSOF_PROCESS = re.compile(r"(?m)^p(\d+)\nc(.*)$")
+"""One field a line: p for the process, c for its name (lsof(8), "output for other programs")."""
 _LSOF_TIMEOUT = 5.0
 """Seconds; `lsof` may hang on a network drive."""
 
@@ -120,16 +122,12 @@ def _name(process: Path) -> str:
     """Return the name of a process, without its arguments, which may hold a secret."""
     try:
         words = os.fsdecode((process / "cmdline").read_bytes()).split("\0")[:6]
-        names = [os.path.basename(word) for word in words]
         name = (process / "comm").read_text(errors="replace").strip()
     except OSError:
-        name, names = "", []
-    for number, word in enumerate(names):
-        if word.startswith("hermes"):
-            command = "".join(names[number + 1 : number + 2])
-            name = f"{word} {command}" if command.isalpha() else word
-            break
-    return one_line(name, 60) or _("a process")
+        return _("a process")
+    line = " ".join(map(os.path.basename, words))
+    of_hermes = _HERMES.search(line)
+    return one_line(of_hermes[0] if of_hermes else name, 60) or _("a process")
 
 
 def _held(process: Path, path: str) -> set[str]:
@@ -146,18 +144,15 @@ def _held(process: Path, path: str) -> set[str]:
 def _by_lsof(path: str) -> list[Holder] | None:
     """List the processes from `lsof` (macOS, the BSDs); None if it is missing or fails."""
     files = [file for file in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(file)]
-    # One field per line: p for the process, c for its name (lsof(8), "output for other programs").
     done = run_quietly(["lsof", "-w", "-F", "pc", "--", *files], _LSOF_TIMEOUT) if files else None
     if done is None or done.returncode > (0 if done.stderr.strip() else 1):
         return None  # 1 without a message means that nobody has a file open
-    programs: dict[int, str] = {}
-    pid = 0
-    for line in done.stdout.splitlines():
-        if line[:1] == "p" and line[1:].isdecimal():
-            pid = int(line[1:])
-        elif line[:1] == "c" and pid not in (0, os.getpid()):
-            programs[pid] = one_line(line[1:], 60) or _("a process")
-    return [Holder(pid, name, False) for pid, name in sorted(programs.items())]
+    programs = {int(pid): name for pid, name in _LSOF_PROCESS.findall(done.stdout)}
+    programs.pop(os.getpid(), None)
+    return [
+        Holder(pid, one_line(name, 60) or _("a process"), False)
+        for pid, name in sorted(programs.items())
+    ]
 
 
 def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:

@@ -4,11 +4,9 @@ it."""
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -20,7 +18,7 @@ from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
 from .homes import Location
-from .processes import find_hermes, hermes_word, run_quietly
+from .processes import find_hermes, hermes_word
 
 GATEWAY_SOURCES = frozenset(
     [
@@ -36,8 +34,6 @@ SURFACES = ("cli", "tui")
 """Selected by `hermes --cli` and `--tui` (0.19); without either, Hermes' configuration decides."""
 ANY_SOURCE = "any"
 """Setting for all other sources."""
-_TIMEOUT = 20.0
-"""Seconds; the first start of a Python program is slow."""
 
 
 class Caution(NamedTuple):
@@ -111,7 +107,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         NotFoundError: There is no such session.
     """
     if not location.demo:
-        location.refuse_without_home("resume")
+        location.refuse_without_home()
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
@@ -195,27 +191,13 @@ def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
         yield Caution("gateway", text.format(source=source))
 
 
-@lru_cache(maxsize=4)
-def options_of(executable: str) -> frozenset[str]:
-    """Return the long options in the `--help` of a `hermes`, given by its full path; empty if that
-    fails."""
-    # Only at the start of a line: elsewhere the text may mention options of other programs.
-    done = run_quietly([executable, "--help"], _TIMEOUT)
-    text = done.stdout if done is not None else ""
-    return frozenset(re.findall(r"^ +(?:-\w[^-\n]*, )?(--[a-z][a-z-]*)", text, re.MULTILINE))
-
-
 def on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
-    """Add the option for the surface configured for the source of a conversation, if this `hermes`
-    knows it.
+    """Add the option for the surface configured for the source of a conversation.
 
-    `surfaces` maps a source, or `any` for the others, to `cli` or `tui`. A `hermes` that does not
-    know the option would refuse to start.
+    `surfaces` maps a source, or `any` for the others, to one of `SURFACES`. Another machine decides
+    itself.
     """
     surface = surfaces.get(plan.conversation.source, surfaces.get(ANY_SOURCE))
-    if surface not in SURFACES or plan.executable is None:
+    if surface is None or plan.host:
         return plan
-    option = f"--{surface}"
-    if option in plan.argv or option not in options_of(plan.executable):
-        return plan
-    return replace(plan, argv=(*plan.argv[:-1], option, plan.argv[-1]))
+    return replace(plan, argv=(*plan.argv[:-1], f"--{surface}", plan.argv[-1]))

@@ -44,17 +44,18 @@ from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle
 from ..wording import _
-from .host import Host, advised, refused
+from .host import Host, fault
 
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
-PROTOCOL = 6
+PROTOCOL = 7
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
 ITEMS = 2_000_000
 """Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
-_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""A text; also one without an end, behind which nothing is looked at twice."""
 _STAYS = (Catalog, Catalog | None, KnownSizes | None)
 """Types of arguments of which each side has its own."""
 _TYPES = {
@@ -76,34 +77,20 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
-class _Received:
-    """An argument that does not travel as itself, made of what came."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-
-class _QueryText(_Received):
-    """A `Query` as it travels: a text, which the other side parses."""
-
-
-class _SelectionTexts(_Received):
-    """A `Selection` as it travels: its line, and the marked ids."""
-
-
 _SENT_AS: Mapping[object, object] = {
-    Query: _QueryText,
-    Query | str: _QueryText,
-    Selection: _SelectionTexts,
+    Query: str,
+    Query | str: str,
+    Selection: tuple[str, frozenset[str]],
 }
-"""Types of arguments that do not travel as themselves."""
+"""Types of arguments that do not travel as themselves: their text, which the other side parses; a
+selection has marked ids as well."""
 
 
 class Signature(NamedTuple):
     """The types of a call."""
 
     parameters: Arguments
-    """Those that travel, each with the type that it has on the way."""
+    """Those that travel."""
     arguments: type[msgspec.Struct]
     """A structure of them."""
     own: tuple[str, ...]
@@ -135,10 +122,10 @@ def signature(name: str) -> Signature:
         elif (reported := _reported(kind)) is not None:
             reports[parameter.name] = reported
         elif parameter.name != "stopped":
-            sent[parameter.name] = _SENT_AS.get(kind, kind)
+            sent[parameter.name] = kind
             is_needed = parameter.default is parameter.empty
             default = msgspec.NODEFAULT if is_needed else parameter.default
-            fields.append((parameter.name, sent[parameter.name], default))
+            fields.append((parameter.name, _SENT_AS.get(kind, kind), default))
     return Signature(
         sent,
         msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
@@ -191,11 +178,6 @@ def _decode_hook(kind: type, value: object) -> object:
         return error
     if kind is Path:
         return Path(str(value))
-    if kind is _QueryText:
-        return kind(parse(msgspec.convert(value, str), now=time.time()))
-    if kind is _SelectionTexts:
-        line, marks = msgspec.convert(value, tuple[str, frozenset[str]])
-        return kind(Selection(parse_line(line, time.time()), marks))
     if kind is object:  # a value as it is stored
         return value
     raise NotImplementedError(kind.__name__)
@@ -222,9 +204,7 @@ def is_too_much(raw: bytes) -> bool:
     """Whether JSON has more values or texts than anyone would send."""
     if raw.count(b'"') - raw.count(b'\\"') > 2 * STRINGS:
         return True
-    if _count_items(raw) <= ITEMS:
-        return False
-    return _count_items(_TEXT.sub(b"", raw)) > ITEMS
+    return _count_items(raw) > ITEMS and _count_items(_TEXT.sub(b"", raw)) > ITEMS
 
 
 def _count_items(raw: bytes) -> int:
@@ -279,12 +259,18 @@ def received(name: str, given: msgspec.Raw) -> dict[str, object]:
     Raises:
         ValueError: One is unknown, missing, or not of its type.
     """
-    arguments: Any = decode(given, signature(name).arguments)
-    values: dict[str, object] = msgspec.structs.asdict(arguments)
+    types = signature(name)
+    arguments: Any = decode(given, types.arguments)
     return {
-        each: value.value if isinstance(value, _Received) else value
-        for each, value in values.items()
+        each: _received(kind, getattr(arguments, each)) for each, kind in types.parameters.items()
     }
+
+
+def _received(kind: object, value: Any) -> object:
+    if kind is Selection:
+        line, marks = value
+        return Selection(parse_line(line, time.time()), marks)
+    return parse(value, now=time.time()) if kind in (Query, Query | str) else value
 
 
 class Failure(NamedTuple):
@@ -303,10 +289,8 @@ _KINDS = {
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and issubclass(kind, BrowseError)
 }
-_OF_THE_HOST = {
-    *(BrowseError, errors.StoreError, errors.StoreMissingError, errors.StoreEmptyError),
-    *(errors.NotAStoreError, errors.StoreUnreadableError),
-}
+_NO_STORE = (errors.StoreMissingError, errors.StoreEmptyError, errors.NotAStoreError)
+_OF_THE_HOST = {*_NO_STORE, BrowseError, errors.StoreError, errors.StoreUnreadableError}
 """Errors that keep a host from being read at all."""
 
 
@@ -316,12 +300,16 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
     kind = type(error)
     if kind is errors.QueryInterruptedError:
         return kind(_("The query was interrupted."))
-    text = one_line(f"{error.sentence} {error.remedy}", 800).strip()
+    sentence = host.advice(one_line(error.sentence, 800))
+    remedy = host.advice(one_line(error.remedy, 800))
+    if kind in _NO_STORE:
+        remedy = _(
+            'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
+        )
     here: BrowseError
     if kind in _OF_THE_HOST:
-        here = refused(host, text)
+        here = fault(host, "host-refused", said=sentence, remedy=remedy)
     else:
-        sentence, remedy = advised(host, text)
         here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)
     here.is_unchanged, here.exit_code = False, error.exit_code
     return here

@@ -9,8 +9,7 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..connection.schema import NO_CHAT, NO_STORE
-from ..errors import RefusedError, StoreError
+from ..errors import StoreError
 from ..text import one_line
 from ..wording import N_, _
 
@@ -117,8 +116,6 @@ _CANNOT_RUN = re.compile(
 )
 """What shells say about a program that is there: its interpreter is missing, say, as after an
 upgrade of Python."""
-_SENTENCE_END = r"(?<=\.)\s+|(?<=。)"
-_STORE_OPTION = "--(?:home|db|demo)\\b"
 _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
 
@@ -128,8 +125,8 @@ class HostError(StoreError):
 
     Args:
         code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
-            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves`, `host-rights`
-            or `host-refused`.
+            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves` or
+            `host-refused`.
     """
 
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
@@ -140,12 +137,6 @@ class HostError(StoreError):
         """The remedy alone, without the command that says more; may be empty."""
         self.said = ""
         """What ssh or the host said, as it was said."""
-
-
-class HostRefusedError(HostError, RefusedError):
-    """A host answers, and refuses."""
-
-    exit_code = RefusedError.exit_code
 
 
 _SAID = (
@@ -207,11 +198,6 @@ _FAULTS = {
     "host-silent": _Fault(N_("{name}: it has not answered for {seconds:.0f} seconds.")),
     "host-noise": _Fault(N_("{name}: what came back is not an answer of hermes-browse ({said}).")),
     "host-refused": _Fault(N_("{name}: {said}")),
-    "host-rights": _Fault(
-        N_(
-            "{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."
-        )
-    ),
     "host-serves": _Fault(
         N_(
             "{name}: this key may only serve the browser, and this command needs one of its own there."
@@ -228,51 +214,33 @@ _FAULTS = {
         N_("Install it there again: its Python may be gone."),
         code="host-program",
     ),
-    "host-old": _Fault(
-        N_("{name}: its hermes-browse is too old for this ({said})."),
-        N_("Install the newest there."),
-        code="host-version",
-    ),
     "host-version": _Fault(
-        N_("{name}: its hermes-browse {version} is too old for this."),
+        N_("{name}: its hermes-browse is too old for this ({said})."),
         N_("Install the newest there."),
     ),
 }
 
 
-def fault(
-    host: Host,
-    kind: str,
-    *,
-    said: str = "",
-    seconds: float = 0.0,
-    version: str = "",
-    remedy: str = "",
-) -> HostError:
+def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: object) -> HostError:
     """Return an error with its sentence and remedy.
 
     Args:
         kind: A key of `_FAULTS`.
         said: What ssh or the host said; made printable here.
-        seconds: How long was waited.
-        version: Of hermes-browse there.
         remedy: In place of its own.
+        more: Further fields of its sentence.
     """
     fields = {
         "name": host.name,
         "said": one_line(said, 400) or "?",
-        "seconds": seconds,
         "command": one_line(host.command, 80),
-        "version": one_line(version, 20),
         "ssh": one_line(f"ssh {host.ssh}", 120),
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     found = _FAULTS[kind]
-    own = _(found.remedy, **fields)
-    sentence = _(found.sentence, **fields)
-    refused = kind == "host-rights"
-    error = (HostRefusedError if refused else HostError)(
-        host, found.code or kind, sentence, remedy=remedy or own
+    sentence = _(found.sentence, **fields, **more)
+    error = HostError(
+        host, found.code or kind, sentence, remedy=remedy or _(found.remedy, **fields)
     )
     error.said = said
     return error
@@ -300,10 +268,11 @@ def explain(
             is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
             return fault(host, "host-broken" if is_broken else "host-program", said=last)
         if exit_code == _USAGE:
-            return fault(host, "host-old", said=last)
+            return fault(host, "host-version", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
-        return refused(host, last.removeprefix("hermes-browse: "))
+        said = host.advice(last.removeprefix("hermes-browse: "))
+        return fault(host, "host-refused", said=said)
     return fault(host, "host-lost")
 
 
@@ -316,26 +285,3 @@ def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
     """Tell whether a shell has ended because it has no such program, or cannot run it."""
     word = host.command.split()[0]
     return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == word + _TCSH_SAYS)
-
-
-def refused(host: Host, said: str) -> HostError:
-    """Return the error of the program there, given its sentence."""
-    sentence, remedy = advised(host, said)
-    return fault(host, "host-refused", said=sentence, remedy=remedy)
-
-
-def advised(host: Host, said: str) -> tuple[str, str]:
-    """Return a sentence of the program there, and the remedy for it here.
-
-    Options that name a store are advice for whoever sits at that machine; here it is a line of the
-    configuration.
-    """
-    sentences = re.split(_SENTENCE_END, said)
-    start = {told for each in (NO_STORE, NO_CHAT) for told in (each, _(each))}
-    kept = [each for each in sentences if each not in start and not re.search(_STORE_OPTION, each)]
-    if len(kept) == len(sentences):
-        return host.advice(said), ""
-    elsewhere = _(
-        'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
-    )
-    return " ".join(kept).strip(), elsewhere

@@ -48,7 +48,7 @@ _SHORT = 10_000
 _WAITING = 20
 """Lines about the progress of one question that may wait to be read."""
 PROGRESS_BYTES = 1_000_000
-"""A longer line about progress is neither sent nor kept."""
+"""A longer line about progress is not kept."""
 
 
 class AnswerLine(NamedTuple):
@@ -161,6 +161,9 @@ class Connection:
         self.asked: dict[int, AskedQuestion] = {}
         """By number, until answered."""
         self.ssh: SshProcess | None = None
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        """To be sent by a thread of its own: a host that reads nothing keeps nobody waiting. None is
+        the end."""
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._noise = ""
@@ -171,8 +174,10 @@ class Connection:
         except HostError as error:
             self.end(error)
             return
-        listening = (self._listen, f"host {self._host.name}", (self.ssh,))
-        threading.Thread(None, *listening, daemon=True).start()
+        for work in (self._listen, self._send):
+            threading.Thread(
+                target=work, name=f"host {self._host.name}", args=(self.ssh,), daemon=True
+            ).start()
 
     def hello(self) -> Hello:
         """Return what the host said first. HostError if it cannot be reached, or was lost."""
@@ -186,25 +191,21 @@ class Connection:
             raise self.error.with_traceback(None)
         return hello
 
-    def ask(self, question: Json, arguments: bytes) -> AskedQuestion:
-        """Send a question with its arguments as JSON."""
+    def ask(self, call: str, arguments: bytes) -> AskedQuestion:
+        """Send a call with its arguments as JSON."""
         number = next(self._numbers)
         asked = AskedQuestion(self, number)
         with self._lock:
             if self.error is not None:
                 raise self.error.with_traceback(None)
             self.asked[number] = asked
-        head = json.dumps({"id": number, **question}).encode()[:-1]
-        self._write(b'%b, "with": %b}\n' % (head, arguments))
+        line = b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments)
+        self._lines.put(line)
         return asked
 
     def tell(self, message: Json) -> None:
         """Send a message that has no answer."""
-        self._write(json.dumps(message).encode() + b"\n")
-
-    def _write(self, line: bytes) -> None:
-        if self.ssh is not None:
-            self.ssh.write(line)
+        self._lines.put(json.dumps(message).encode() + b"\n")
 
     def silent(self, seconds: float) -> HostError:
         """End it, as it has not answered for so long."""
@@ -224,12 +225,17 @@ class Connection:
             self._link.away_since = self._link.away_since or time.time()
             self.error, self.lost_at = error, time.monotonic()
             waiting = list(self.asked.values())
+        self._lines.put(None)
         with contextlib.suppress(Exception):  # it has its answer
             self.greeted.set_exception(error)
         for question in waiting:
             question.fail(error)
 
-    # The thread that listens
+    # The threads that send and listen
+
+    def _send(self, ssh: SshProcess) -> None:
+        while (line := self._lines.get()) is not None:
+            ssh.write(line)
 
     def _listen(self, ssh: SshProcess) -> None:
         try:
@@ -268,7 +274,7 @@ class Connection:
                 raise fault(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
-        self._link.fingerprint = said.fingerprint or self._link.fingerprint
+        self._link.said = said.fingerprint or self._link.said
         if said.hello is not None and not self.greeted.done():
             self._link.away_since = None
             with contextlib.suppress(Exception):  # too late
@@ -286,8 +292,8 @@ class Link:
         self.away_since: float | None = None
         """Unix seconds of the first failure since it last answered; None while it is not known to
         be away."""
-        self.fingerprint: tuple[int, ...] = ()
-        """Of the store there, as of its last change."""
+        self.said: tuple[int, ...] = ()
+        """The fingerprint of the store there, as of its last change."""
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -323,23 +329,22 @@ class Link:
                 known = self.connection = Connection(self)
             return known
 
-    def try_again(self) -> None:
-        """Connect in the background if the last attempt is a while ago; for a caller that polls."""
-        known = self.connection
-        if known and known.error and time.monotonic() - known.lost_at > POLL_SECONDS:
+    def fingerprint(self) -> tuple[int, ...]:
+        """Return what the host said last: it says so when the store changes. Nothing while it is
+        away; then it is tried again in the background, if the last attempt is a while ago."""
+        lost = self.connection
+        if lost is None or lost.error is None:
+            return self.said
+        if time.monotonic() - lost.lost_at > POLL_SECONDS:
             # Nobody waits for it: `error` has what came of it.
             in_thread(partial(self.open, POLL_SECONDS), f"host {self.host.name}")
+        return ()
 
-    def send(self, question: Json, arguments: bytes = b"{}") -> AskedQuestion:
-        """Send a question with its arguments as JSON; errors as of `open`."""
+    def send(self, call: str, arguments: bytes = b"{}") -> AskedQuestion:
+        """Send a call with its arguments as JSON; errors as of `open`."""
         self.open()
         assert self.connection is not None
-        return self.connection.ask(question, arguments)
-
-    def tell(self, message: Json) -> None:
-        """Send a message that has no answer, if connected."""
-        if self.connection is not None:
-            self.connection.tell(message)
+        return self.connection.ask(call, arguments)
 
     def close(self) -> None:
         """End the connection, without waiting for it; the program on the host ends with its

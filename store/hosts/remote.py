@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,43 +13,24 @@ from ..cleanup.bulk import CleanedUp
 from ..cleanup.plan import Expected
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
-from ..connection.stored_values import Json
 from ..edit.delete import Deleted
-from ..edit.flags import Change, RowChange
-from ..edit.restore import Restored
+from ..edit.flags import Change
 from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
-from ..sessions.models import Session
 from ..text import one_line
 from ..trash.progress import never
-from ..wording import N_, _
+from ..wording import _
 from . import codec
 from .host import Host, HostError, fault, ssh_command
 from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
 from .ssh import ANSWER_SECONDS
 
-_LEASES = itertools.count(1)
 _LIST_BYTES = 32_000_000
 """Of all portions of a list of sessions; some 150,000 sessions."""
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
-_FLAGS = {
-    "archive": ("archived", N_("archived {conversation}")),
-    "unarchive": ("archived", N_("brought back {conversation}")),
-    "pin": ("pinned", N_("pinned {conversation}")),
-    "unpin": ("pinned", N_("unpinned {conversation}")),
-}
-"""Calls that set a flag: its column, and what was done."""
-_SHOWN = ("title", "archived", "pinned")
-"""Columns that a change sets and a session shows."""
-
-
-def _stored(session: Session, column: str) -> Any:
-    """Return the value of a title or a flag as the store has it."""
-    value = getattr(session, column)
-    return int(value) if isinstance(value, bool) else value
 
 
 class Lease:
@@ -62,7 +42,6 @@ class Lease:
 
     def __init__(self, link: Link, on_wait: Callable[[], object] = lambda: None) -> None:
         self.link, self.on_wait = link, on_wait
-        self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
         self._list_bytes = 0
         """Of the portions of the list that is being read."""
@@ -76,18 +55,15 @@ class Lease:
         """
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
-            raise fault(self.link.host, "host-version", version=hello.version)
+            raise fault(self.link.host, "host-version", said=hello.version)
         if not codec.signature(name).changes:
             return self.ask(name, values)
-        if "change" not in hello.rights:  # what fails here has sent nothing
-            raise fault(self.link.host, "host-rights")
         return self._change(name, values)
 
     def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
         types = codec.signature(name)
-        head: Json = {"lease": self._number, "ask": name}
-        question = self._running = self.link.send(head, codec.sent(name, values))
+        question = self._running = self.link.send(name, codec.sent(name, values))
         seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
         stopped: Any = values.get("stopped", never)
         for line in question.lines(seconds, stopped, changes=types.changes):
@@ -121,10 +97,13 @@ class Lease:
     def _change(self, name: str, values: codec.Arguments) -> object:
         """Return the answer of a change, which says where it was done.
 
-        If the connection is lost before its answer, the store there is looked at before anything is
-        said; nothing is sent twice.
+        If the connection is lost before the answer of a delete or a clean-up, the trash there is
+        looked at before anything is said: whoever takes it back needs the name of the deletion.
+        Nothing is sent twice.
+
+        Raises:
+            WriteInDoubtError: Nobody knows whether it was done.
         """
-        before = self._around(values) if name == "rename" or name in _FLAGS else {}
         waiting = threading.Timer(_SOON, self.on_wait)
         waiting.daemon = True
         waiting.start()
@@ -135,22 +114,16 @@ class Lease:
         except HostError as lost:
             if lost.code not in ("host-lost", "host-silent"):
                 raise
-            answer = self._recovered(lost, name, values, before)
+            answer = self._done_before(lost, name, values)
         finally:
             waiting.cancel()
         return answer if name == "undo" else _named(self.link.host.name, answer)
 
-    def _recovered(
-        self,
-        lost: HostError,
-        call: str,
-        values: codec.Arguments,
-        before: Mapping[str, Session],
-    ) -> object:
-        """Return what was done before the connection was lost.
+    def _done_before(self, lost: HostError, call: str, values: Any) -> object:
+        """Return what a delete or a clean-up had done before the connection was lost.
 
         Raises:
-            WriteInDoubtError: It is not done so far, or nobody knows.
+            WriteInDoubtError: The machine does not show that it did; or it was another call.
         """
         name = self.link.host.name
         in_doubt = WriteInDoubtError(
@@ -161,102 +134,31 @@ class Lease:
             remedy=_("Look at the list once {name} is back: nothing is sent again.", name=name),
         )
         try:
-            self.link.open(0.0)
-            answer = self._found(lost, call, values, before)
+            self.link.open(0.0)  # at once, for the list to be read again
+            answer = self._in_trash(values) if call in ("delete", "clean_up") else None
         except BrowseError:
-            raise in_doubt from lost
+            answer = None
         if answer is None:
-            sentence = _(
-                "{name}: the connection was lost. So far nothing is changed there.", name=name
-            )
-            remedy = _("Look at the list before you do it again.")
-            raise WriteInDoubtError(sentence, remedy=remedy) from lost
-        if isinstance(answer, CleanedUp) and answer.doubtful:
-            return answer._replace(error=in_doubt)
-        return answer
+            raise in_doubt from lost
+        if call == "delete":
+            return answer.deleted
+        return answer._replace(error=in_doubt) if answer.doubtful else answer
 
-    def _found(
-        self, lost: HostError, name: str, values: Any, before: Mapping[str, Session]
-    ) -> object:
-        """Return the answer of a change as the store there shows it; None if it is not done, and
-        the error if the store does not show it.
-
-        Args:
-            before: Of a rename or a flag: the sessions around those that it is about.
-        """
-        if name == "rename":
-            rows = self._changed("title", values, before)
-            now = next((row.after["title"] for row in rows), None)
-            change = Change(_("renamed to “{title}”", title=one_line(now or "")), rows)
-            return Renamed(change, now, now != values["typed"]) if rows else None
-        if name in _FLAGS:
-            column, sentence = _FLAGS[name]
-            rows = self._changed(column, values, before)
-            conversation = one_line(", ".join(values["session_ids"]), 60)
-            return Change(_(sentence, conversation=conversation), rows) if rows else None
-        if name == "undo":
-            done: Change = values["done"]
-            there = self._around({"session_ids": done.session_ids})
-            is_undone = all(
-                _stored(there[row.session_id], column) == value
-                for row in done.rows
-                if row.session_id in there
-                for column, value in row.before.items()
-                if column in _SHOWN
-            )
-            if not is_undone:
-                raise lost
-            rows = tuple(RowChange(row.session_id, row.after, row.before) for row in done.rows)
-            return Change(_("undone: {done}", done=done.sentence), rows)
-        if name == "restore":
-            named = [each for each in self.ask("deletions", {}) if each.name == values["name"]]
-            sessions = values.get("only") or [id for each in named for id in each.sessions]
-            is_done = sessions and len(self._sessions(sessions)) == len(sessions)
-            return Restored(values["name"], tuple(sessions), 0, 0, False, ()) if is_done else None
-        if name == "delete":
-            ids = values["session_ids"]
-            return None if self._sessions(ids) else self._deleted(ids, lost)
-        if name == "clean_up":
-            expected: Sequence[Expected] = values["expected"]
-            there = self._sessions([session for each in expected for session in each.sessions])
-            gone = [each for each in expected if there.keys().isdisjoint(each.sessions)]
-            if not gone:
-                return None
-            taken = tuple(each.id for each in gone)
-            deleted = self._deleted(gone[0].sessions, lost)
-            return CleanedUp(deleted, taken, doubtful=len(expected) - len(gone))
-        raise lost
-
-    def _deleted(self, ids: Sequence[str], lost: HostError) -> Deleted:
-        """Return the newest delete that took these sessions; the error if there is none."""
-        for bundle in self.ask("deletions", {}):
-            if set(ids) <= set(bundle.sessions):
-                return Deleted(bundle, (), (), ())
-        raise lost
-
-    def _sessions(self, ids: Sequence[str]) -> dict[str, Session]:
-        """Return sessions by id; those that are gone are missing."""
-        sessions = self._around({"session_ids": ids})
-        return {each: sessions[each] for each in ids if each in sessions}
-
-    def _around(self, values: Any) -> Mapping[str, Session]:
-        """Return the sessions that a change is about, and those of their lineages."""
-        ids = values["session_ids"] if "session_ids" in values else [values["session_id"]]
-        sessions: Mapping[str, Session] = self.ask(
-            "neighbourhood", {"session_ids": ids, "now": 0.0}
-        ).sessions
-        return sessions
-
-    def _changed(
-        self, column: str, values: Any, before: Mapping[str, Session]
-    ) -> tuple[RowChange, ...]:
-        """Return the sessions whose column has another value now."""
-        rows = [
-            RowChange(id, {column: _stored(before[id], column)}, {column: _stored(now, column)})
-            for id, now in self._around(values).items()
-            if id in before
+    def _in_trash(self, values: Any) -> CleanedUp | None:
+        """Return which conversations are gone from the store there, with the newest deletion that
+        has them; None if there is none."""
+        expected: Sequence[Expected] = values.get("expected") or [
+            Expected("", tuple(values["session_ids"]), frozenset(), 0)
         ]
-        return tuple(row for row in rows if row.before != row.after)
+        ids = [session for each in expected for session in each.sessions]
+        there = self.ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
+        gone = [each for each in expected if there.keys().isdisjoint(each.sessions)]
+        for bundle in self.ask("deletions", {}):
+            if gone and set(gone[0].sessions) <= set(bundle.sessions):
+                taken = tuple(each.id for each in gone)
+                deleted = Deleted(bundle, (), (), ())
+                return CleanedUp(deleted, taken, doubtful=len(expected) - len(gone))
+        return None
 
     def _noise(self, said: bytes) -> BrowseError:
         return fault(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))
@@ -270,8 +172,7 @@ class Lease:
             self._running.cancel()
 
     def close(self) -> None:
-        """Close the store there; without a connection it is closed already."""
-        self.link.tell({"close": self._number})
+        """Nothing to do: the store there is closed when nothing is asked any more."""
 
 
 def _named(host: str, answer: Any) -> Any:
@@ -300,12 +201,8 @@ class RemoteStore(Store):
         return Lease(self.link, lambda: self.on_wait())
 
     def fingerprint(self) -> Fingerprint:
-        """Return what the host said last; it says so when the store changes. Nothing while it is
-        away."""
-        if self.link.error is None:
-            return self.link.fingerprint
-        self.link.try_again()
-        return ()
+        """Return what changes when the store there does; nothing while it is away."""
+        return self.link.fingerprint()
 
     def open(self) -> Reader:
         """Refused: no statement is sent to another machine."""

@@ -1,15 +1,13 @@
 """`serve --stdio`: answer questions about a store, one line of JSON each, until the input ends.
 
-    {"id": 1, "lease": 1, "ask": "outline", "with": {…}}
+    {"id": 1, "ask": "outline", "with": {…}}
         {"id": 1, "answer": …} to a call of the façade (`codec.py` has the types), or "error"; before
         that "tell" or "portion" with what is done so far
     {"cancel": 1}, {"stop": 1}
         interrupts a question; ends it with what is done so far
-    {"close": 1}
-        closes a lease and its connection to the store
 
-Each lease is a connection of its own, so that a long call of one does not keep the others waiting.
-Without being asked the program says `{"hello": …}` first, and `{"fingerprint": […]}` when the file
+Each question has a thread, and a connection to the store that another may have after it. Without
+being asked the program says `{"hello": …}` first, and `{"fingerprint": […]}` when the file
 changes.
 
 Whoever asks may have nothing but the key to this program: a request cannot name a file or another
@@ -19,9 +17,7 @@ store, and is limited in time and memory.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import queue
 import sqlite3
 import threading
 import time
@@ -41,12 +37,11 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .link import PROGRESS_BYTES
 from .ssh import ANSWER_BYTES
 
-_IDLE_SECONDS = 3.0
-"""A store that its caller left open is closed after this time: Hermes counts an open one as a
-holder (0.22)."""
+_IDLE_SECONDS = 2.0
+"""Connections to the store are closed when nothing was asked for this time: Hermes counts an open
+one as a holder (0.22)."""
 _WATCH_SECONDS = 0.5
 """Between checks whether the file has changed, and whether a question has taken too long."""
 _END_SECONDS = 5.0
@@ -64,18 +59,16 @@ it."""
 _QUESTION_BYTES = 8_000_000
 """Of a line; a clean-up of 100,000 conversations is one."""
 _WAITING = 50
-"""Questions that may have no answer yet, and leases."""
+"""Questions that may run at once."""
 
 
 class _Question(msgspec.Struct, eq=False):
     """A line of the caller. Numbers that are none make it a line of nobody who knows this protocol;
     what else is wrong is answered."""
 
-    id: int | None = None
-    lease: int | None = None
+    id: int = 0
     cancel: int | None = None
     stop: int | None = None
-    close: int | None = None
     ask: object = None
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
 
@@ -83,18 +76,17 @@ class _Question(msgspec.Struct, eq=False):
 _decoder = msgspec.json.Decoder(_Question)
 
 
-def _read_question(line: bytes) -> _Question:
-    try:
-        return _decoder.decode(line)
-    except msgspec.DecodeError:  # perhaps for half a surrogate pair
-        return _decoder.decode(codec.encode(json.loads(line)))
-
-
 class _Asked:
-    """A question without an answer."""
+    """A question that runs.
 
-    def __init__(self, question: _Question) -> None:
+    Args:
+        question: As it came.
+        store: A connection that nobody else has meanwhile.
+    """
+
+    def __init__(self, question: _Question, store: OpenStore) -> None:
         self.id, self.name, self.given = question.id, str(question.ask), question.given
+        self.store = store
         self.changes = False
         """Whether it changes the store."""
         self.seconds = QUESTION_SECONDS
@@ -102,13 +94,26 @@ class _Asked:
         """When its time is over, by the monotonic clock."""
         self.is_cancelled = self.is_stopped = self.is_answered = False
 
+    def begin(self) -> None:
+        """Note that it runs. QueryInterruptedError if it was cancelled before that."""
+        self.store.begin()
+        self.until = time.monotonic() + self.seconds
+        if self.is_cancelled:
+            raise QueryInterruptedError(_("The query was interrupted."))
 
-def _line(number: int | None, kind: str, value: bytes) -> bytes:
+    def cancel(self) -> None:
+        """Interrupt it, unless it is a change; nobody else may get its connection meanwhile."""
+        if not self.changes:
+            self.is_cancelled = True
+            self.store.interrupt()
+
+
+def _line(number: int, kind: str, value: bytes) -> bytes:
     """Return a line of output about a question."""
-    return b'{"id": %b, "%b": %b}\n' % (codec.encode(number), kind.encode(), value)
+    return b'{"id": %d, "%b": %b}\n' % (number, kind.encode(), value)
 
 
-def _failed(number: int | None, error: Exception) -> bytes:
+def _failed(number: int, error: Exception) -> bytes:
     """Return the line that says what went wrong."""
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         error = RefusedError(_("This takes more memory than a question may have."))
@@ -117,111 +122,8 @@ def _failed(number: int | None, error: Exception) -> bytes:
     return _line(number, "error", codec.encode(error))
 
 
-class _LeaseThread:
-    """A thread that answers the questions of one lease of the caller, with a read connection of its
-    own."""
-
-    def __init__(self, server: Server, number: int | None) -> None:
-        self._server = server
-        self.questions: queue.Queue[_Asked | None] = queue.Queue()
-        """None closes the lease."""
-        self._store = OpenStore(server.store, server.location)
-        self._lock = threading.Lock()
-        self._running: _Asked | None = None
-        """What is being answered."""
-        self.thread = threading.Thread(target=self._run, name=f"lease {number}", daemon=True)
-        self.thread.start()
-
-    def interrupt(self) -> None:
-        """Interrupt what is running if it was cancelled and is no change."""
-        with self._lock:
-            running = self._running
-            if running is not None and running.is_cancelled and not running.changes:
-                self._store.interrupt()
-
-    def end(self) -> None:
-        """Interrupt whatever statement is running, but no change, and close the lease."""
-        self.questions.put(None)
-        self._store.interrupt()
-
-    def expire(self, now: float) -> None:
-        """Stop what runs if it has taken too long; one that reads is refused at once, even if it
-        does not stop."""
-        with self._lock:
-            running = self._running
-            if running is None or now < running.until:
-                return
-            running.until, running.is_stopped = math.inf, True
-            if running.changes:
-                return  # it polls `stopped`, and says itself what it has done
-            self._store.interrupt()
-        text = _(
-            "This took longer than {seconds:.0f} seconds and was stopped.", seconds=running.seconds
-        )
-        self._server.send(running, _failed(running.id, RefusedError(text)))
-
-    def _run(self) -> None:
-        with contextlib.closing(self._store):
-            while True:
-                try:
-                    asked = self.questions.get(
-                        timeout=_IDLE_SECONDS if self._store.is_open else None
-                    )
-                except queue.Empty:
-                    self._store.close()
-                    continue
-                if asked is None:
-                    return
-                line = self._answer(asked)
-                with self._lock:
-                    self._running = None
-                self._server.send(asked, line)
-
-    def _answer(self, asked: _Asked) -> bytes:
-        """Return the line that answers a question."""
-        try:
-            return _line(asked.id, "answer", self._ask(asked))
-        except Exception as error:  # thread boundary: no question ends the others
-            return _failed(asked.id, error)
-
-    def _begin(self, asked: _Asked) -> None:
-        """Note that a question runs. QueryInterruptedError if it was cancelled before that."""
-        self._store.begin()
-        with self._lock:
-            asked.until = time.monotonic() + asked.seconds
-            self._running = asked
-        if asked.is_cancelled or self._server.ended.is_set():
-            raise QueryInterruptedError(_("The query was interrupted."))
-
-    def _ask(self, asked: _Asked) -> bytes:
-        """Carry out a call of the façade; return its answer as JSON."""
-        name, server = asked.name, self._server
-        if name not in CALLS:
-            raise RefusedError(_("There is no call “{name}”.", name=name[:80]))
-        now, types = time.time(), codec.signature(name)
-        if types.changes and not server.may_change:
-            text = _(
-                "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
-                call=name,
-            )
-            raise RefusedError(text)
-        values = codec.received(name, asked.given)
-        if types.changes:
-            asked.changes, asked.seconds = True, CHANGE_SECONDS
-        self._begin(asked)
-        for own in types.own:
-            values[own] = server.sizes if own == "known" else server.catalog(self._store, now)
-        for kind in types.reports:
-            values[kind] = partial(server.report, asked, kind)
-        if types.stops:
-            values["stopped"] = lambda: (
-                asked.is_stopped or (server.ended.is_set() and not asked.changes)
-            )
-        return codec.encode(CALLS[name](self._store, **values))
-
-
 class Server:
-    """Answers the questions of one caller; those of each of its leases one after the other.
+    """Answers the questions of one caller.
 
     Args:
         store: What is asked about.
@@ -245,12 +147,14 @@ class Server:
         self._catalog: Catalog | None = None
         self._catalog_as_of: Fingerprint = ()
         self._reading_catalog = threading.Lock()
-        self._leases: dict[int | None, _LeaseThread] = {}
-        self._waiting: set[_Asked] = set()
-        """Questions that have no answer yet."""
-        self._counting = threading.Lock()
+        self._running: dict[_Asked, threading.Thread] = {}
+        self._free: list[OpenStore] = []
+        """Connections that no question has."""
+        self._free_since = 0.0
+        """When the last question ended, by the monotonic clock."""
+        self._lock = threading.Lock()
         self._writing = threading.Lock()
-        self.ended = threading.Event()
+        self._ended = threading.Event()
         """Set when the caller is gone."""
 
     def serve(self, source: IO[bytes], hello: Json) -> None:
@@ -263,16 +167,17 @@ class Server:
             while line := source.readline(_QUESTION_BYTES):
                 # It was cut, as its caller is gone; or nobody knows what it means.
                 with contextlib.suppress(ValueError, RecursionError):
-                    self._heard(_read_question(line))
+                    self._heard(_decoder.decode(line))
         finally:
-            self.ended.set()
+            self._ended.set()
             until = time.monotonic() + _END_SECONDS
-            leases = list(self._leases.values())
-            for lease in leases:
-                lease.end()
+            with self._lock:
+                threads = list(self._running.values())
+                for asked in self._running:
+                    asked.cancel()
             # Python aborts if a thread is inside an output stream while the program ends.
-            for lease in leases:
-                lease.thread.join(max(0.0, until - time.monotonic()))
+            for thread in threads:
+                thread.join(max(0.0, until - time.monotonic()))
 
     def _prepare(self) -> None:
         """While the hello travels, load the modules of the first list, and read its pages."""
@@ -285,24 +190,21 @@ class Server:
             self._output.write(line)
             self._output.flush()
 
-    def send(self, asked: _Asked, line: bytes) -> None:
+    def _send(self, asked: _Asked, line: bytes) -> None:
         """Send the line that answers a question, unless it has an answer already."""
-        with self._counting:
+        with self._lock:
             is_first, asked.is_answered = not asked.is_answered, True
-            self._waiting.discard(asked)
         if len(line) > ANSWER_BYTES or codec.is_too_much(line):
             error = ValueTooLongError(_("This answer is too large to be sent."))
             line = _failed(asked.id, error)
         if is_first:
             self._write(line)
 
-    def report(self, asked: _Asked, kind: str, value: object) -> None:
+    def _report(self, asked: _Asked, kind: str, value: object) -> None:
         """Send what a call has done so far. A change that goes on has its time again."""
         if asked.changes and not asked.is_stopped:
             asked.until = time.monotonic() + asked.seconds
-        line = _line(asked.id, kind, codec.encode(value))
-        if len(line) < PROGRESS_BYTES:
-            self._write(line)
+        self._write(_line(asked.id, kind, codec.encode(value)))
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:
         """Return the catalog of the store, read again when the file has changed."""
@@ -314,36 +216,68 @@ class Server:
             return self._catalog
 
     def _heard(self, question: _Question) -> None:
-        with self._counting:
-            waiting = list(self._waiting)
-        if question.cancel is not None:
-            for asked in waiting:
-                asked.is_cancelled |= asked.id == question.cancel
-            for lease in self._leases.values():
-                lease.interrupt()
-        elif question.stop is not None:
-            for asked in waiting:
+        with self._lock:
+            running = list(self._running)
+            for asked in running:
+                if asked.id == question.cancel:
+                    asked.cancel()
                 asked.is_stopped |= asked.id == question.stop
-        elif question.close is not None:
-            if (closed := self._leases.pop(question.close, None)) is not None:
-                closed.questions.put(None)
-        elif question.ask is None:
+        if question.cancel is not None or question.stop is not None:
+            return
+        if question.ask is None:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
             self._write(_failed(question.id, RefusedError(sentence)))
-        else:
-            self._put(_Asked(question), question.lease, len(waiting))
-
-    def _put(self, asked: _Asked, number: int | None, waiting: int) -> None:
-        """Let a question wait for its lease, if there is room beside those that wait."""
-        if waiting >= _WAITING or (number not in self._leases and len(self._leases) >= _WAITING):
+        elif len(running) >= _WAITING:
             sentence = _("There are too many questions at once.")
-            self._write(_failed(asked.id, RefusedError(sentence)))
-            return
-        with self._counting:
-            self._waiting.add(asked)
-        if number not in self._leases:
-            self._leases[number] = _LeaseThread(self, number)
-        self._leases[number].questions.put(asked)
+            self._write(_failed(question.id, RefusedError(sentence)))
+        else:
+            self._begin(question)
+
+    def _begin(self, question: _Question) -> None:
+        """Start a thread that answers a question."""
+        with self._lock:
+            free = self._free.pop() if self._free else OpenStore(self.store, self.location)
+            asked = _Asked(question, free)
+            thread = threading.Thread(target=self._answer, args=(asked,), daemon=True)
+            self._running[asked] = thread
+        thread.start()
+
+    def _answer(self, asked: _Asked) -> None:
+        try:
+            line = _line(asked.id, "answer", self._ask(asked))
+        except Exception as error:  # thread boundary: no question ends the others
+            line = _failed(asked.id, error)
+        try:
+            self._send(asked, line)
+        finally:
+            with self._lock:
+                self._free.append(asked.store)
+                self._free_since = time.monotonic()
+                del self._running[asked]
+
+    def _ask(self, asked: _Asked) -> bytes:
+        """Carry out a call of the façade; return its answer as JSON."""
+        name = asked.name
+        if name not in CALLS:
+            raise RefusedError(_("There is no call “{name}”.", name=name[:80]))
+        now, types = time.time(), codec.signature(name)
+        if types.changes and not self.may_change:
+            text = _(
+                "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
+                call=name,
+            )
+            raise RefusedError(text)
+        values = codec.received(name, asked.given)
+        if types.changes:
+            asked.changes, asked.seconds = True, CHANGE_SECONDS
+        asked.begin()
+        for own in types.own:
+            values[own] = self.sizes if own == "known" else self.catalog(asked.store, now)
+        for kind in types.reports:
+            values[kind] = partial(self._report, asked, kind)
+        if types.stops:
+            values["stopped"] = lambda: asked.is_stopped or asked.is_cancelled
+        return codec.encode(CALLS[name](asked.store, **values))
 
     def _watch(self) -> None:
         last: Fingerprint = ()
@@ -352,10 +286,32 @@ class Server:
             if fingerprint != last:
                 last = fingerprint
                 self._write(codec.encode({"fingerprint": fingerprint}) + b"\n")
-            for lease in list(self._leases.values()):
-                lease.expire(time.monotonic())
-            if self.ended.wait(_WATCH_SECONDS):
+            self._close_idle()
+            self._stop_late()
+            if self._ended.wait(_WATCH_SECONDS):
                 return
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            is_idle = time.monotonic() - self._free_since > _IDLE_SECONDS
+            while is_idle and self._free:
+                self._free.pop().close()
+
+    def _stop_late(self) -> None:
+        """Stop questions that take too long; those that read are refused at once, even if they do
+        not stop. A change polls `stopped`, and says itself what it has done."""
+        with self._lock:
+            late = [asked for asked in self._running if time.monotonic() > asked.until]
+            for asked in late:
+                asked.until, asked.is_stopped = math.inf, True
+                asked.cancel()
+        for asked in late:
+            if not asked.changes:
+                text = _(
+                    "This took longer than {seconds:.0f} seconds and was stopped.",
+                    seconds=asked.seconds,
+                )
+                self._send(asked, _failed(asked.id, RefusedError(text)))
 
 
 def limit_memory() -> None:

@@ -76,11 +76,6 @@ class SshProcess:
         self._selector.register(self._errors, selectors.EVENT_READ)
 
     @property
-    def pid(self) -> int:
-        """Its number."""
-        return self._process.pid
-
-    @property
     def said(self) -> str:
         """What it has printed on standard error."""
         return self._said.decode("utf-8", "replace")

@@ -22,6 +22,7 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.ssh import in_thread
+from ..messages.chat_message import Hit
 from ..notes.notes_file import AllRead
 from ..search.found import Found
 from ..search.query import Query
@@ -303,34 +304,25 @@ class MergedLease:
         self,
         query: Query,
         catalog: Catalog,
-        view: View,
         *,
-        now: float,
         limit: int,
         titles: int = 0,
-        is_typed: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] = lambda found: None,
-        **_others: object,
+        sort: str = "",
+        after: Hit | None = None,
+        **others: Any,
     ) -> Found:
         """Search all places; the hits of each join the others when they come. They have one order,
         by time, and are read from the first on each time."""
-
-        def ask(place: Place, store: OpenStore) -> Found:
-            return store.search(
-                query,
-                place.catalog,
-                view,
-                now=now,
-                limit=limit,
-                titles=titles,
-                is_typed=is_typed,
-                stopped=stopped,
-            )
-
+        others |= {"limit": limit, "titles": titles, "stopped": stopped}
         found: list[tuple[Place, Found]] = []
         notes: list[str] = []
+
+        def ask(place: Place, store: OpenStore) -> Found:
+            return store.search(query, place.catalog, **others)
+
         merged = partial(merged_hits, query, found, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):
             found.append(answer)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
@@ -42,17 +42,9 @@ class OldTranscripts:
     def __init__(self, folder: Path, known: Collection[str], *, only: Collection[str] = ()) -> None:
         self.folder = folder
         """Folder of the transcripts."""
-        try:
+        with self._told():
             found = list(find_files(folder, known))
             self._folder = TemporaryFolder("old")
-        except OSError as error:
-            sentence = _(
-                "The old transcripts in {folder} cannot be listed: {where}: {reason}.",
-                folder=folder,
-                where=error.filename or folder,
-                reason=error.strerror,
-            )
-            raise BrowseError(sentence) from error
         prefixes = tuple(only) or ("",)
         found = [file for file in found if file.path.name.startswith(prefixes)]
         self._queue = sorted(found, key=lambda file: (file.modified, file.path.name))
@@ -64,13 +56,19 @@ class OldTranscripts:
         self.path = self._folder.path / "state.db"
         """The store."""
         self._lock = threading.Lock()
-        try:
+        with self._told():
             self._connection = self._create()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Raise a failure in the block as BrowseError; nothing is read after it."""
+        try:
+            yield
         except (OSError, sqlite3.Error) as error:
-            self._folder.remove()
+            self._queue = []
             sentence = _(
-                "There is no room for old transcripts in {folder}: {reason}.",
-                folder=self._folder.path.parent,
+                "The old transcripts in {folder} cannot be read: {reason}.",
+                folder=self.folder,
                 reason=error,
             )
             raise BrowseError(sentence) from error
@@ -98,17 +96,8 @@ class OldTranscripts:
         Raises:
             BrowseError: It could not be written.
         """
-        with self._lock:
-            try:
-                self._fill()
-            except sqlite3.Error as error:
-                self._queue = []
-                sentence = _(
-                    "Old transcripts could not be read into {folder}: {reason}.",
-                    folder=self._folder.path,
-                    reason=error,
-                )
-                raise BrowseError(sentence) from error
+        with self._lock, self._told():
+            self._fill()
             return bool(self._queue)
 
     def fill_all(self) -> None:
@@ -138,26 +127,24 @@ class OldTranscripts:
     def describe(self) -> str:
         """Describe the progress, and what could not be read."""
         text = ngettext(
-            "{done:,} of {count:,} old transcript in {folder}",
-            "{done:,} of {count:,} old transcripts in {folder}",
+            "{count:,} old transcript in {folder}",
+            "{count:,} old transcripts in {folder}",
             self.files,
+            count=self.files,
+            folder=self.folder,
         )
-        if not self._queue:
-            text = ngettext(
-                "{count:,} old transcript in {folder}",
-                "{count:,} old transcripts in {folder}",
-                self.files,
-            )
-        done = self.files - len(self._queue)
-        text = text.format(done=done, count=self.files, folder=self.folder)
+        if self._queue:
+            done = self.files - len(self._queue)
+            text = _("{done:,} of {text}", done=done, text=text)
         if not self.notes:
             return text
         notes = ngettext(
             "{count:,} place in them cannot be read",
             "{count:,} places in them cannot be read",
             self.notes,
+            count=self.notes,
         )
-        return f"{text} · {notes.format(count=self.notes)}"
+        return f"{text} · {notes}"
 
     def close(self) -> None:
         """Remove the temporary store, after the current portion."""

@@ -19,17 +19,17 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ..api import OpenStore, open_store
-from ..connection.connect import Fingerprint
+from ..connection.connect import Fingerprint, Store
 from ..errors import BrowseError, StoreEmptyError, StoreMissingError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hosts.host import Host
-from ..hosts.link import Link, Links
-from ..hosts.remote import locate_there, store_at
+from ..hosts.link import Links
+from ..hosts.remote import locate_there
 from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
 from ..sessions.catalog import Catalog
-from ..sessions.models import Session
+from ..sessions.models import Session, View
 from ..sessions.relations import ORPHANED
 from ..sessions.session_rows import StoreState
 from . import place_of
@@ -156,6 +156,15 @@ def _with_keys(value: Mapping[Any, Any], change: Callable[[Any], Any]) -> Mappin
     return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
 
 
+class Figures(NamedTuple):
+    """What a store has, in short."""
+
+    sessions: int
+    bytes: int
+    last_active: float | None
+    """Unix seconds."""
+
+
 class Place:
     """A store among others.
 
@@ -168,6 +177,8 @@ class Place:
     def __init__(self, number: int, at: Location | Host, links: Links) -> None:
         self._at, self._links = at, links
         self.host = at if isinstance(at, Host) else None
+        self.link = links.of(self.host) if self.host is not None else None
+        """The connection to its host."""
         self.name = f"@{at.name}" if isinstance(at, Host) else at.profile or DEFAULT_PROFILE
         """As the list shows it: the profile, or `@` and the host."""
         self.keys = Keys(number, self.name)
@@ -175,6 +186,8 @@ class Place:
         """With its own ids; None until it is read."""
         self.sessions: list[Session] = []
         """Those of the catalog, with keys."""
+        self.figures: Figures | None = None
+        """None until they are read."""
         self.error: BrowseError | None = None
         """Why it could not be read."""
         self.reads = 0
@@ -187,11 +200,6 @@ class Place:
         """Of a host, in the background."""
         self._reading.set_result(None)
 
-    @property
-    def link(self) -> Link | None:
-        """The connection to its host."""
-        return self._links.of(self.host) if self.host is not None else None
-
     def location(self) -> Location:
         """Return where the store is; a host is asked. HostError if that cannot be reached."""
         return locate_there(self._links.of(self._at)) if isinstance(self._at, Host) else self._at
@@ -202,29 +210,34 @@ class Place:
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store does, or when there is something new to show of it."""
-        if self.link is None:
-            assert isinstance(self._at, Location)
-            return (self.reads, *store_at(self._at, self._links).fingerprint())
-        if self.link.error is None:
-            return (self.reads, *self.link.fingerprint)
-        self.link.try_again()
-        return (self.reads,)
-
-    @property
-    def _problem(self) -> BrowseError | None:
-        of_link = self.link.error if self.link is not None else None
-        return of_link or self.error
+        if self.link is not None:
+            return (self.reads, *self.link.fingerprint())
+        return (self.reads, *Store(self.location().path).fingerprint())
 
     @property
     def away(self) -> BrowseError | None:
         """Why nothing of it is shown; None if it was read, or is not in use yet."""
-        error = self._problem
+        error = (self.link and self.link.error) or self.error
         return None if isinstance(error, StoreMissingError | StoreEmptyError) else error
 
     @property
     def shown(self) -> list[Session]:
         """The sessions that are shown, with keys: none while it cannot be read."""
-        return self.sessions if self._problem is None else []
+        return self.sessions if self.error is None and self.away is None else []
+
+    def look(self) -> None:
+        """Read the figures from a few rows; this may wait for a host. `error` says why that
+        failed."""
+        try:
+            with self.connect() as store:
+                summary = store.summary()
+                page = store.first_page(time.time(), view=View.ALL, limit=1)
+        except BrowseError as error:
+            self.error = error
+            return
+        newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
+        active = newest[0].last_active if newest else None
+        self.figures = Figures(summary.sessions or 0, summary.size, active)
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""
@@ -235,7 +248,7 @@ class Place:
 
     def retry(self) -> None:
         """Read it now, even shortly after a failure; this may wait for a host."""
-        if self.link is not None and self.link.error is not None:
+        if self.link is not None:
             with contextlib.suppress(BrowseError):  # `away` has it
                 self.link.open(0.0)
         self.read()

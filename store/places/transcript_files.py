@@ -54,7 +54,6 @@ _TEXTS = (
 )  # fmt: skip
 _ROLES = ("user", "assistant", "tool", "system")
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
-_MESSAGES = re.compile(r"[^\[]*\[\s*")
 _SPACE = re.compile(r"[\s,]*")
 
 
@@ -148,21 +147,20 @@ def read_pieces(path: Path) -> Iterator[Piece]:
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
-        if not line.strip():
-            continue
         text = line.decode("utf-8", "replace")
-        problem = _("line {number:,} is no message: {text}")
-        reason = ""
         try:
-            value = json.loads(text)
+            value, reason = json.loads(text), _("no object")
         except (ValueError, RecursionError) as error:
             value, reason = None, _reason(error)
-            problem = _("line {number:,} is not JSON ({reason}): {text}")
         if isinstance(value, dict):
             yield value
-            continue
-        start = f"“{one_line(text[:400], 80)}”"
-        yield problem.format(number=number, reason=reason, text=start)
+        elif text.strip():
+            yield _(
+                "line {number:,} is no message ({reason}): “{text}”",
+                number=number,
+                reason=reason,
+                text=one_line(text[:400], 80),
+            )
 
 
 def _reason(error: Exception) -> str:
@@ -174,53 +172,40 @@ def _reason(error: Exception) -> str:
 def _document(file: BinaryIO) -> Iterator[Piece]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
-    Of a damaged one the messages before the damage are read.
+    Of a damaged one, or one that is too large, the messages are read that stand in front.
     """
-    raw = file.read(MAX_SNAPSHOT_BYTES + 1)
-    if len(raw) > MAX_SNAPSHOT_BYTES:
-        yield _("only the first {size:,} bytes of the file were read", size=MAX_SNAPSHOT_BYTES)
-    text = raw[:MAX_SNAPSHOT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-    if not text.strip():
-        yield _("the file is empty")
-        return
+    text = file.read(MAX_SNAPSHOT_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         messages = json.loads(text)
     except (ValueError, RecursionError) as error:
         yield from _before_damage(text)
+        position, reason = getattr(error, "pos", 0), _reason(error)
         yield _(
-            "cut short or damaged after {position:,} of {count:,} characters ({reason})",
-            position=getattr(error, "pos", 0),
-            count=len(text),
-            reason=_reason(error),
+            "nothing is read behind character {position:,} ({reason})",
+            position=position,
+            reason=reason,
         )
         return
     if isinstance(messages, dict):
         facts = messages
         messages = facts.pop("messages", None)
         yield facts | {"role": FACTS}
-    if not isinstance(messages, list):
-        yield _("the file holds no list of messages")
-        return
-    for value in messages:
+    for value in messages if isinstance(messages, list) else [messages]:
         if isinstance(value, dict):
             yield value
-            continue
-        start = one_line(text_of(str(value)[:400]), 80)
-        yield _("an item that is no message: “{text}”", text=start)
+        else:
+            start = one_line(text_of(str(value)[:400]), 80)
+            yield _("an item that is no message: “{text}”", text=start)
 
 
 def _before_damage(text: str) -> Iterator[Object]:
     """Yield the whole objects that a cut or damaged document begins with."""
-    begin = _MESSAGES.match(text)
-    place = begin.end() if begin is not None else len(text)
-    decoder = json.JSONDecoder()
+    decoder, place = json.JSONDecoder(), text.find("[") + 1
     with suppress(ValueError, RecursionError):  # the place of the damage
-        while True:
-            value, place = decoder.raw_decode(text, place)
+        while place and (space := _SPACE.match(text, place)) is not None:
+            value, place = decoder.raw_decode(text, space.end())
             if isinstance(value, dict):
                 yield value
-            space = _SPACE.match(text, place)
-            place = space.end() if space is not None else place
 
 
 def _text(value: object) -> str | None:

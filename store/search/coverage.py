@@ -130,7 +130,7 @@ def read_coverage(reader: Reader) -> Coverage:
 
 
 def _number(schema: Schema, key: str) -> int:
-    text = schema.note(key) or ""
+    text = schema.notes.get(key, "")
     return int(text) if text.isdecimal() else 0
 
 

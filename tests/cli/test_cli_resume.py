@@ -12,8 +12,6 @@ from platforms import posix_only
 from trashing import opened, rows
 from user_config import write_config
 
-from hermes_browse.store.hermes.resume_command import options_of
-
 QUIET = "20260115_090000_999001"
 """A chat nothing speaks against: of the command line, with messages, its directory unknown."""
 _RECORD = 'printf "%s\\0" "$0" "$@" > "$STUB_LOG.argv"; env -0 > "$STUB_LOG.env"; exit 7'
@@ -218,33 +216,12 @@ def test_the_printed_line_is_what_a_shell_runs(root, tmp_path):
     assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()
 
 
-@posix_only
-@pytest.mark.parametrize(
-    "help_text, added",
-    [
-        ("  --tui   the full screen\n  --cli   the prompt", ["--tui"]),
-        ("  -t, --tui   the full screen", ["--tui"]),
-        ("  --cli   not the one with --tui", []),
-        ("", []),
-    ],
-)
-def test_a_surface_is_asked_for_where_hermes_knows_it(
-    root,
-    tmp_path,
-    monkeypatch,
-    help_text,
-    added,
-):
-    """By the source of the conversation; never an option that this Hermes would refuse."""
-    stub = stub_hermes(tmp_path / "bin", f"cat << END\n{help_text}\nEND")
-    monkeypatch.setenv("PATH", path_with(stub))
+def test_a_surface_is_asked_for(root):
+    """By the source of the conversation."""
     write_config('surface = { cli = "tui", any = "cli" }\n')
-    document = ask("resume", QUIET, "--print")
-    assert document["argv"] == ["hermes", "-p", "default", *added, f"--resume={QUIET}"]
-
-
-@posix_only
-def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path):
-    """It cannot be started, or says nothing."""
-    assert options_of(str(tmp_path / "none")) == frozenset()
-    assert options_of(str(stub_hermes(tmp_path / "bin", "exit 3") / "hermes")) == frozenset()
+    assert ask("resume", QUIET, "--print")["argv"][1:] == [
+        "-p",
+        "default",
+        "--tui",
+        f"--resume={QUIET}",
+    ]

@@ -130,24 +130,7 @@ def test_sums_over_everything(machines, tmp_path):
     assert "1 of 1 hosts answered" in call("--db", store, "stats", "--all-hosts").err
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        *(
-            "",
-            "no JSON",
-            "[]",
-            '{"conversations": 3}',
-            '{"conversations": [3]}',
-            '{"conversations": [{"id": 3}]}',
-        ),
-        *(
-            '{"conversations": [{"cost_usd": 1e999}]}',
-            '{"conversations": [{"last_active": NaN}]}',
-            "[" * 100_000,
-        ),
-    ],
-)
+@pytest.mark.parametrize("answer", ["no JSON", '{"conversations": [{"id": 3}]}', "[" * 100_000])
 def test_an_answer_that_is_none(machines, answer):
     """Is named as such, and takes nothing else with it."""
     configure(machines, "liar")

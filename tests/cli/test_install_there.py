@@ -55,7 +55,7 @@ def _run(line):
     ).stdout
 
 
-def test_a_checkout_is_sent_and_installed_with_uv(bare, tmp_path, monkeypatch):
+def test_a_checkout_is_sent_and_installed(bare, tmp_path, monkeypatch):
     """Only what is needed to build it; uv is found where its own installer puts it."""
     home = bare.folder / "home"
     script(home / ".local" / "bin" / "uv", 'echo "$@"; cat "$4/README.md"')
@@ -67,44 +67,33 @@ def test_a_checkout_is_sent_and_installed_with_uv(bare, tmp_path, monkeypatch):
     assert not (home / "hermes-browse-source" / "secret").exists()
 
 
-def test_a_wheel_is_sent_and_installed_with_pipx(bare, tmp_path, monkeypatch):
-    """Under its own name, which an installer reads."""
-    script(tmp_path / "tools" / "pipx", 'echo "$@"; cat "$3"')
+def test_a_wheel_is_sent_and_uv_is_fetched(bare, tmp_path, monkeypatch):
+    """The wheel under its own name, which an installer reads."""
+    home, tools = bare.folder / "home", tmp_path / "tools"
+    script(tools / "made", 'echo "$@"; cat "$4"')
+    script(
+        tools / "curl",
+        f"echo {shutil.which('mkdir')} -p {home}/.local/bin; echo {shutil.which('ln')} -s {tools}/made {home}/.local/bin/uv",
+    )
     wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
     wheel.write_text("wheel")
     _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
     line = install_line(bare.host)
-    assert line is not None
-    assert _run(line) == f"install --force {bare.folder}/home/{wheel.name}\nwheel"
+    assert line is not None and "https://astral.sh/uv/install.sh" in line
+    assert _run(line) == f"tool install --force {home}/{wheel.name}\nwheel"
 
 
-def test_python_alone_makes_an_environment(bare, tmp_path, monkeypatch):
-    """And the program is linked to where `hosts check` finds it."""
-    home = bare.folder / "home"
-    makes = f'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho \\$@\\n" >"$3/bin/pip"; {shutil.which("chmod")} +x "$3/bin/pip"'
-    script(tmp_path / "tools" / "python3", f'test "$1" = -c && exit 0; {makes}')
-    wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
-    wheel.write_text("wheel")
-    _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
-    line = install_line(bare.host)
-    assert line is not None
-    assert _run(line) == f"install {home}/{wheel.name}\n"
-    link = home / ".local" / "bin" / "hermes-browse"
-    assert link.readlink() == home / ".local" / "lib" / "hermes-browse" / "bin" / "hermes-browse"
-
-
-def test_nothing_there_and_nothing_here(bare, tmp_path, monkeypatch):
-    """uv is fetched first; a repository is named; a wheel that is gone cannot be sent."""
+def test_what_is_installed_without_a_file(bare, tmp_path, monkeypatch):
+    """A repository is named; a wheel that is gone cannot be sent."""
     _came_from(
         monkeypatch,
         {"url": "https://git.example/x", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
     )
     line = install_line(bare.host)
-    assert line is not None and "astral.sh/uv/install.sh" in line
-    assert line.endswith('uv tool install --force git+https://git.example/x@abc"')
+    assert line is not None and " uv tool install --force git+https://git.example/x@abc " in line
     _came_from(monkeypatch, None)
     line = install_line(bare.host)
-    assert line.endswith('uv tool install --force hermes-browse"')
+    assert line is not None and line.endswith("uv tool install --force hermes-browse'\"")
     _came_from(monkeypatch, {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}})
     assert install_line(bare.host) is None
 

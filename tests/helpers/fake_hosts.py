@@ -46,21 +46,15 @@ class FakeLink:
         """Be there again."""
         self.error = self.away_since = None
 
-    def open(self) -> Hello:
+    def open(self, wait: float | None = None) -> Hello:
         """As of `Link`."""
         if self.error is not None:
             raise self.error
         return self.hello
 
-    reconnect = open
-
-    def try_again(self) -> None:
-        """As of `Link`."""
-
-    @property
     def fingerprint(self) -> tuple[int, ...]:
         """As of `Link`."""
-        return Store(self.file).fingerprint()
+        return Store(self.file).fingerprint() if self.error is None else ()
 
 
 class FakeLease:

@@ -221,7 +221,7 @@ class Asking:
 
     def call(self, name: str, values: object) -> Any:
         """Ask for a call."""
-        return self.ask(lease=1, ask=name, **{"with": values})
+        return self.ask(ask=name, **{"with": values})
 
     def end(self) -> None:
         """End the input; the program there must end well."""

@@ -16,7 +16,8 @@ from hermes_browse.store.wording import _
 
 from .output import note, print_json
 from .parser import Argument, Parser, add_all
-from .stores import Answers, ask_stores, now_in, opened_store, with_host
+from .several_stores import Answers, ask_stores
+from .stores import now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step

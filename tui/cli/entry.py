@@ -152,7 +152,7 @@ def _print_command(location: Location) -> int:
     The shell reads standard output in `eval "$(hermes-browse --print-command)"` and in key
     bindings, so the screen is drawn on /dev/tty.
     """
-    location.refuse_without_home("resume")
+    location.refuse_without_home()
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
     except OSError:

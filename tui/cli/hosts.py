@@ -19,7 +19,7 @@ from hermes_browse.store.hosts.host import Host, HostError, login_command
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import locate_there
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
@@ -47,11 +47,11 @@ class HostState(NamedTuple):
     host: Host
     error: BrowseError | None = None
     version: str | None = None
-    round_trip: float | None = None
-    """Seconds from a question to its answer on the open connection."""
+    milliseconds: float | None = None
+    """From a question to its answer on the open connection."""
     sessions: int | None = None
-    newest: Conversation | None = None
-    """Its most recently used conversation."""
+    last_active: float | None = None
+    """Unix seconds."""
     rights: tuple[str, ...] = ()
     """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
     unknown."""
@@ -62,16 +62,6 @@ class HostState(NamedTuple):
     def is_reachable(self) -> bool:
         """Whether ssh could run something there."""
         return not (isinstance(self.error, HostError) and self.error.code in _SILENT)
-
-    @property
-    def last_active(self) -> float | None:
-        """Unix seconds."""
-        return self.newest.last_active if self.newest is not None else None
-
-    @property
-    def milliseconds(self) -> float | None:
-        """Of a round trip."""
-        return None if self.round_trip is None else round(self.round_trip * 1000, 3)
 
     def json(self) -> Json:
         """Return its entry in the document."""
@@ -170,12 +160,13 @@ def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
             state = state._replace(sessions=store.summary().sessions)  # opens the store there
             begun = time.perf_counter()
             store.state()
-            state = state._replace(round_trip=time.perf_counter() - begun)
+            took = round((time.perf_counter() - begun) * 1000, 3)
+            state = state._replace(milliseconds=took)
             page = store.first_page(time.time(), view=View.ALL, limit=1)
             for root in page.order(View.ALL)[:1]:
                 newest = page.conversation(root)
                 problem = resume_problem(host, store, newest.id) if is_check else None
-                state = state._replace(newest=newest, problem=problem)
+                state = state._replace(last_active=newest.last_active, problem=problem)
     except BrowseError as error:
         problem = problem_of(host, error) if is_check else None
         return state._replace(error=error, problem=problem)
@@ -204,14 +195,12 @@ def _report(state: HostState, *, as_json: bool) -> int:
         if problem.remedy:
             note(problem.remedy)
         return 3
-    if state.newest is None:
-        print_text(
-            _(
-                "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
-            )
+    sentence = _("Nothing is missing: it is listed, searched, opened and resumed from here.")
+    if not state.sessions:
+        sentence = _(
+            "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
         )
-    else:
-        print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
+    print_text(sentence)
     return 0
 
 

@@ -27,7 +27,7 @@ from .output import (
     title_or_preview,
 )
 from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
-from .stores import Answers, place_columns
+from .several_stores import Answers, place_columns
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules

@@ -48,7 +48,7 @@ class ResumeCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         arguments, store, host = context.arguments, context.store, context.location.host
         if host is None:
-            context.location.refuse_without_home("resume")
+            context.location.refuse_without_home()
         source = arguments.source or "cli"
         session_id = store.last(source) if arguments.last else store.resolve(arguments.id)
         if session_id is None:
@@ -81,8 +81,7 @@ class ResumeCommand(Subcommand):
 def as_configured(plan: ResumePlan) -> ResumePlan:
     """Apply the surface (terminal UI or classic) that the user has configured for the source of the
     plan."""
-    surfaces = read_start().options.surface
-    return on_surface(plan, surfaces) if surfaces else plan
+    return on_surface(plan, read_start().options.surface)
 
 
 def become(program: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -32,7 +32,7 @@ from .parser import (
     Several,
     Valued,
 )
-from .stores import Answers, place_columns
+from .several_stores import Answers, place_columns
 
 
 class _Message(NamedTuple):

@@ -25,7 +25,7 @@ from .output import (
     print_table,
 )
 from .parser import ALL_HOSTS, Flag, Valued
-from .stores import Answers, place_columns
+from .several_stores import Answers, place_columns
 
 if TYPE_CHECKING:
     from hermes_browse.store.since.since import Since, SinceItem

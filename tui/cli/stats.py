@@ -19,7 +19,7 @@ from ..text.formats import dollars, long_number
 from .command_context import ManyStoresCommand
 from .output import TableColumn, note, print_json, print_table
 from .parser import ALL_HOSTS, Argument
-from .stores import Answers
+from .several_stores import Answers
 
 _Sums = dict[str, Any]
 """Sums as in the document."""

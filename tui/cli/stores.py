@@ -1,14 +1,12 @@
-"""The stores that a command line names: one, of this machine or a host, or several at once."""
+"""The store that a command line names, of this machine or a host."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
@@ -20,7 +18,6 @@ from hermes_browse.store.errors import (
     NotFoundError,
     RefusedError,
     StoreEmptyError,
-    StoreError,
     StoreMissingError,
 )
 from hermes_browse.store.files import TemporaryFolder, removed_on_signals
@@ -29,13 +26,12 @@ from hermes_browse.store.hermes.homes import (
     Location,
     locate,
     sessions_folder,
-    short_reason,
 )
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..settings.folders import config_path
-from .output import TableColumn, fields, note, remedy_of, with_advice
+from .output import note, remedy_of
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.host import Host
@@ -43,9 +39,8 @@ if TYPE_CHECKING:
 
 SOME_SILENT = 6
 """The exit code when some host did not answer."""
-T = TypeVar("T")
-Ask = Callable[[OpenStore, float], T]
-"""Asks a store, at a time in Unix seconds."""
+UNUSED = (StoreMissingError, StoreEmptyError)
+"""Errors of a store that Hermes has not used yet."""
 
 
 def configured_hosts() -> tuple[Host, ...]:
@@ -91,7 +86,7 @@ def opened_links() -> Iterator[Links]:
             links.close()
 
 
-def _store_of(host: Host, links: Links) -> OpenStore:
+def store_of(host: Host, links: Links) -> OpenStore:
     """Connect to a host; HostError if it cannot be reached."""
     return open_store(later.remote.locate_there(links.of(host)), links)
 
@@ -105,7 +100,7 @@ def opened_there(arguments: SimpleNamespace) -> Iterator[tuple[OpenStore, Links]
         HostError: It cannot be reached.
     """
     host = named_host(arguments.host, arguments.profile)
-    with opened_links() as links, _store_of(host, links) as store:
+    with opened_links() as links, store_of(host, links) as store:
         try:
             yield store, links
         except BrowseError as error:  # the commands in its remedy are typed here
@@ -137,7 +132,7 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     if arguments.or_demo:
         try:
             Store(location.path).check()
-        except (StoreMissingError, StoreEmptyError):
+        except UNUSED:
             sample = _("no Hermes store at {path} yet: this is a sample", path=location.path)
     if sample:
         opened = _opened_sample(arguments, sample)
@@ -190,7 +185,7 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
             remedy=_("Name a root with --home."),
         )
     known: Collection[str] = ()
-    with suppress(StoreMissingError, StoreEmptyError), open_store(beside) as store:
+    with suppress(*UNUSED), open_store(beside) as store:
         known = store.known_sessions()
     with later.old_transcripts.OldTranscripts(folder, known, only=only) as transcripts:
         transcripts.fill_all()
@@ -199,72 +194,19 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
         yield Location(transcripts.path, old_files=folder)
 
 
-# Several stores
+# What a document says of the host
 
 
-class Answers(NamedTuple, Generic[T]):
-    """What the stores that a command line names have answered."""
-
-    answers: Sequence[tuple[Json, T]]
-    """Each with its place: what its rows say of the store, nothing if only one of this machine was
-    asked."""
-    facts: Json
-    """What the document says of all places."""
-    summary: str
-    """The same for people."""
-    is_complete: bool
-    """Whether all of them answered."""
-    code: int
-    """The exit code."""
-    only: T | None
-    """The answer of the only store that was asked; None if several were."""
-
-
-class _Tried(NamedTuple, Generic[T]):
-    """What came of asking a store."""
-
-    location: Location
-    answer: T | None = None
-    error: BrowseError | None = None
-    """Why there is no answer."""
-
-
-def _answered(location: Location, error: BrowseError | None = None) -> Json:
-    """Return what a document says of a host."""
-    sentence = error.sentence if error is not None else None
-    name = location.host and location.host.name
+def answered(location: Location, error: BrowseError | None = None) -> Json:
+    """Return what a document says of a host, and whether it has answered."""
+    name, sentence = location.host and location.host.name, error and error.sentence
     return {"name": name, "answered": error is None, "error": sentence}
-
-
-def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
-    """Ask the store that the arguments name, or all profiles and hosts at once; note which do not
-    answer.
-
-    Raises:
-        BrowseError: A single store cannot be read, or none of several.
-    """
-    if not arguments.all_hosts:
-        if arguments.all_profiles:
-            return _merged(arguments, list(_ask_here(arguments, ask)))
-        with opened_store(arguments) as store:
-            answer = ask(store, now_in(arguments, store.location))
-            return _merged(arguments, [_Tried(store.location, answer)])
-    hosts = configured_hosts()
-    with opened_links() as links:
-        there = [
-            later.ssh.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
-            for host in hosts
-        ]
-        here = list(_ask_here(arguments, ask, is_needed=not hosts))
-        if not hosts:
-            note(how_to_add())
-        return _merged(arguments, [*here, *(each.result() for each in there)])
 
 
 def facts_of(location: Location) -> Json:
     """Return what a document says of the host that its one store is on; nothing for this
     machine."""
-    return {} if location.host is None else {"hosts": [_answered(location)]}
+    return {} if location.host is None else {"hosts": [answered(location)]}
 
 
 def with_host(document: Mapping[str, object], location: Location) -> Json:
@@ -278,133 +220,3 @@ def with_host(document: Mapping[str, object], location: Location) -> Json:
             if isinstance(row, dict):
                 row["host"] = location.host.name
     return {**document, **facts_of(location)}
-
-
-def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
-    location = Location(Path(host.name), host=host)
-    try:
-        with _store_of(host, links) as store:
-            return _Tried(store.location, ask(store, time.time()))
-    except BrowseError as error:
-        return _Tried(location, error=error)
-
-
-def _ask_here(
-    arguments: SimpleNamespace, ask: Ask[T], *, is_needed: bool = True
-) -> Iterator[_Tried[T]]:
-    """Ask the store of this machine, or those of all profiles; what is not in use yet is left out.
-
-    Raises:
-        BrowseError: None of them answers, and one is needed.
-    """
-    has_answered = False
-    missing: BrowseError | None = None
-    with _opened_here(arguments) as locations:
-        for location in locations:
-            try:
-                with open_store(location) as store:
-                    answer = ask(store, now_in(arguments, location))
-            except (StoreMissingError, StoreEmptyError) as error:
-                missing = error
-            except StoreError as error:
-                missing = error
-                yield _Tried(location, error=error)
-            else:
-                has_answered = True
-                yield _Tried(location, answer)
-        if is_needed and not has_answered:
-            if arguments.all_profiles:
-                missing = StoreMissingError(
-                    _(
-                        "No profile of {root} has a store that can be read.",
-                        root=locate(home=arguments.home).root,
-                    )
-                )
-            assert missing is not None
-            raise missing
-
-
-@contextmanager
-def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
-    if not arguments.all_profiles:
-        with opened_location(arguments) as location:
-            yield [location]
-        return
-    here = locate(home=arguments.home)
-    if here.root is None:
-        raise RefusedError(
-            _("{path} belongs to no Hermes root, so it has no profiles.", path=here.path)
-        )
-    yield here.profiles()
-
-
-def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T]:
-    """Return the answers of the stores that were asked, and note which are missing."""
-    answers = [
-        (_place(arguments, each.location), each.answer) for each in tried if each.answer is not None
-    ]
-    silent = [(each.location, each.error) for each in tried if each.error is not None]
-    for location, error in silent:
-        sentence = with_advice(error)
-        if location.profile is not None and location.host is None:
-            reason = short_reason(error, location)
-            sentence = _("{name} cannot be read: {error}", name=location.profile, error=reason)
-        note(sentence)
-    is_several = arguments.all_profiles or arguments.all_hosts
-    facts = {} if is_several else facts_of(tried[0].location)
-    summary: list[str] = []
-    if arguments.all_profiles:
-        profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
-        broken = [
-            fields(location, "profile")
-            | {"path": str(location.path), "error": short_reason(error, location)}
-            for location, error in silent
-            if location.host is None
-        ]
-        facts |= {"profiles": profiles, "broken": broken}
-        summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
-    if arguments.all_hosts:
-        hosts = [each.error for each in tried if each.location.host is not None]
-        facts["hosts"] = [
-            _answered(each.location, each.error)
-            for each in tried
-            if each.location.host is not None or each.error is not None
-        ]
-        if hosts:
-            count = len(hosts)
-            words = _(
-                "{answered} of {count} hosts answered", answered=hosts.count(None), count=count
-            )
-            summary.append(words)
-    return Answers(
-        answers,
-        facts,
-        " · ".join(summary),
-        is_complete=not silent,
-        code=SOME_SILENT if silent and arguments.all_hosts else 0,
-        only=None if is_several else tried[0].answer,
-    )
-
-
-def _place(arguments: SimpleNamespace, location: Location) -> Json:
-    """Return what each row says of its store."""
-    place: Json = {}
-    if arguments.all_hosts or location.host is not None:
-        place["host"] = location.host.name if location.host is not None else None
-    if arguments.all_profiles:
-        place["profile"] = location.profile or DEFAULT_PROFILE
-    return place
-
-
-def place_columns(answers: Answers[T]) -> list[TableColumn]:
-    """Return the columns that say where a row is from, of rows that begin with their place."""
-    names = {name for place, _answer in answers.answers for name in place}
-    return [
-        column for name, column in _PLACE_COLUMNS.items() if answers.only is None and name in names
-    ]
-
-
-_PLACE_COLUMNS: dict[str, TableColumn] = {
-    "host": TableColumn("host", lambda row: row.place["host"] or _("(here)")),
-    "profile": TableColumn("profile", lambda row: row.place["profile"]),
-}

@@ -128,8 +128,8 @@ def test_loose_files_are_refused_to_hermes(native, custom):
     ):
         location = locate_file(path)
         assert location == Location(path), path
-        with pytest.raises(RefusedError, match="Hermes cannot resume"):
-            location.refuse_without_home("resume")
+        with pytest.raises(RefusedError, match="Hermes does not open"):
+            location.refuse_without_home()
     backup = locate(home=str(native / "backup"))
     assert backup == Location(native / "backup/state.db")
     assert (backup.home, backup.name) == (None, "state.db")

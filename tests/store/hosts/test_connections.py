@@ -9,7 +9,7 @@ import sys
 import threading
 
 import pytest
-from asking import ASKING, SILENT, asked, failure
+from asking import ASKING, HELLO, SILENT, asked, failure
 from platforms import script, until
 
 from hermes_browse.store.errors import QueryInterruptedError
@@ -25,6 +25,24 @@ def test_questions_are_cancelled(links, server):
     threading.Timer(0.5, lease.interrupt).start()
     with pytest.raises(QueryInterruptedError):
         lease.call("state", {})
+
+
+def test_a_host_that_reads_nothing_keeps_nobody_waiting(links, server):
+    """Questions and their cancelling come from the screen as well."""
+    one = links.of(server.host._replace(command=HELLO + "sleep 600 #"))
+    one.open()
+
+    def ask():
+        for _number in range(2):
+            one.send("state", b'"' + b"x" * 8_000_000 + b'"').cancel()
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(10)
+    assert not asking.is_alive()
+    assert one.connection is not None and one.connection.ssh is not None
+    links.close()
+    assert one.connection.ssh.wait() is not None
 
 
 def test_a_connection_is_closed_while_others_wait(links, server):
@@ -99,7 +117,9 @@ def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_both_ends_end_with_ours(server, number):
     """However that ends: ssh here, the program there."""
-    code = ASKING + "one.open()\nprint(one.connection.ssh.pid, flush=True)\nsys.stdin.read()"
+    code = (
+        ASKING + "one.open()\nprint(one.connection.ssh._process.pid, flush=True)\nsys.stdin.read()"
+    )
     command = [sys.executable, "-c", code, *server.host]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
         ssh = int(ours.stdout.readline())

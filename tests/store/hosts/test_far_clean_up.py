@@ -129,14 +129,3 @@ def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeyp
         assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)
         (deleted,) = outcome.results
         assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY
-
-
-@pytest.mark.parametrize("call", ["tag", "mark_all_read"])
-def test_what_no_row_shows_stays_in_doubt(links, server, path, call):
-    """A tag, a mark: nothing of the store says whether they are set."""
-    values = {"tag": (["old1"], ["work"], []), "mark_all_read": (time.time(),)}
-    with open_store(remote(links.of(server.host))) as store:
-        store.state()
-        server.cut_at = b'"answer": '
-        with pytest.raises(WriteInDoubtError, match="nobody knows"):
-            getattr(store, call)(*values[call])

@@ -11,7 +11,6 @@ from plays import play, store_of
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.cleanup.selection import Selection, parse_line
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
     NotFoundError,
     RefusedError,
@@ -25,7 +24,6 @@ from hermes_browse.store.hosts.remote import RemoteStore, locate_there, store_at
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 
 NOW = 1_800_000_000.0
@@ -136,35 +134,6 @@ def test_what_is_too_large_for_one_answer_comes_in_several():
     assert [each for some in portions for each in some] == ids and portions[0] == [0, 1, 2, 3]
     with pytest.raises(ValueTooLongError):
         list(read_in_portions(read, [1, 21], 8))
-
-
-def test_flags_titles_and_deletes_go_through_the_program_there(
-    there,
-):
-    store = there("v22")
-    file = Store(Path(str(store.path).partition(":")[2]))
-
-    def conversations():
-        with file.reader() as reader:
-            catalog = read_catalog(reader, NOW)
-            every = (catalog.conversation(root) for root in catalog.order(View.ALL))
-            return {each.id: (each.title, each.archived) for each in every}
-
-    before = conversations()
-    tip = next(each for each, (_title, archived) in before.items() if not archived)
-    with open_store(store) as far:
-        archived = far.archive([tip])
-        assert conversations()[tip][1] and archived.sentence.endswith(" on vps")
-        assert far.undo(archived).rows and conversations() == before
-        renamed = far.rename(tip, "a new; $(title) 'of' mine")
-        assert conversations()[tip][0] == renamed.title == "a new; $(title) 'of' mine"
-        far.undo(renamed.change)
-        assert conversations() == before
-        deleted = far.delete([tip])
-        assert tip in deleted.bundle.sessions and tip not in conversations()
-        assert [each.name for each in far.deletions()] == [deleted.bundle.name]
-        restored = far.restore(deleted.bundle.name)
-        assert restored.verified and conversations() == before and far.check_index() == ()
 
 
 def test_nothing_here_writes_to_it(there):

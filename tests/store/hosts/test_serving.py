@@ -22,7 +22,7 @@ from hermes_browse.store.search.found import Found
 from hermes_browse.store.search.query import parse
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-ENDLESS_CALL = {"lease": 1, "ask": "prepare_search"}
+ENDLESS_CALL = {"ask": "prepare_search"}
 """With `endless`."""
 
 
@@ -67,7 +67,7 @@ class Caller:
                 return answer
 
     def ask(self, name, **values):
-        return self.heard("id", self.send(lease=1, ask=name, **{"with": values}))
+        return self.heard("id", self.send(ask=name, **{"with": values}))
 
     def is_answered(self):
         """Whether the next question is."""
@@ -110,8 +110,6 @@ def caller(hermes_home):
         b'{"id": {}, "ask": "state"}',
         b'{"cancel": [1]}',
         b'{"stop": {}}',
-        b'{"close": {}}',
-        b'{"lease": [], "ask": "state"}',
         b'{"unknown": true}',
         b'{"id": 7, "ask": 5}',
         b'{"id": 7, "ask": "state", "with": []}',
@@ -140,7 +138,7 @@ def test_no_statement_is_run(caller, hermes_home, tmp_path, sql):
     """Neither as a question of its own nor in an argument."""
     before = (hermes_home / "state.db").read_bytes()
     sql = sql.format(other=tmp_path / "other.db")
-    answer = caller.heard("id", caller.send(lease=1, sql=sql, values=[]))
+    answer = caller.heard("id", caller.send(sql=sql, values=[]))
     assert "no such question" in answer["error"][1]
     for name, values in (
         ("search", {"query": sql}),
@@ -177,22 +175,12 @@ def test_a_call_has_its_arguments_and_no_others(caller, name, values, said):
 
 
 def test_a_cancelled_call_stops(caller, endless):
-    """Another lease is answered meanwhile, and the same one afterwards."""
+    """Another one is answered meanwhile, and the next afterwards."""
     number = caller.send(**ENDLESS_CALL)
-    other = caller.send(lease=2, ask="state")
+    other = caller.send(ask="state")
     assert caller.heard("id")["id"] == other
     caller.send(cancel=number)
     assert caller.heard("id", number)["error"][0] == "QueryInterruptedError"
-    assert caller.is_answered()
-
-
-def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller, endless):
-    """It waits behind another one of its lease, as a search waits for that of the letter before."""
-    first, second = caller.send(**ENDLESS_CALL), caller.send(**ENDLESS_CALL)
-    caller.send(cancel=second)
-    caller.send(cancel=first)
-    assert caller.heard("id", first)
-    assert caller.heard("id", second)["error"][0] == "QueryInterruptedError"
     assert caller.is_answered()
 
 
@@ -207,7 +195,7 @@ def test_a_call_ends_with_what_is_done_so_far(caller, monkeypatch):
 
     codec.signature("search")  # of the real one
     monkeypatch.setitem(CALLS, "search", until_stopped)
-    number = caller.send(lease=1, ask="search", **{"with": {"query": "a"}})
+    number = caller.send(ask="search", **{"with": {"query": "a"}})
     assert caller.heard("tell") == {"id": number, "tell": 0.5}
     caller.send(stop=number)
     assert caller.heard("id", number)["answer"][0]["query"]["text"] == "a"
@@ -228,6 +216,14 @@ def test_only_values_are_counted(caller, monkeypatch):
         codec.decode(codec.encode([1] * 11), list[int])
     assert caller.ask("sessions_after", after=None)["error"][0] == "ValueTooLongError"
     assert caller.is_answered()
+
+
+def test_a_text_without_an_end_is_counted_at_once(monkeypatch):
+    """All that a host sends is looked at once: the screen waits as long as that takes."""
+    monkeypatch.setattr(codec, "ITEMS", 10)
+    begun = time.process_time()
+    assert not codec.is_too_much(b'"' + b'\\",' * 50_000)
+    assert time.process_time() - begun < 5.0
 
 
 def test_a_question_that_takes_too_long_is_refused(caller, monkeypatch, endless):
@@ -285,14 +281,14 @@ def program(hermes_home):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_the_program_holds_no_handle_and_ends_with_its_input(program, hermes_home):
-    """A lease that is closed has no handle; one that is left open has none soon after."""
+    """Hermes counts an open store as a holder (0.22)."""
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"
     assert handles(store, program.pid) == []
     assert caller.is_answered()
     assert handles(store, program.pid) != []
-    caller.line(b'{"close": 1}')
     until(lambda: not handles(store, program.pid))
-    caller.send(lease=2, ask="space_map")
+    assert caller.is_answered()
+    caller.send(ask="space_map")
     caller.end()
     assert program.wait(120) == 0
 
@@ -323,21 +319,11 @@ def test_the_program_ends_well_in_the_middle_of_everything(
 ):
     """Python aborts a program that ends while a thread holds one of its streams."""
     caller = Caller(program.stdin, program.stdout)
-    for lease in range(10):
-        caller.send(lease=lease, ask="space_map")
-        caller.send(lease=lease, ask="list_page", **{"with": {"now": 0.0, "view": "all"}})
+    for _number in range(10):
+        caller.send(ask="space_map")
+        caller.send(ask="list_page", **{"with": {"now": 0.0, "view": "all"}})
         caller.send(argv=["serve", "--stdio"])
         caller.send(call="serve")
     caller.end()
     program.stdout.read()  # a program that nobody listens to waits until it is heard
     assert program.wait(120) == 0 and program.stderr.read() == b""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_a_lease_that_is_left_open_is_closed_when_idle(program, hermes_home):
-    """Hermes counts an open store as a holder (0.22)."""
-    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"
-    assert caller.is_answered() and handles(store, program.pid)
-    until(lambda: not handles(store, program.pid))
-    assert caller.is_answered()

@@ -190,8 +190,8 @@ def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder):
         assert [message.role for message in told] == [
             "user", UNREADABLE, UNREADABLE, UNREADABLE, "7", UNREADABLE, "assistant", "user",
         ]  # fmt: skip
-        assert "line 2 is not JSON" in told[1].text
-        assert "line 3 is no message" in told[2].text
+        assert "line 2 is no message (Invalid control" in told[1].text
+        assert "line 3 is no message (no object)" in told[2].text
         assert "nested too deep" in told[3].text
         assert "\x1b" not in told[1].text
         assert told[6].text == "In the harbour."

@@ -37,7 +37,7 @@ def test_ages():
 )  # fmt: skip
 def test_no_ages(text):
     """A slip of the finger is no age."""
-    with pytest.raises(ValueError, match=r"is no age such as|three thousand"):
+    with pytest.raises(ValueError, match="is no age such as"):
         parse_age(text)
     with pytest.raises(ValueError, match=r"is no age .* and no date"):
         parse_when(text, NOW)

@@ -8,8 +8,6 @@ from browsing import on_demo
 from trashing import add_message, execute, opened, rows, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hosts.host import HostError
-from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
@@ -181,18 +179,3 @@ async def test_the_way_home_is_open_while_a_machine_is_away(browser, machine):
     screen.switching.to(here, Arrival())
     await browser.settle()
     assert browser.screen.location == here
-
-
-@pytest.mark.slow
-def test_an_older_program_there_is_named_as_such(machine):
-    """One that does not know what this one starts there, such as 0.1."""
-    script = machine.folder / "old"
-    script.write_text(
-        'case "$*" in *allow-changes*) echo "unrecognized" >&2; exit 2;; esac\nexec hermes-browse "$@"\n'
-    )
-    links = Links()
-    try:
-        with pytest.raises(HostError, match="too old"):
-            links.of(machine.host._replace(command=f"sh {script}")).open()
-    finally:
-        links.close()

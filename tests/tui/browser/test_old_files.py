@@ -16,7 +16,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.places.old_screen import OldScreen
+from hermes_browse.tui.browser.places.other_screens import OldScreen
 
 
 def write(folder, number):
@@ -67,6 +67,17 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
     async with browser_of(hermes_home) as browser:
         assert "5 Old 3" in browser.text("#views")
         assert "3 old transcripts" in browser.text("#header")
+
+
+async def test_a_second_key_while_they_are_looked_for(hermes_home):
+    """It does not say that there are none."""
+    home_of(hermes_home, 3)
+    async with browser_of(hermes_home) as browser:
+        for _key in range(2):
+            browser.screen.switching.show_old()
+        assert browser.status.strip().startswith("looking for old transcripts …")
+        await browser.wait_until(lambda: isinstance(browser.screen, OldScreen))
+        await browser.settle()
 
 
 async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_home, tmp_path):

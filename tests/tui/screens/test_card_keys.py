@@ -66,7 +66,7 @@ CASES = {
     "references": _Case(_references, "Enter open · c copy · Esc back"),
     "profiles": _Case(
         lambda it: ProfilesCard(
-            [Place(0, it.screen.location, it.app.links)], {}, it.screen.location, NOW
+            [Place(0, it.screen.location, it.app.links)], it.screen.location, NOW
         ),
         "Enter open · a all profiles as one list · Esc back",
     ),

@@ -4,9 +4,7 @@ all of them. Profiles are read before, one after the other; each host shows when
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,41 +16,13 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.ssh import in_thread
-from hermes_browse.store.places.place import Place
-from hermes_browse.store.sessions.models import View
+from hermes_browse.store.places.place import Figures, Place
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...settings.keys.screen_commands import PROFILES
 from ...text import formats
 from ...widgets.card import Card, keys_line
-
-
-class Figures(NamedTuple):
-    """What the card says of a store."""
-
-    sessions: int
-    bytes: int
-    last_active: float | None
-    """Unix seconds."""
-
-
-def read_figures(place: Place) -> Figures | None:
-    """Read the figures of a store from a few rows; a host is waited for.
-
-    Returns:
-        None if it cannot be read: then `place.error` says why.
-    """
-    try:
-        with place.connect() as store:
-            summary = store.summary()
-            page = store.first_page(time.time(), view=View.ALL, limit=1)
-    except BrowseError as error:
-        place.error = error
-        return None
-    newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
-    active = newest[0].last_active if newest else None
-    return Figures(summary.sessions or 0, summary.size, active)
 
 
 def reason_of(place: Place, error: BrowseError, now: float) -> str:
@@ -73,8 +43,7 @@ class ProfilesCard(Card["Place | bool"]):
     """Returns the place that was chosen, True for all of them, or None.
 
     Args:
-        places: Profiles, then hosts.
-        figures: Of the profiles that could be read.
+        places: Profiles, whose figures are read, then hosts.
         current: The location of the store on screen.
         now: Unix seconds.
     """
@@ -85,13 +54,11 @@ class ProfilesCard(Card["Place | bool"]):
     def __init__(
         self,
         places: Sequence[Place],
-        figures: Mapping[Place, Figures],
         current: Location,
         now: float,
     ) -> None:
         super().__init__()
-        self._places, self._figures = places, dict(figures)
-        self._current, self._now = current, now
+        self._places, self._current, self._now = places, current, now
         self._hosts = [place for place in places if place.host is not None]
         every, profiles_only = _("everything as one list"), _("all profiles as one list")
         self._all = every if self._hosts else profiles_only
@@ -118,10 +85,7 @@ class ProfilesCard(Card["Place | bool"]):
             self.run_worker(self._read(place), group="ask")
 
     async def _read(self, place: Place) -> None:
-        reading = in_thread(lambda: read_figures(place), f"ask {place.name}")
-        figures = await asyncio.wrap_future(reading)
-        if figures is not None:
-            self._figures[place] = figures
+        await asyncio.wrap_future(in_thread(place.look, f"ask {place.name}"))
         if self.is_whole:
             box = self.query_one(OptionList)
             for index, line in enumerate(self._lines()):
@@ -129,7 +93,7 @@ class ProfilesCard(Card["Place | bool"]):
 
     def _lines(self) -> list[Content]:
         """Return a line for each place, and one for all of them."""
-        count = sum(each.sessions for each in self._figures.values())
+        count = sum(each.figures.sessions for each in self._places if each.figures)
         every = Content(f"  {self._all} · {formats.counted(count, 'session')}")
         return [*map(self._line, self._places), every]
 
@@ -138,7 +102,7 @@ class ProfilesCard(Card["Place | bool"]):
         state."""
         mark = "● " if self._is_current(place) else "  "
         name = formats.fit(one_line(place.name, 60), 18)
-        if (figures := self._figures.get(place)) is not None:
+        if (figures := place.figures) is not None:
             return Content.assemble(mark, (name, "bold"), (self._columns(figures), "dim"))
         state, error = (_("asking …"), "dim"), place.away or place.error
         if error is not None:

@@ -3,7 +3,7 @@ something there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hermes_browse.store.errors import StoreError
@@ -21,7 +21,7 @@ from ...work.application import Arrival
 from ..by_name import load
 from ..list.list_model import read_first
 from ..panes import Panes
-from .profiles_card import Figures, ProfilesCard, read_figures
+from .profiles_card import ProfilesCard
 
 
 class Switching:
@@ -29,7 +29,6 @@ class Switching:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._is_opening_old = False
 
     def choose(self) -> None:
         """Show the card of this root's profiles and of the hosts; a message if there can be none of
@@ -43,8 +42,8 @@ class Switching:
     async def _choose(self) -> None:
         main, now = self._main, self._main.clock()
         here, hosts, links = main.host.here, main.options.hosts, main.host.links
-        places, figures = await main.call(lambda: _read_profiles(here, hosts, links))
-        main.open_card(ProfilesCard(places, figures, main.location, now), self._chosen)
+        places = await main.call(lambda: _looked_at(places_of(here, hosts, links)))
+        main.open_card(ProfilesCard(places, main.location, now), self._chosen)
 
     def _chosen(self, choice: Place | bool | None) -> None:
         if isinstance(choice, Place):
@@ -67,23 +66,17 @@ class Switching:
     def show_old(self) -> None:
         """Show the old transcripts beside the store, or say that there are none."""
         main, folder = self._main, sessions_folder(self._main.location)
-        if folder is None or self._is_opening_old:
+        if folder is None:
             main.say(_("no old transcripts belong to this store"))
             return
-        self._is_opening_old = True
         main.say(_("looking for old transcripts …"))
         main.start("old", self._show_old, folder)
 
     async def _show_old(self, folder: Path) -> None:
         main, lines, now = self._main, self._main.lines, self._main.clock()
         read = load("old-transcripts")
-        try:
-            transcripts, first, shown = await main.call(
-                lambda: read(folder, main.store, now, lines)
-            )
-        finally:
-            self._is_opening_old = False
-            main.retract(_("looking for old transcripts …"))
+        transcripts, first, shown = await main.call(lambda: read(folder, main.store, now, lines))
+        main.retract(_("looking for old transcripts …"))
         if transcripts.files and main.is_current:
             main.open_screen("old", transcripts, first, shown)
             return
@@ -105,18 +98,16 @@ class Switching:
         that and stay."""
         if place.host is not None:
             self._main.say(_("asking {name} …", name=place.host.name))
-        self._main.start("profiles", self._to_place, place, arrival)
-
-    async def _to_place(self, place: Place, arrival: Arrival) -> None:
-        await self._to(await self._main.call(place.location), arrival)
+        self._main.start("profiles", self._to, place.location, arrival)
 
     def to(self, location: Location, arrival: Arrival) -> None:
         """Switch to another store, and open or search something there; if it cannot be read, report
         that and stay."""
-        self._main.start("profiles", self._to, location, arrival)
+        self._main.start("profiles", self._to, lambda: location, arrival)
 
-    async def _to(self, location: Location, arrival: Arrival) -> None:
+    async def _to(self, where: Callable[[], Location], arrival: Arrival) -> None:
         main, app = self._main, self._main.app
+        location = await main.call(where)
         if location.path == main.location.path:
             while len(app.screen_stack) > 1:
                 app.pop_screen()
@@ -136,13 +127,12 @@ class Switching:
         main.host.switch_to(location, store, first, shown, arrival)
 
 
-def _read_profiles(
-    here: Location, hosts: Sequence[Host], links: Links
-) -> tuple[list[Place], dict[Place, Figures]]:
-    """Return the profiles and the hosts, and the figures of those profiles that can be read."""
-    places = places_of(here, hosts, links)
-    read = ((place, read_figures(place)) for place in places if place.host is None)
-    return places, {place: figures for place, figures in read if figures is not None}
+def _looked_at(places: Sequence[Place]) -> Sequence[Place]:
+    """Return places, the profiles among them with their figures."""
+    for place in places:
+        if place.host is None:
+            place.look()
+    return places
 
 
 def _read_places(

@@ -156,7 +156,7 @@ class Resuming:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
         plan = store.resume_plan(session_id, self._main.clock())
         surfaces = self._main.options.surface
-        return on_surface(plan, surfaces) if surfaces and not plan.host else plan
+        return on_surface(plan, surfaces)
 
     def _prepare(
         self, store: OpenStore, session_id: str
@@ -190,7 +190,7 @@ class Resuming:
         main, location = self._main, self._main.location
         if location.host is None and not main.store.is_several:
             # A command of the sample store would open an empty chat.
-            location.refuse_without_home("resume")
+            location.refuse_without_home()
         plan = await main.read(lambda store: self._read_plan(store, session_id))
         main.copy(plan.shell())
 

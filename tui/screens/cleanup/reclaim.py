@@ -111,7 +111,7 @@ def open_reclaim(main: MainScreen) -> None:
         main.say(_("this is the sample store: in your own one, v makes the file smaller"))
         return
     try:
-        location.refuse_without_home("make smaller")
+        location.refuse_without_home()
     except BrowseError as error:
         main.failed(error)
         return

@@ -1,16 +1,27 @@
-"""The main screen over all profiles and hosts, with a column that says where a conversation is."""
+"""Main screens over other stores than one: all profiles and hosts, with a column that says where a
+conversation is; and old transcripts, which are files beside the store."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from textual import on
+from textual.events import Unmount
+
+from hermes_browse.store.api import open_store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore
+from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -19,11 +30,31 @@ from ...text import formats
 from ...text.styled import Span
 from ...widgets.list_rows import ListRow
 from ...work.application import Arrival
+from ..list.list_model import read_first
 from ..list.rows import HitRow
 from ..main import MainScreen
 from .profiles_card import reason_of
 
-_REFUSED = (
+if TYPE_CHECKING:
+    from textual.content import Content
+
+
+class OtherScreen(MainScreen):
+    """A main screen that lies over the one it was opened from."""
+
+    REFUSAL: ClassVar[str]
+    """What is said of a command that cannot be used here."""
+
+    def refuse(self) -> None:
+        self.say(_(self.REFUSAL))
+
+    def leave(self) -> None:
+        self.dismiss(None)
+
+
+# All profiles and hosts
+
+_NOT_OF_SEVERAL = (
     *("archive", "delete", "pin", "rename", "tag", "undo", "prune", "trash", "retention"),
     *("view-old", "insights", "doctor"),
 )
@@ -62,10 +93,11 @@ def _names(names: Sequence[str]) -> str:
     return _("{names} and {count:,} more", names=shown, count=more) if more > 0 else shown
 
 
-class PlacesScreen(MainScreen):
+class PlacesScreen(OtherScreen):
     """The main screen over a `MergedStore`; `first` and `shown` are as of `MainScreen`."""
 
-    KEYS = changed(_CHANGED, _REFUSED)
+    KEYS = changed(_CHANGED, _NOT_OF_SEVERAL)
+    REFUSAL = N_("these are several stores: o opens the one of this conversation, 0 another")
 
     def __init__(
         self,
@@ -129,8 +161,86 @@ class PlacesScreen(MainScreen):
         if self.current is not None:
             self.copy(id_of(self.current.id))
 
-    def refuse(self) -> None:
-        self.say(_("these are several stores: o opens the one of this conversation, 0 another"))
 
-    def leave(self) -> None:
+# Old transcripts
+
+_NOT_OF_FILES = (
+    *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
+    *("rename", "tag", "undo", "prune", "trash", "retention", "since"),
+)
+"""Commands that need sessions of a store."""
+
+
+def read_old_transcripts(
+    folder: Path, store: Store, now: float, lines: int
+) -> tuple[OldTranscripts, Catalog, list[Conversation]]:
+    """Read a first portion of the old transcripts that a store does not have; on a reading thread.
+
+    Returns:
+        The temporary store, the first page of its catalog (`lines` conversations), and these with
+        previews.
+    """
+    with open_store(store) as opened:
+        known = opened.known_sessions()
+    transcripts = OldTranscripts(folder, known)
+    try:
+        transcripts.fill()
+        return transcripts, *read_first(Store(transcripts.path), now, lines, View.ALL)
+    except BrowseError:
+        transcripts.close()
+        raise
+
+
+class OldScreen(OtherScreen):
+    """The main screen over old transcripts, which are read into a temporary store. The views in its
+    header are those of the real store and lead back to it.
+
+    `beside` is that of the store beside the files; `transcripts`, which hold a first portion, are
+    closed with the screen; `first` and `shown` are as of `MainScreen`.
+    """
+
+    KEYS = changed({"view-old": {"call": "show_header"}}, _NOT_OF_FILES)
+    RESUMES = False
+    REFUSAL = N_(
+        "these are files, not sessions of the store: they can be read, searched, copied and exported"
+    )
+
+    def __init__(
+        self,
+        beside: MainScreen,
+        transcripts: OldTranscripts,
+        first: Catalog,
+        shown: list[Conversation],
+    ) -> None:
+        location = Location(transcripts.path, old_files=transcripts.folder)
+        super().__init__(beside.host, location, Store(transcripts.path), first, shown)
+        self._beside, self._transcripts = beside, transcripts
+        self.begin_as(View.ALL)
+
+    def on_mount(self) -> None:
+        """Read the remaining files; Textual calls the handler of the main screen as well."""
+        self.start("fill", self._fill)
+
+    async def _fill(self) -> None:
+        while await self.call(self._transcripts.fill):
+            self.say(self._transcripts.describe())
+        self.say(self._transcripts.describe())
+        self.listing.read()
+        if self.searched is not None:  # the search has not seen the new ones
+            self.search.run()
+
+    @on(Unmount)
+    async def delete(self) -> None:
+        """Delete the temporary store after the last read, which would make SQLite's files anew in
+        its folder; on a thread because a portion may be under way."""
+        self.reads.stop()
+        await asyncio.to_thread(self._transcripts.close)
+
+    def view_line(self) -> Content:
+        """Return the views of the real store, and this one."""
+        return self.views(self._beside.catalog, None, self._transcripts.files)
+
+    def show_view(self, name: str) -> None:
+        """Go back to a view of the store."""
         self.dismiss(None)
+        self._beside.show_view(name)

@@ -1,0 +1,192 @@
+"""Several stores at once, as a command line names them: all profiles, all hosts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from hermes_browse.store import later
+from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import BrowseError, RefusedError, StoreError
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
+from hermes_browse.store.wording import _
+
+from .output import TableColumn, note, with_advice
+from .stores import (
+    SOME_SILENT,
+    UNUSED,
+    answered,
+    configured_hosts,
+    facts_of,
+    how_to_add,
+    now_in,
+    opened_links,
+    opened_location,
+    opened_store,
+    store_of,
+)
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hosts.host import Host
+    from hermes_browse.store.hosts.link import Links
+
+T = TypeVar("T")
+Ask = Callable[[OpenStore, float], T]
+"""Asks a store, at a time in Unix seconds."""
+
+
+class Answers(NamedTuple, Generic[T]):
+    """What the stores that a command line names have answered."""
+
+    answers: Sequence[tuple[Json, T]]
+    """Each with its place: what its rows say of the store, nothing if only one of this machine was
+    asked."""
+    facts: Json
+    """What the document says of all places."""
+    summary: str
+    """The same for people."""
+    is_complete: bool
+    """Whether all of them answered."""
+    code: int
+    """The exit code."""
+    only: T | None
+    """The answer of the only store that was asked; None if several were."""
+
+
+class _Tried(NamedTuple, Generic[T]):
+    """What came of asking a store."""
+
+    location: Location
+    answer: T | None = None
+    error: BrowseError | None = None
+    """Why there is no answer."""
+
+
+def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
+    """Ask the store that the arguments name, or all profiles and hosts at once; note which do not
+    answer. What is not in use yet is left out.
+
+    Raises:
+        BrowseError: A single store cannot be read, or none of several.
+    """
+    if not (arguments.all_hosts or arguments.all_profiles):
+        with opened_store(arguments) as store:
+            at = store.location
+            answer = ask(store, now_in(arguments, at))
+        return Answers([(_place(arguments, at), answer)], facts_of(at), "", True, 0, answer)
+    hosts = configured_hosts() if arguments.all_hosts else ()
+    with opened_links() as links, _opened_here(arguments) as locations:
+        there = [
+            later.ssh.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
+            for host in hosts
+        ]
+        here = [_ask_here(each, ask, now_in(arguments, each)) for each in locations]
+        error = here[-1].error
+        if error is not None and not hosts and all(each.error for each in here):
+            raise error
+        if arguments.all_hosts and not hosts:
+            note(how_to_add())
+        return _merged(arguments, here, [each.result() for each in there])
+
+
+def _ask_here(location: Location, ask: Ask[T], now: float) -> _Tried[T]:
+    try:
+        with open_store(location) as store:
+            return _Tried(location, ask(store, now))
+    except StoreError as error:
+        return _Tried(location, error=error)
+
+
+def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
+    location = Location(Path(host.name), host=host)
+    try:
+        with store_of(host, links) as store:
+            return _Tried(store.location, ask(store, time.time()))
+    except BrowseError as error:
+        return _Tried(location, error=error)
+
+
+@contextmanager
+def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
+    if not arguments.all_profiles:
+        with opened_location(arguments) as location:
+            yield [location]
+        return
+    here = locate(home=arguments.home)
+    if here.root is None:
+        raise RefusedError(
+            _("{path} belongs to no Hermes root, so it has no profiles.", path=here.path)
+        )
+    yield here.profiles()
+
+
+def _merged(
+    arguments: SimpleNamespace, here: Sequence[_Tried[T]], there: Sequence[_Tried[T]]
+) -> Answers[T]:
+    """Return the answers of several stores, and note which are missing."""
+    used = [each for each in here if not isinstance(each.error, UNUSED)]
+    tried = [*used, *there]
+    answers = [
+        (_place(arguments, each.location), each.answer) for each in tried if each.answer is not None
+    ]
+    broken = [(each.location, each.error) for each in used if each.error is not None]
+    hosts = [(each.location, each.error) for each in there]
+    silent = [*broken, *((at, error) for at, error in hosts if error is not None)]
+    for at, error in silent:
+        note(_sentence(at, error))
+    facts: Json = {}
+    summary: list[str] = []
+    if arguments.all_profiles:
+        profiles = [each.location.profile for each in used if each.error is None]
+        facts["profiles"] = profiles
+        facts["broken"] = [
+            {"profile": at.profile, "path": str(at.path), "error": short_reason(error, at)}
+            for at, error in broken
+        ]
+        summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
+    if arguments.all_hosts:
+        facts["hosts"] = [answered(at, error) for at, error in [*broken, *hosts]]
+    if hosts:
+        count, there_are = len(hosts), sum(error is None for _at, error in hosts)
+        words = _("{answered} of {count} hosts answered", answered=there_are, count=count)
+        summary.append(words)
+    code = SOME_SILENT if silent and arguments.all_hosts else 0
+    return Answers(answers, facts, " · ".join(summary), not silent, code, None)
+
+
+def _sentence(location: Location, error: BrowseError) -> str:
+    """Return why a store does not answer, for people."""
+    if location.profile is None or location.host is not None:
+        return with_advice(error)
+    reason = short_reason(error, location)
+    return _("{name} cannot be read: {error}", name=location.profile, error=reason)
+
+
+def _place(arguments: SimpleNamespace, location: Location) -> Json:
+    """Return what each row says of its store."""
+    place: Json = {}
+    if arguments.all_hosts or location.host is not None:
+        place["host"] = location.host.name if location.host is not None else None
+    if arguments.all_profiles:
+        place["profile"] = location.profile or DEFAULT_PROFILE
+    return place
+
+
+def place_columns(answers: Answers[T]) -> list[TableColumn]:
+    """Return the columns that say where a row is from, of rows that begin with their place."""
+    names = {name for place, _answer in answers.answers for name in place}
+    return [
+        column for name, column in _PLACE_COLUMNS.items() if answers.only is None and name in names
+    ]
+
+
+_PLACE_COLUMNS: dict[str, TableColumn] = {
+    "host": TableColumn("host", lambda row: row.place["host"] or _("(here)")),
+    "profile": TableColumn("profile", lambda row: row.place["profile"]),
+}
