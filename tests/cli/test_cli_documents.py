@@ -244,6 +244,13 @@ def test_the_demo():
     assert not any(Path(each["path"]).exists() for each in profiles)
 
 
+def test_the_demo_needs_no_home(tmp_path, monkeypatch):
+    """It opens where the user's own would not: here the profile is gone."""
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "profiles" / "gone"))
+    assert call("list").code == 4
+    assert ask("--demo list")["total"]
+
+
 @pytest.mark.slow
 def test_ids_of_the_demo_last(monkeypatch):
     """What `list` prints can be shown by the next command, half an hour later too; something in it
