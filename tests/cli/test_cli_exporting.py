@@ -234,7 +234,6 @@ def test_usage(root):
         ["export", CHAIN, "--format", "pdf"],
         ["export", CHAIN, "--output", ""],
         ["export", CHAIN, "--output", "-", "--json"],
-        ["export", CHAIN, HERON, "--output", "-"],
     ):
         ended = call(*arguments)
         assert (

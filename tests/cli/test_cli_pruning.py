@@ -128,8 +128,9 @@ def test_without_a_terminal_it_needs_yes(root, action, output):
 
 def test_an_empty_word_is_no_rule(root):
     """An unset variable of a script must not match everything."""
-    for option in ("--source", "--title", "--cwd", "--model"):
-        assert call("prune", option, "").code == 2
+    for option in ("--source", "--title", "--cwd", "--model", "--older-than", "--max-size"):
+        for value in ("", 'a" source:cli'):
+            assert call("prune", option, value).code == 2
 
 
 def test_days_until_hermes_deletes(root):

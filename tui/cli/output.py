@@ -108,10 +108,10 @@ def _json_text(document: object) -> str:
 
 
 def value_at(value: object, path: str) -> object:
-    """Follow a path of attributes; None where one of them is None."""
+    """Follow a path of attributes, or of keys; None where one of them is None."""
     for name in path.split("."):
         if value is not None:
-            value = getattr(value, name)
+            value = value[name] if isinstance(value, dict) else getattr(value, name)
     return value
 
 

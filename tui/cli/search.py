@@ -96,8 +96,6 @@ class _HitRow(NamedTuple):
 class SearchCommand(ManyStoresCommand[HitPage]):
     """Search chat messages."""
 
-    reads_old_transcripts = True
-
     arguments = (
         Valued(
             "query",
