@@ -227,26 +227,6 @@ def test_standard_output(root):
         assert timeless(spawned.out) == timeless(ended.out)
 
 
-def test_usage(root):
-    """What cannot go together is said before anything is read or written."""
-    for arguments in (
-        ["export"],
-        ["export", CHAIN, "--format", "pdf"],
-        ["export", CHAIN, "--output", ""],
-        ["export", CHAIN, "--output", "-", "--json"],
-    ):
-        ended = call(*arguments)
-        assert (
-            (ended.code, ended.out) == (2, "") and ended.err.count("\n") == 1 and os.listdir() == []
-        )
-    assert call("export", CHAIN, "no-such-id").code == 4
-    assert call("export 2026").code == 4
-    assert call("--home", str(root / "none"), "export", CHAIN).code == 3
-    assert os.listdir() == []
-    missing = call("export", CHAIN, "--output", "no/such/folder.md")
-    assert missing.code == 1 and "could not be written: No such file or directory" in missing.err
-
-
 def test_the_store_is_never_written_over(root):
     """Not even with --force, by no other name."""
     before = (root / "state.db").read_bytes()

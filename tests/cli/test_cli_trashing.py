@@ -1,6 +1,5 @@
 """`delete` and `trash`: documents, questions, and what they refuse."""
 
-import io
 import os
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, as_before, dump, family, is_sound, opened
 
 from hermes_browse.store.edit import restore
-from hermes_browse.tui.cli import command_context
 
 BUNDLE = keys(
     name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT, title=maybe(TEXT),
@@ -40,12 +38,6 @@ def home(tmp_path, monkeypatch):
 def trash_of():
     """Where bundles go."""
     return Path(os.environ["XDG_DATA_HOME"]) / "hermes-browse" / "trash"
-
-
-def typed(monkeypatch, text):
-    """Somebody sits at a terminal and types."""
-    monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
 def test_the_documents(home):
@@ -84,35 +76,6 @@ def test_the_documents(home):
     dropped = ask("trash drop", gone["bundle"]["name"], "--yes")
     holds(dropped, keys(dropped=each(BUNDLE)))
     assert ask("trash list")["bundles"] == [] and not list(trash_of().iterdir())
-
-
-@pytest.mark.parametrize(
-    "text, code", [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
-)
-def test_a_terminal_asks(home, monkeypatch, text, code):
-    """For one conversation a letter is enough."""
-    before = dump(home / "state.db")
-    typed(monkeypatch, text)
-    ended = call("delete tip")
-    assert ended.code == code and "Type y to go on" in ended.err
-    assert (dump(home / "state.db") == before) is (code == 5)
-
-
-@pytest.mark.parametrize("text, code", [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
-def test_several_want_their_number(home, monkeypatch, text, code):
-    """A key that is pressed by habit confirms nothing; so with bundles, which go for good."""
-    typed(monkeypatch, text)
-    assert call("delete tip other").code == code
-    if code:
-        return
-    names = [path.stem for path in trash_of().glob("*-*.db")]
-    ask("delete branch --yes")
-    names = [path.stem for path in trash_of().glob("*-*.db")]
-    typed(monkeypatch, "y\n")
-    assert call("trash drop", *names).code == 5 and len(names) == 2
-    typed(monkeypatch, "2\n")
-    assert call("trash drop", *names).code == 0
-    assert not list(trash_of().iterdir())
 
 
 def test_titles_are_made_harmless(home):

@@ -182,3 +182,46 @@ def transcripts(root: Path) -> float:
         '{"platform": "cli", "messages": [{"role": "user", "content": "half a lighthouse"}, {"role'
     )
     return NOW
+
+
+def chats(root: Path) -> float:
+    """23 chats, one with much in it."""
+    builder = StoreBuilder(root / "state.db")
+    for number in range(1, 23):
+        name = builder.session(f"s{number:02}", title=f"s{number:02}", started_at=T0 - 9000)
+        builder.message(name, "user", f"chat number {number}", timestamp=T0 - number * 60)
+    builder.session("long", title="long", started_at=T0 - 9000)
+    builder.message("long", "tool", "o" * 500, tool_name="terminal", timestamp=T0)
+    for number in range(12):
+        builder.message("long", "user", f"remark {number} \x1b[31m", timestamp=T0 + number)
+    builder.write()
+    return T0 + 3600
+
+
+SUMMARY = (
+    "[CONTEXT COMPACTION — REFERENCE ONLY] "
+    + "The fig tree was planted. "
+    + "Much more was said. " * 40
+)
+
+
+def garden(root: Path) -> float:
+    """One long conversation: a prompt with many steps, a taken-back prompt, a summary, the kept
+    prompt once more."""
+    output = "o" * 900 + " then a quince " + "o" * 900
+    rows: list[tuple[str, str, dict[str, object]]] = [
+        ("user", "please plant an orchard", {}),
+        *(("assistant", f"step {number}", {}) for number in range(6)),
+        ("tool", output, {"tool_name": "terminal"}),
+        ("user", "no, a vineyard", {"active": 0}),
+        ("user", "and water the medlar", {"active": 0, "compacted": 1, "timestamp": T0 + 99}),
+        ("user", SUMMARY, {}),
+        ("user", "and water the medlar", {"timestamp": T0 + 99}),
+        *(("assistant", f"drop {number}", {}) for number in range(7)),
+    ]
+    builder = StoreBuilder(root / "state.db")
+    builder.session("s", title="Garden")
+    for number, (role, text, columns) in enumerate(rows):
+        builder.message("s", role, text, **{"timestamp": T0 + number} | columns)
+    builder.write()
+    return T0 + 3600

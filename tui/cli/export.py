@@ -84,7 +84,7 @@ class ExportCommand(Subcommand):
         if not arguments.ids and not query.filters:
             return _("name conversations by their ids, or choose them with --query")
         if arguments.output == "-" and arguments.json:
-            return _("--json and the export both want standard output; name a file with --output.")
+            return _("--json and the export both want standard output; name a file with --output")
         if arguments.host is not None and arguments.old and arguments.output != "-":
             return _("--old of a host goes to standard output only: --output -")
         return ""
