@@ -183,7 +183,7 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     command = load(arguments.command) if arguments.command is not None else None
     for message in _contradictions(arguments, command, argv):
         if message:
-            parser.error(message)
+            parser.commands.get(arguments.command, parser).error(message)
     return arguments, command
 
 
