@@ -1,10 +1,10 @@
 """`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
 meant."""
 
-import contract
 import homes
 import pytest
 from commandline import ask, call, path_with, stub_hermes
+from contract import holds
 from trashing import run
 
 
@@ -110,7 +110,7 @@ def test_doctor_of_a_store_that_cannot_be_read(tmp_path, content, code):
     for where in (["--home", str(tmp_path)], ["--db", str(tmp_path / "state.db")]):
         ended = call(*where, "doctor", "--json")
         assert ended.code == 3
-        contract.holds(ended.document, contract.DOCTOR)
+        holds(ended.document, "DOCTOR")
         problem = ended.document["problems"][0]
         assert (problem["severity"], problem["code"]) == ("error", code) and problem["remedy"]
         assert ended.document["store"]["warnings"] == [problem["text"]]

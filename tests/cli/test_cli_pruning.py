@@ -4,26 +4,8 @@ documents."""
 import pytest
 from builders import DAY, make_store
 from commandline import STORES, ask, call, copy_store
-from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
+from contract import holds
 from pruning import NOW, family
-
-BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
-PRUNE = keys(
-    plan=keys(
-        conversations=COUNT,
-        sessions=COUNT,
-        messages=COUNT,
-        bytes=COUNT,
-        cost_usd=MONEY,
-        free_bytes=COUNT,
-        given_back_bytes=COUNT,
-    ),
-    would=each(CONVERSATION),
-    spared=each(keys(id=TEXT, reason=TEXT)),
-    done=FLAG,
-    bundles=each(BUNDLE),
-)
-STANDINGS = each(keys(standing=one("ended", "open", "stale-open"), takes_along=each(TEXT)))
 
 
 @pytest.fixture
@@ -49,8 +31,8 @@ def test_the_document(tmp_path, monkeypatch, store):
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     before = path.read_bytes()
     found = prune("--older-than 90d --stale-open --include-archived --dry-run --delete")
-    holds(found, PRUNE)
-    STANDINGS(found["would"], "$.would")
+    holds(found, "PRUNE")
+    holds(found["would"], "STANDING[]")
     assert found["done"] is False and found["bundles"] == [] and len(found["would"]) > 40
     assert found["plan"]["conversations"] == len(found["would"])
     assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
