@@ -225,3 +225,25 @@ def garden(root: Path) -> float:
         builder.message("s", role, text, **{"timestamp": T0 + number} | columns)
     builder.write()
     return T0 + 3600
+
+
+LONG = "a rather long title that says 日本語 more than fits into any line of a list, and then some more of it"
+SAID = " ".join(f"word{number}" for number in range(60)) + " heron " + " ".join(["more"] * 60)
+
+
+def wide(root: Path) -> float:
+    """Long titles, long messages and ids of several kinds."""
+    builder = StoreBuilder(root / "state.db")
+    names = (
+        "20260101_090000_aaa001",
+        "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11",
+        "cron_c23b31a0179b_20261115_063000",
+    )
+    for place, name in enumerate(names):
+        builder.session(name, title=f"{place} {LONG}", source="api_server", estimated_cost_usd=12.5)
+        builder.message(name, "user", SAID, timestamp=T0)
+        builder.message(name, "assistant", "short", timestamp=T0 + DAY)
+    builder.session("20260101_093000_aaa002", parent_session_id=names[0], title="child")
+    builder.message("20260101_093000_aaa002", "user", "tab\there")
+    builder.write()
+    return T0 + 90 * DAY
