@@ -129,9 +129,14 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
     """Write the export to standard output."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    tally = ExportCounts()
-    for piece in export.pieces(conversations, tally):
-        sys.stdout.write(piece)
+    tally, documents = ExportCounts(), [conversations]
+    if export.form is Format.MARKDOWN:
+        documents = [[conversation] for conversation in conversations]
+    for number, document in enumerate(documents):
+        if number:
+            sys.stdout.write("\n")  # or the line that follows would make a heading of the last one
+        for piece in export.pieces(document, tally):
+            sys.stdout.write(piece)
     sys.stdout.flush()
     _tell(export, tally.not_live)
 
