@@ -153,9 +153,9 @@ def title_line(conversation: Conversation) -> OutputLine:
 def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
     yield title_line(conversation)
-    yield BLANK
     segment = conversation.root_id
     for message in messages:
+        yield BLANK
         if message.session_id != segment:
             segment = message.session_id
             seam = _(SEAM.shown or "", id=one_line(segment))
@@ -164,7 +164,6 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):
             yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
-        yield BLANK
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:
