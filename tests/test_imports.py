@@ -14,7 +14,6 @@ from typing import NamedTuple
 import pytest
 from packaging.requirements import Requirement
 from paths import ROOT
-from platforms import python
 
 from hermes_browse.tui.browser.by_name import PLACES, load
 from hermes_browse.tui.terminal.textual_private import READ_IN
@@ -188,47 +187,12 @@ def test_the_command_line_knows_no_screen():
             assert package != "rich" or each.path.stem == ON_A_TERMINAL, each
 
 
-def test_widgets_know_neither_screens_nor_readers():
-    """Widgets are given what they show."""
-    forbidden = ("screens", "worker", "hermes_browse.store.connection.connect")
-    widgets = [
-        each
-        for each in imports_of("tui")
-        if each.path.is_relative_to("tui/widgets")
-        or each.path.stem in ("conversation_list", "box", "ask_line", "scroll", "view", "page")
-    ]
-    assert len({each.path for each in widgets}) > 9
-    assert [each for each in widgets if each.module.startswith(forbidden)] == []
-
-
 def test_private_names_of_textual_stand_in_one_module():
     """With the version in which they were read: a newer one is used when they have been looked at
     again."""
     private = [each for each in imports_of("tui") if each.module.startswith("textual._")]
     assert {each.path.as_posix() for each in private} == {"tui/terminal/textual_private.py"}
     assert f"textual=={READ_IN} " in (ROOT / "requirements.lock").read_text(encoding="utf-8")
-
-
-def modules_after(code):
-    """Modules loaded in a fresh interpreter that ran some code; those of others only by their
-    top-level name."""
-    script = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
-    done = python(script)
-    names = done.split()
-    return {each if each.startswith("hermes_browse.") else each.split(".")[0] for each in names}
-
-
-def test_the_store_loads_nothing_else():
-    """Importing the reading half brings the standard library only."""
-    before = modules_after("import sqlite3")
-    modules = ("sessions.catalog", "search.engine", "sessions.lineage")
-    loaded = modules_after("\n".join(f"import hermes_browse.store.{name}" for name in modules))
-    third_party = {
-        name
-        for name in loaded - before
-        if name not in sys.stdlib_module_names and not name.startswith("_")
-    }
-    assert {name.split(".")[0] for name in third_party} <= {"hermes_browse"}
 
 
 IN_FUNCTIONS = 25

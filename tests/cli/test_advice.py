@@ -1,7 +1,6 @@
 """What helps against an error: with options on a command line, without them on a screen."""
 
 import pytest
-from commandline import call
 
 from hermes_browse.store.errors import Advice, BrowseError
 from hermes_browse.tui.cli.output import remedy_of, with_advice
@@ -17,9 +16,3 @@ def test_each_advice_has_a_sentence_with_an_option_or_a_command(advice):
 
 def test_an_error_without_advice_has_its_own_remedy():
     assert with_advice(BrowseError("It failed.", remedy="Wait.")) == "It failed. Wait."
-
-
-def test_a_missing_store_names_the_options(tmp_path):
-    ended = call("--home", str(tmp_path), "list")
-    assert ended.code == 3
-    assert "name another with --home, --profile or --db, or look around with --demo." in ended.err

@@ -1,7 +1,8 @@
 """`changes`, `blame` and `run` on the command line."""
 
 import pytest
-from commandline import ask, call, spawn
+from commandline import ask, spawn
+from contract import holds
 from plays import git, play, repository, store_of, write_files
 
 
@@ -45,5 +46,5 @@ def test_looking_changes_no_file(store, disk):
 
     before = times()
     for command in (["changes", "second"], ["blame", str(disk / "hand.txt")], ["run", "second"]):
-        assert call(*store, *command).code == 0
+        holds(ask(*store, *command), command[0].upper())
     assert times() == before

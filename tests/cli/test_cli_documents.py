@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import contract
 import pytest
 from builders import demo_store
 from commandline import STORES, ask, call, copy_store, ids_of
+from contract import holds
 from effort import slow_but
 from trashing import rows
 
@@ -43,7 +43,7 @@ def test_list(which, view):
         ["--source", "cli"],
     ):
         document = ask("list --view", view, *page)
-        contract.holds(document, contract.LIST)
+        holds(document, "LIST")
         assert document["view"] == view
         assert document["shown"] == len(document["conversations"])
         assert document["shown"] + sum(document["hidden"].values()) == document["total"]
@@ -72,7 +72,7 @@ def test_show_and_lineage_of_every_conversation(which):
     """Each is shown in reading order, as long as the list says; its family tells the same story."""
     for one in everything():
         document = ask("show", one["root_id"])
-        contract.holds(document, contract.SHOW)
+        holds(document, "SHOW")
         shown = document["conversation"]
         left = (
             {"prune_in_days": pytest.approx(one["prune_in_days"], abs=0.1)}
@@ -86,7 +86,7 @@ def test_show_and_lineage_of_every_conversation(which):
         assert all(message["state"] in ("live", "compacted") for message in document["messages"])
 
         family = ask("lineage", one["id"])
-        contract.holds(family, contract.LINEAGE)
+        holds(family, "LINEAGE")
         assert family["focus"] == family["resume"]["id"] == one["id"]
         assert [node["id"] for node in family["nodes"] if node["on_path"]] == one["segments"]
         seen = set()
@@ -104,10 +104,10 @@ def test_compactions_and_context_of_every_conversation(which):
         rows = ask("show", one["root_id"], "--everything")["messages"]
         ids = {message["id"] for message in rows}
         document = ask("compactions", one["id"], "--lost")
-        contract.holds(document, contract.COMPACTIONS)
+        holds(document, "COMPACTIONS")
         assert document["conversation"]["id"] == one["id"]
         for compaction in document["compactions"]:
-            contract.holds(compaction, contract.LOST)
+            holds(compaction, "LOST")
             assert set(compaction["replaced"]) <= set(compaction["before"]) <= ids
             assert len(compaction["kept"]) == len(compaction["originals"])
             assert {lost["last_message_id"] for lost in compaction["lost"]} <= set(
@@ -116,14 +116,14 @@ def test_compactions_and_context_of_every_conversation(which):
         seen += len(document["compactions"])
 
         known = ask("context", one["id"])
-        contract.holds(known, contract.KNOWN)
+        holds(known, "KNOWN")
         given = [message["id"] for message in known["messages"]]
         assert (known["at"], known["of"]) == (None, None)
         assert known["conversation_id"] == one["id"] and known["session_id"] in one["segments"]
         assert len(given) == len(set(given)) and set(given) <= ids
         assert not known["messages"] or known["bytes"] > 0
         for message in known["messages"]:
-            contract.holds(message, contract.GIVEN)
+            holds(message, "GIVEN")
     assert seen
 
 
@@ -146,11 +146,11 @@ def test_search(which):
     homes = {segment: one["id"] for one in everything() for segment in one["segments"]}
     for query in ("the", "walrus", "question OR answer", "nothing-like-this", "検", ""):
         document = ask("search", query, "--context", "2")
-        contract.holds(document, contract.SEARCH)
+        holds(document, "SEARCH")
         assert document["query"] == query
         assert document["total"] is None or document["total"] >= len(document["hits"])
         for hit in document["hits"]:
-            contract.CONTEXT(hit["context"][0], "context")
+            holds(hit["context"][0], "CONTEXT")
             assert hit["conversation_id"] == homes[hit["session_id"]]
             assert hit["message_id"] in [each["message_id"] for each in hit["context"]]
             assert len(hit["context"]) <= 5 and all(
@@ -164,20 +164,20 @@ def test_search(which):
 def test_doctor_profiles_and_the_store(which, tmp_path):
     """`doctor` and `list` say the same of the store, and it is what SQLite says."""
     document = ask("doctor")
-    contract.holds(document, contract.DOCTOR)
+    holds(document, "DOCTOR")
     store = ask("list")["store"]
     assert document["store"] == store
     counts = "(SELECT count(*) FROM sessions), (SELECT count(*) FROM messages)"
     found = rows(tmp_path / "root" / "state.db", f"SELECT version, {counts} FROM schema_version")
     assert found == [(store["schema_version"], store["sessions"], store["messages"])]
     assert document["search"]["messages"] == store["messages"]
-    contract.holds(ask("profiles"), contract.PROFILES)
+    holds(ask("profiles"), "PROFILES")
 
 
 def test_resume_document(which, tmp_path):
     """What would be run, without running it."""
     document = ask("resume --last --print")
-    contract.holds(document, contract.RESUME)
+    holds(document, "RESUME")
     assert document["argv"] == ["hermes", "-p", "default", f"--resume={document['target']}"]
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
 
@@ -242,6 +242,13 @@ def test_the_demo():
     profiles = ask("--demo profiles")["profiles"]
     assert [each["name"] for each in profiles] == ["default", "harbour"]
     assert not any(Path(each["path"]).exists() for each in profiles)
+
+
+def test_the_demo_needs_no_home(tmp_path, monkeypatch):
+    """It opens where the user's own would not: here the profile is gone."""
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "profiles" / "gone"))
+    assert call("list").code == 4
+    assert ask("--demo list")["total"]
 
 
 @pytest.mark.slow

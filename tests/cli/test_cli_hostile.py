@@ -3,10 +3,10 @@ command."""
 
 import re
 
-import contract
 import homes
 import pytest
 from commandline import STORES, ask, call, copy_store
+from contract import holds
 from effort import slow_but
 from platforms import posix_only
 from poisoned import ATTACK, acting, poison
@@ -77,10 +77,10 @@ def test_json_holds_the_text_as_stored(root):
     assert any(row["title"] and row["title"].endswith(ATTACK) for row in rows)
     most = max(rows, key=lambda each: each["message_count"])
     shown = ask_for("show", "--everything", "--", most["id"])
-    contract.holds(shown, contract.SHOW)
+    holds(shown, "SHOW")
     assert any(message["text"] == ATTACK for message in shown["messages"])
     hits = ask("search", "zzz OR owned")
-    contract.holds(hits, contract.SEARCH)
+    holds(hits, "SEARCH")
 
 
 def ask_for(command, *arguments):
@@ -103,13 +103,13 @@ def test_values_of_another_kind(tmp_path, name, value):
     poison(copy_store(name, tmp_path), value)
     home = ["--home", str(tmp_path)]
     rows = ask(*home, "list", "--view", "all", "--limit", "0", "--sort", "cost")
-    contract.holds(rows, contract.LIST)
+    holds(rows, "LIST")
     assert rows["shown"] + sum(rows["hidden"].values()) == rows["total"] == rows["shown"]
     most = max(rows["conversations"], key=lambda each: each["message_count"])
-    contract.holds(ask(*home, "show", "--everything", most["id"]), contract.SHOW)
-    contract.holds(ask(*home, "lineage", most["id"]), contract.LINEAGE)
-    contract.holds(ask(*home, "search", "blob"), contract.SEARCH)
-    contract.holds(ask(*home, "resume", most["id"], "--print"), contract.RESUME)
+    holds(ask(*home, "show", "--everything", most["id"]), "SHOW")
+    holds(ask(*home, "lineage", most["id"]), "LINEAGE")
+    holds(ask(*home, "search", "blob"), "SEARCH")
+    holds(ask(*home, "resume", most["id"], "--print"), "RESUME")
     for command in (
         ["list", "--view", "all"],
         ["show", most["id"]],

@@ -2,14 +2,13 @@
 its call."""
 
 import os
-import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
-from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
+from commandline import ask, copy_store, path_with, spawn, stub_hermes
 from platforms import posix_only
-from trashing import opened, rows
+from trashing import opened
 from user_config import write_config
 
 QUIET = "20260115_090000_999001"
@@ -31,91 +30,6 @@ def edit(root, statement, *values):
     """Change the store of a root."""
     with opened(root / "state.db") as connection:
         assert connection.execute(statement, values).rowcount
-
-
-def codes(name=QUIET):
-    """What speaks against resuming."""
-    document = ask("resume", name, "--print")
-    assert all(warning["text"].endswith(".") for warning in document["warnings"])
-    return {warning["code"] for warning in document["warnings"]} - {"no-hermes"}
-
-
-def test_print(root):
-    """The command as data and as a line a shell understands; the profile is always named."""
-    for profile in ("default", "coder"):
-        where = ["--profile", profile]
-        document = ask(*where, "resume", QUIET, "--print")
-        assert document["argv"] == ["hermes", "-p", profile, f"--resume={QUIET}"]
-        assert document["env"] == {"HERMES_HOME": str(root)}
-        assert (document["target"], document["reason"]) == (QUIET, "the only part")
-        line = call(*where, "resume", QUIET, "--print")
-        assert line.code == 0 and line.out.count("\n") == 1
-        assert shlex.split(line.out) == [f"HERMES_HOME={root}", *document["argv"]]
-
-
-def test_any_segment_resumes_the_tip(root):
-    """Root, middle and tip of a chain give one command, and the reason says so."""
-    rows = ask("list --view all --limit 0")["conversations"]
-    chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
-    assert chains
-    for chain in chains:
-        for segment in chain:
-            document = ask("resume", segment, "--print")
-            assert (
-                document["target"] == chain[-1]
-                and document["reason"] == f"newest of {len(chain)} parts"
-            )
-
-
-def test_last_is_the_newest_of_its_source(root):
-    """As `hermes -c`: by the newest message, any state; --source names another kind."""
-    for source in ("cli", "telegram"):
-        ((newest,),) = rows(
-            root / "state.db",
-            "SELECT s.id FROM sessions s LEFT JOIN messages m ON m.session_id = s.id WHERE s.source = ? "
-            "GROUP BY s.id ORDER BY coalesce(max(m.timestamp), s.started_at) DESC LIMIT 1",
-            source,
-        )
-        options = [] if source == "cli" else ["--source", source]
-        document = ask("resume --last", *options, "--print")
-        assert document == ask("resume", newest, "--print")
-
-
-def test_no_hermes_on_path(root, monkeypatch):
-    """--print works without one; running is refused and still tells the command."""
-    monkeypatch.setenv("PATH", path_with())
-    printed = call("resume", QUIET, "--print")
-    assert printed.code == 0 and printed.out.startswith("HERMES_HOME=") and "PATH" in printed.err
-    document = ask("resume", QUIET, "--print")
-    assert [warning["code"] for warning in document["warnings"]] == ["no-hermes"]
-    for options in ([], ["--yes"]):
-        ended = call("resume", QUIET, *options)
-        assert (ended.code, ended.out) == (5, "") and printed.out.strip() in ended.err
-
-
-def test_what_speaks_against_it(root, tmp_path):
-    """Each risk has its code; a plain chat has none."""
-    assert codes() == set()
-    for statement, value, code in (
-        ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path / "gone"), "missing-directory"),
-        ("UPDATE sessions SET cwd = ? WHERE id = ?", "/" + "x" * 300, "missing-directory"),
-        ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path), None),
-        ("UPDATE sessions SET source = ? WHERE id = ?", "cron", "automation"),
-        ("UPDATE sessions SET source = ? WHERE id = ?", "telegram", "gateway"),
-        ("UPDATE sessions SET source = ? WHERE id = ?", "cli", None),
-        (
-            "UPDATE messages SET timestamp = strftime('%s', 'now') + ? WHERE session_id = ?",
-            0,
-            "live",
-        ),
-        (
-            "UPDATE messages SET session_id = ? || 'elsewhere' WHERE session_id = ?",
-            "",
-            "empty",
-        ),
-    ):
-        edit(root, statement, value, QUIET)
-        assert codes() == ({code} if code else set()), statement
 
 
 @posix_only

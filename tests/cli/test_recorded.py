@@ -1,7 +1,8 @@
 """Command lines and everything they print: the files of `recorded/`.
 
 The first word of a file is the name of its home. `$` begins a command line, `$80` one on a terminal
-of 80 columns; behind `<` stands what is typed there, behind `|` what is picked of a document.
+of 80 columns; behind `<` stands what is typed there, its lines apart by `⏎`, behind `|` what is
+picked of a document. Behind `&` is a statement of SQL, which changes the store of the root first.
 Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
 `HERMES_BROWSE_TESTS=record` writes the files anew: read the difference.
 """
@@ -16,7 +17,9 @@ from pathlib import Path
 
 import homes
 import pytest
+from commandline import path_with
 from platforms import posix_only
+from trashing import run
 
 from hermes_browse.tui.cli import command_context, main
 
@@ -29,8 +32,9 @@ _MASKS = {
     r"\x1b": "␛",
     r'("elapsed_ms"): [\d.]+': r"\1: N",
     r"hermes-browse \d[\w.]*": "hermes-browse VERSION",
+    r"\(choose from .*\)": "(choose from …)",
 }
-"""What differs from run to run, or between versions of SQLite."""
+"""What differs from run to run, or between versions of SQLite and Python."""
 
 
 class _Stream(io.TextIOWrapper):
@@ -67,7 +71,7 @@ def _printed(line, monkeypatch):
     words, _arrow, typed = rest.partition(" < ")
     monkeypatch.setenv("COLUMNS", columns or "80")
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: bool(columns))
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed.replace("⏎", "\n") + "\n"))
     out, err = _Stream(is_terminal=bool(columns)), _Stream(is_terminal=False)
     with redirect_stdout(out), redirect_stderr(err):
         code = main(shlex.split(words))
@@ -87,6 +91,7 @@ def test_recorded(path, tmp_path, monkeypatch):
     root.mkdir()
     now = getattr(homes, text.split(maxsplit=1)[0])(root)
     monkeypatch.setenv("HERMES_HOME", str(root))
+    monkeypatch.setenv("PATH", path_with())
     monkeypatch.chdir(tmp_path)
     home, found = os.environ["HOME"], []
     for line in text.splitlines():
@@ -100,6 +105,8 @@ def test_recorded(path, tmp_path, monkeypatch):
             ]
         elif line[:1] not in (">", "!", "="):
             found.append(line)
+        if line.startswith("&"):
+            run(root / "state.db", line[1:])
     played = "\n".join(found) + "\n"
     for pattern, name in _MASKS.items():
         played = re.sub(pattern, name, played)

@@ -3,282 +3,134 @@ not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+DOCUMENTS = """
+STORE: path=str profile=str? schema_version=int? journal_mode=wal|delete? bytes=int wal_bytes=int
+  sessions=int? messages=int? read_only=bool warnings=str[]
+TOKENS: input=int output=int cache_read=int cache_write=int reasoning=int
+CONVERSATION: id=str root_id=str segments=str[] title=str? preview=str source=str model=str? cwd=str?
+  started_at=float? last_active=float? ended_at=float? end_reason=str? status=live|open|ended|empty
+  archived=bool pinned=bool hidden=bool prune_in_days=float? kind=chat|automation|subagent
+  message_count=int tool_call_count=int branches=int subagents=int tokens=TOKENS cost_usd=float?
+  tree_cost_usd=float? bytes=int? tags=str[]
+HIDDEN: automation=int archived=int other=int
+LIST: store=STORE? view=chats|automation|archived|all shown=int total=int hidden=HIDDEN
+  conversations=CONVERSATION[]
 
-Check = Callable[[Any, str], None]
+HIT: message_id=int session_id=str conversation_id=str role=str timestamp=float? snippet=str
+  match=int[][] state=live|compacted|rewound
+CONTEXT: message_id=int role=str text=str
+SUGGESTION: query=str
+SEARCH: query=str engine=fts5|trigram|scan|mixed|none complete=bool elapsed_ms=float total=int?
+  hits=HIT[] suggestions=SUGGESTION[]
+
+PART: type=str text=str
+CALL: id=str name=str arguments=str
+MESSAGE: id=int session_id=str role=str text=str parts=PART[] tool_calls=CALL[] tool_call_id=str?
+  tool_name=str? reasoning=str? timestamp=float? finish_reason=str? state=live|compacted|rewound
+  is_summary=bool
+SHOW: conversation=CONVERSATION messages=MESSAGE[]
+
+NOTE: code=str text=str
+GAP: first=int last=int count=int
+TERM: term=str kind=str count=int last_message_id=int
+COMPACTION: at=float? kind=rotation|in_place session_id=str into_session_id=str? replaced=int[]
+  summary=int? kept=int[] tokens_before=int? tokens_after=int? bytes_before=int bytes_after=int
+  before=int[] merged=int? originals=int?[] shortened=int[] not_stored_again=int[] since=int[]
+  empty_sessions=str[] gap=GAP? known=bool notes=NOTE[]
+LOST: lost=TERM[] lost_complete=bool
+COMPACTIONS: conversation=CONVERSATION compactions=COMPACTION[]
+GIVEN: why=head|summary|kept|since certain=bool
+KNOWN: conversation_id=str session_id=str at=int? of=int? certain=bool system_prompt=str?
+  messages=MESSAGE[] tokens=int? bytes=int notes=NOTE[]
+
+NODE: id=str parent_id=str? relation=root|continued|branched|delegated|reset|unknown|orphan
+  on_path=bool title=str? source=str status=live|open|ended|empty message_count=int
+  started_at=float? last_active=float? cost_usd=float? tree_cost_usd=float? tags=str[]
+TARGET: id=str reason=str
+LINEAGE: focus=str resume=TARGET nodes=NODE[]
+
+EDIT: message_id=int session_id=str tool=str at=float? ok=bool
+CHANGED: path=str edits=EDIT[] added=int? removed=int? exact=bool by_subagents=int
+  disk=same|changed|gone?
+COMMAND: message_id=int session_id=str command=str
+CHANGES: session=str conversation=str files=CHANGED[] failed=int commands=COMMAND[]
+LINE: line=int text=str message_id=int? session_id=str? prompt_id=int? prompt=str?
+BLAME: file=str lines=LINE[]
+MARK: kind=loop|cache|gap|slowest|dearest message_id=int? text=str
+SUBAGENT: session=str from=float? to=float? cost_usd=float?
+RUN: conversation=str from=float? to=float? cost_usd=float? tree_cost_usd=float? marks=MARK[]
+  subagents=SUBAGENT[]
+
+ENVIRONMENT: HERMES_HOME=str
+RESUME: argv=str[] env=ENVIRONMENT target=str reason=str warnings=NOTE[]
+
+INDEX: fts5=bool trigram=bool indexed=int messages=int
+HERMES: path=str version=str?
+PROBLEM: severity=error|warning|info code=str text=str remedy=str
+DOCTOR: store=STORE search=INDEX hermes=HERMES? terminal=dict problems=PROBLEM[]
+PROFILE: name=str path=str active=bool sessions=int? bytes=int error=str?
+PROFILES: root=str active=str profiles=PROFILE[]
+
+BUNDLE: name=str created_at=float sessions=str[] messages=int bytes=int title=str?
+  conversations=str[] store=str? restored_at=float? damage=str?
+DELETE: deleted=str[] reparented=str[] bundle=BUNDLE messages=int notes=str[]
+TRASH: bundles=BUNDLE[] folder=str
+RESTORE: restored=str[] messages=int verified=bool notes=str[] bundles=str[]
+DROP: dropped=BUNDLE[]
+PLAN: conversations=int sessions=int messages=int bytes=int cost_usd=float? free_bytes=int
+  given_back_bytes=int
+SPARED: id=str reason=str
+PRUNE: plan=PLAN would=CONVERSATION[] spared=SPARED[] done=bool bundles=BUNDLE[]
+STANDING: standing=ended|open|stale-open takes_along=str[]
+FILE: path=str conversations=str[] sessions=int messages=int bytes=int
+EXPORT: format=markdown|jsonl|html files=FILE[] everything=bool left_out=dict redact=bool
+  redacted=dict
+SUMS: conversations=int sessions=int archived_sessions=int messages=int input_tokens=int
+  output_tokens=int cache_read_tokens=int cache_write_tokens=int reasoning_tokens=int
+  cost_usd=float cost_estimated_usd=float cost_actual_usd=float cost_unknown_sessions=int
+  cost_included_sessions=int bytes=int?
+GROUP: key=str bytes=int?
+STATS: total=SUMS by=SUMS[]
+GROUPS: by=GROUP[]
+"""
+"""A line for each object: its name, and its keys with what they hold. `?` is or null, `[]` a list of
+such, `|` stands between words that a text is one of."""
 
 
-def of(*kinds: type) -> Check:
-    """Exactly one of these types; `bool` is no number here, and an integer is a fine float."""
-
-    def check(value: Any, where: str) -> None:
-        wanted = {*kinds, int} if float in kinds else set(kinds)
-        assert type(value) in wanted, f"{where} is {type(value).__name__} ({value!r})"
-
-    return check
+def _parsed(line: str) -> tuple[str, dict[str, str]]:
+    name, _colon, keys = line.partition(":")
+    return name, dict(key.split("=") for key in keys.split())
 
 
-def one(*choices: object) -> Check:
-    """One of these values."""
-
-    def check(value: Any, where: str) -> None:
-        assert value in choices, f"{where} is {value!r}"
-
-    return check
-
-
-def each(inner: Check) -> Check:
-    """A list of such."""
-
-    def check(value: Any, where: str) -> None:
-        assert type(value) is list, f"{where} is {type(value).__name__}"
-        for place, item in enumerate(value):
-            inner(item, f"{where}[{place}]")
-
-    return check
+_OBJECTS = dict(
+    _parsed(line) for line in DOCUMENTS.replace("\n  ", " ").splitlines() if line.strip()
+)
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+    "dict": (dict,),
+}
+"""`bool` is no number here, and an integer is a fine float."""
 
 
-def keys(**wanted: Check) -> Check:
-    """An object with at least these keys."""
-
-    def check(value: Any, where: str) -> None:
-        assert type(value) is dict, f"{where} is {type(value).__name__}"
-        missing = wanted.keys() - value.keys()
-        assert not missing, f"{where} lacks {sorted(missing)}"
-        for name, inner in wanted.items():
-            inner(value[name], f"{where}.{name}")
-
-    return check
-
-
-def maybe(inner: Check) -> Check:
-    """Such, or null."""
-
-    def check(value: Any, where: str) -> None:
+def holds(value: object, kind: str, where: str = "$") -> None:
+    """Fail with the place where a document, or a value in it, is not of a kind."""
+    told = f"{where} is {type(value).__name__} ({value!r:.200}), not {kind}"
+    if kind.endswith("?"):
         if value is not None:
-            inner(value, where)
-
-    return check
-
-
-TEXT, WORD, FLAG, COUNT = of(str), of(str), of(bool), of(int)
-TIME = maybe(of(float))
-MONEY = maybe(of(float))
-STATES = one("live", "compacted", "rewound")
-
-STORE = keys(
-    path=TEXT,
-    profile=maybe(TEXT),
-    schema_version=maybe(COUNT),
-    journal_mode=maybe(one("wal", "delete")),
-    bytes=COUNT,
-    wal_bytes=COUNT,
-    sessions=maybe(COUNT),
-    messages=maybe(COUNT),
-    read_only=FLAG,
-    warnings=each(TEXT),
-)
-TOKENS = keys(input=COUNT, output=COUNT, cache_read=COUNT, cache_write=COUNT, reasoning=COUNT)
-CONVERSATION = keys(
-    id=TEXT,
-    root_id=TEXT,
-    segments=each(TEXT),
-    title=maybe(TEXT),
-    preview=TEXT,
-    source=TEXT,
-    model=maybe(TEXT),
-    cwd=maybe(TEXT),
-    started_at=TIME,
-    last_active=TIME,
-    ended_at=TIME,
-    end_reason=maybe(TEXT),
-    status=one("live", "open", "ended", "empty"),
-    archived=FLAG,
-    pinned=FLAG,
-    hidden=FLAG,
-    prune_in_days=maybe(of(float)),
-    kind=one("chat", "automation", "subagent"),
-    message_count=COUNT,
-    tool_call_count=COUNT,
-    branches=COUNT,
-    subagents=COUNT,
-    tokens=TOKENS,
-    cost_usd=MONEY,
-    tree_cost_usd=MONEY,
-    bytes=maybe(COUNT),
-)
-CONTEXT = keys(message_id=COUNT, role=TEXT, text=TEXT)
-HIT = keys(
-    message_id=COUNT,
-    session_id=TEXT,
-    conversation_id=TEXT,
-    role=TEXT,
-    timestamp=TIME,
-    snippet=TEXT,
-    match=each(each(COUNT)),
-    state=STATES,
-)
-MESSAGE = keys(
-    id=COUNT,
-    session_id=TEXT,
-    role=TEXT,
-    text=TEXT,
-    parts=each(keys(type=TEXT, text=TEXT)),
-    tool_calls=each(keys(id=TEXT, name=TEXT, arguments=TEXT)),
-    tool_call_id=maybe(TEXT),
-    tool_name=maybe(TEXT),
-    reasoning=maybe(TEXT),
-    timestamp=TIME,
-    finish_reason=maybe(TEXT),
-    state=STATES,
-    is_summary=FLAG,
-)
-NODE = keys(
-    id=TEXT,
-    parent_id=maybe(TEXT),
-    relation=one("root", "continued", "branched", "delegated", "reset", "unknown", "orphan"),
-    on_path=FLAG,
-    title=maybe(TEXT),
-    source=TEXT,
-    status=one("live", "open", "ended", "empty"),
-    message_count=COUNT,
-    started_at=TIME,
-    last_active=TIME,
-    cost_usd=MONEY,
-    tree_cost_usd=MONEY,
-)
-LIST = keys(
-    store=STORE,
-    view=one("chats", "automation", "archived", "all"),
-    shown=COUNT,
-    total=COUNT,
-    hidden=keys(automation=COUNT, archived=COUNT, other=COUNT),
-    conversations=each(CONVERSATION),
-)
-SEARCH = keys(
-    query=TEXT,
-    engine=one("fts5", "trigram", "scan", "mixed", "none"),
-    complete=FLAG,
-    elapsed_ms=of(float),
-    total=maybe(COUNT),
-    hits=each(HIT),
-    suggestions=each(keys(query=TEXT)),
-)
-SHOW = keys(conversation=CONVERSATION, messages=each(MESSAGE))
-NOTE = keys(code=WORD, text=TEXT)
-COMPACTION = keys(
-    at=TIME,
-    kind=one("rotation", "in_place"),
-    session_id=TEXT,
-    into_session_id=maybe(TEXT),
-    replaced=each(COUNT),
-    summary=maybe(COUNT),
-    kept=each(COUNT),
-    tokens_before=maybe(COUNT),
-    tokens_after=maybe(COUNT),
-    bytes_before=COUNT,
-    bytes_after=COUNT,
-    before=each(COUNT),
-    merged=maybe(COUNT),
-    originals=each(maybe(COUNT)),
-    shortened=each(COUNT),
-    not_stored_again=each(COUNT),
-    since=each(COUNT),
-    empty_sessions=each(TEXT),
-    gap=maybe(keys(first=COUNT, last=COUNT, count=COUNT)),
-    known=FLAG,
-    notes=each(NOTE),
-)
-COMPACTIONS = keys(conversation=CONVERSATION, compactions=each(COMPACTION))
-LOST = keys(
-    lost=each(keys(term=TEXT, kind=WORD, count=COUNT, last_message_id=COUNT)),
-    lost_complete=FLAG,
-)
-GIVEN = keys(why=one("head", "summary", "kept", "since"), certain=FLAG)
-KNOWN = keys(
-    conversation_id=TEXT,
-    session_id=TEXT,
-    at=maybe(COUNT),
-    of=maybe(COUNT),
-    certain=FLAG,
-    system_prompt=maybe(TEXT),
-    messages=each(MESSAGE),
-    tokens=maybe(COUNT),
-    bytes=COUNT,
-    notes=each(NOTE),
-)
-LINEAGE = keys(focus=TEXT, resume=keys(id=TEXT, reason=TEXT), nodes=each(NODE))
-EDIT = keys(message_id=COUNT, session_id=TEXT, tool=TEXT, at=TIME, ok=FLAG)
-CHANGED = keys(
-    path=TEXT,
-    edits=each(EDIT),
-    added=maybe(COUNT),
-    removed=maybe(COUNT),
-    exact=FLAG,
-    by_subagents=COUNT,
-    disk=maybe(one("same", "changed", "gone")),
-)
-CHANGES = keys(
-    session=TEXT,
-    conversation=TEXT,
-    files=each(CHANGED),
-    failed=COUNT,
-    commands=each(keys(message_id=COUNT, session_id=TEXT, command=TEXT)),
-)
-BLAME = keys(
-    file=TEXT,
-    lines=each(
-        keys(
-            line=COUNT,
-            text=TEXT,
-            message_id=maybe(COUNT),
-            session_id=maybe(TEXT),
-            prompt_id=maybe(COUNT),
-            prompt=maybe(TEXT),
-        )
-    ),
-)
-RUN = keys(
-    conversation=TEXT,
-    cost_usd=MONEY,
-    tree_cost_usd=MONEY,
-    marks=each(
-        keys(
-            kind=one("loop", "cache", "gap", "slowest", "dearest"),
-            message_id=maybe(COUNT),
-            text=TEXT,
-        )
-    ),
-    subagents=each(keys(session=TEXT, to=TIME, cost_usd=MONEY)),
-)
-RESUME = keys(
-    argv=each(TEXT),
-    env=keys(HERMES_HOME=TEXT),
-    target=TEXT,
-    reason=TEXT,
-    warnings=each(keys(code=WORD, text=TEXT)),
-)
-DOCTOR = keys(
-    store=STORE,
-    search=keys(fts5=FLAG, trigram=FLAG, indexed=COUNT, messages=COUNT),
-    hermes=maybe(keys(path=TEXT, version=maybe(TEXT))),
-    terminal=keys(),
-    problems=each(
-        keys(severity=one("error", "warning", "info"), code=WORD, text=TEXT, remedy=TEXT)
-    ),
-)
-PROFILES = keys(
-    root=TEXT,
-    active=TEXT,
-    profiles=each(
-        keys(
-            name=TEXT, path=TEXT, active=FLAG, sessions=maybe(COUNT), bytes=COUNT, error=maybe(TEXT)
-        )
-    ),
-)
-
-
-def holds(document: Mapping[str, Any], wanted: Check) -> None:
-    """Fail with the place where a document breaks the contract."""
-    wanted(document, "$")
+            holds(value, kind[:-1], where)
+    elif kind.endswith("[]"):
+        assert isinstance(value, list), told
+        for place, item in enumerate(value):
+            holds(item, kind[:-2], f"{where}[{place}]")
+    elif kind in _OBJECTS:
+        assert isinstance(value, dict), told
+        for name, inner in _OBJECTS[kind].items():
+            assert name in value, f"{where} lacks {name}"
+            holds(value[name], inner, f"{where}.{name}")
+    elif kind in _TYPES:
+        assert type(value) in _TYPES[kind], told
+    else:
+        assert value in kind.split("|"), told

@@ -182,3 +182,68 @@ def transcripts(root: Path) -> float:
         '{"platform": "cli", "messages": [{"role": "user", "content": "half a lighthouse"}, {"role'
     )
     return NOW
+
+
+def chats(root: Path) -> float:
+    """23 chats, one with much in it."""
+    builder = StoreBuilder(root / "state.db")
+    for number in range(1, 23):
+        name = builder.session(f"s{number:02}", title=f"s{number:02}", started_at=T0 - 9000)
+        builder.message(name, "user", f"chat number {number}", timestamp=T0 - number * 60)
+    builder.session("long", title="long", started_at=T0 - 9000)
+    builder.message("long", "tool", "o" * 500, tool_name="terminal", timestamp=T0)
+    for number in range(12):
+        builder.message("long", "user", f"remark {number} \x1b[31m", timestamp=T0 + number)
+    builder.write()
+    return T0 + 3600
+
+
+SUMMARY = (
+    "[CONTEXT COMPACTION — REFERENCE ONLY] "
+    + "The fig tree was planted. "
+    + "Much more was said. " * 40
+)
+
+
+def garden(root: Path) -> float:
+    """One long conversation: a prompt with many steps, a taken-back prompt, a summary, the kept
+    prompt once more."""
+    output = "o" * 900 + " then a quince " + "o" * 900
+    rows: list[tuple[str, str, dict[str, object]]] = [
+        ("user", "please plant an orchard", {}),
+        *(("assistant", f"step {number}", {}) for number in range(6)),
+        ("tool", output, {"tool_name": "terminal"}),
+        ("user", "no, a vineyard", {"active": 0}),
+        ("user", "and water the medlar", {"active": 0, "compacted": 1, "timestamp": T0 + 99}),
+        ("user", SUMMARY, {}),
+        ("user", "and water the medlar", {"timestamp": T0 + 99}),
+        *(("assistant", f"drop {number}", {}) for number in range(7)),
+    ]
+    builder = StoreBuilder(root / "state.db")
+    builder.session("s", title="Garden")
+    for number, (role, text, columns) in enumerate(rows):
+        builder.message("s", role, text, **{"timestamp": T0 + number} | columns)
+    builder.write()
+    return T0 + 3600
+
+
+LONG = "a rather long title that says 日本語 more than fits into any line of a list, and then some more of it"
+SAID = " ".join(f"word{number}" for number in range(60)) + " heron " + " ".join(["more"] * 60)
+
+
+def wide(root: Path) -> float:
+    """Long titles, long messages and ids of several kinds."""
+    builder = StoreBuilder(root / "state.db")
+    names = (
+        "20260101_090000_aaa001",
+        "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11",
+        "cron_c23b31a0179b_20261115_063000",
+    )
+    for place, name in enumerate(names):
+        builder.session(name, title=f"{place} {LONG}", source="api_server", estimated_cost_usd=12.5)
+        builder.message(name, "user", SAID, timestamp=T0)
+        builder.message(name, "assistant", "short", timestamp=T0 + DAY)
+    builder.session("20260101_093000_aaa002", parent_session_id=names[0], title="child")
+    builder.message("20260101_093000_aaa002", "user", "tab\there")
+    builder.write()
+    return T0 + 90 * DAY

@@ -27,9 +27,8 @@ _ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
     "at": range(1, 100),  # headings
     "Option": (1, 3, 5),
-    **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued"), (1,)),
+    **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued", "_Of", "_Reading"), (1,)),
     "CommandEntry": (1,),
-    "_Mark": (2,),
     "TableColumn": (0,),
 }
 """Rows of tables, and at which places they hold texts; whoever shows these translates them."""

@@ -15,7 +15,7 @@ from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
-from .parser import Argument, Parser, add_all
+from .parser import Argument, OneOf, Parser, add_all
 from .several_stores import Answers, ask_stores
 from .stores import now_in, opened_store, with_host
 
@@ -114,9 +114,7 @@ class Subcommand:
     """Whether it can read the store of a host (`--host`)."""
     needs_files = False
     """Whether it then runs as a command line on the host, because it needs files there."""
-    reads_old_transcripts = False
-    """Whether it accepts `--old`."""
-    arguments: Iterable[Argument] = ()
+    arguments: Iterable[Argument | OneOf] = ()
     """Its own arguments, in the order of the help."""
 
     def add_arguments(self, parser: Parser) -> None:

@@ -24,11 +24,11 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..text.formats import counted, long_number, name, timestamp
+from ..text.formats import counted, long_number, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
 from .parser import ID, Argument, Flag
-from .show import body_of, heading, message_json
+from .show import body_of, heading, message_json, name_of, title_line
 
 _KINDS = N_(
     {
@@ -110,10 +110,6 @@ def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:
     return [{"code": note.value, "text": _(NOTES[note])} for note in notes]
 
 
-def _title(conversation: Conversation) -> OutputLine:
-    return OutputLine("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
-
-
 # Compactions
 
 
@@ -147,7 +143,7 @@ def _compactions_lines(
     conversation: Conversation, pairs: Sequence[tuple[Compaction, Losses | None]]
 ) -> Iterator[OutputLine]:
     """Yield a paragraph for each compaction."""
-    yield _title(conversation)
+    yield title_line(conversation)
     if not pairs:
         yield OutputLine("said", _("Hermes has not compressed this conversation."))
     for number, (compaction, losses) in enumerate(pairs, 1):
@@ -273,7 +269,7 @@ def _context_lines(
     focus: Sequence[ChatMessage],
 ) -> Iterator[OutputLine]:
     """Yield a heading and a line for each message of the context."""
-    yield _title(conversation)
+    yield title_line(conversation)
     for message in focus:
         yield OutputLine(
             "said",
@@ -310,7 +306,7 @@ def _context_markdown(
     rows: _Rows,
 ) -> Iterator[str]:
     """Yield the context as Markdown with the full texts, a message at a time."""
-    yield f"# {plain(one_line(name(conversation)))}\n\n{_summary(sent)}\n"
+    yield f"# {plain(name_of(conversation))}\n\n{_summary(sent)}\n"
     yield from (f"> {_(NOTES[note])}\n" for note in sent.notes)
     if sent.prompt:
         yield f"### {_('System prompt')}\n\n{fenced(printable(sent.prompt))}\n"

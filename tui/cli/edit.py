@@ -4,27 +4,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, fields, note, print_table, print_text
-from .parser import ID, IDS, Parser, Valued, add_all
-
-if TYPE_CHECKING:  # `tags` needs nothing of it
-    from hermes_browse.store.edit.flags import Change
+from .parser import ID, IDS, OneOf, Valued
 
 _TITLE_WIDTH = 80
-_TAG_CHANGES = (
-    Valued("--rename", "give a tag another name, in all conversations", ("OLD", "NEW"), nargs=2),
-    Valued("--remove", "remove a tag from all conversations", "NAME"),
-)
 
 
 def _name(conversation: Conversation) -> str:
@@ -61,34 +51,23 @@ class RenameCommand(Subcommand):
                 )
 
 
-class _Mark(NamedTuple):
-    """A mark that is set or cleared."""
-
-    key: str
-    """JSON field of the changed ids."""
-    work: Callable[[OpenStore, list[str]], Change]
-    """Writes the change."""
-    done: str
-    """In English, the sentence printed for each changed conversation."""
-
-
-_MARKS = {
-    "archive": _Mark(
-        "archived",
-        OpenStore.archive,
-        "archived {name} · `hermes-browse unarchive {id}` undoes it",
-    ),
-    "unarchive": _Mark(
-        "unarchived",
-        OpenStore.unarchive,
-        "unarchived {name} · `hermes-browse archive {id}` undoes it",
-    ),
-    "pin": _Mark("pinned", OpenStore.pin, "pinned {name} · `hermes-browse unpin {id}` undoes it"),
-    "unpin": _Mark(
-        "unpinned", OpenStore.unpin, "unpinned {name} · `hermes-browse pin {id}` undoes it"
-    ),
+_MARKS = N_(
+    {
+        "archive": "archived {name} · `hermes-browse unarchive {id}` undoes it",
+        "unarchive": "unarchived {name} · `hermes-browse archive {id}` undoes it",
+        "pin": "pinned {name} · `hermes-browse unpin {id}` undoes it",
+        "unpin": "unpinned {name} · `hermes-browse pin {id}` undoes it",
+    }
+)
+"""What is printed of each changed conversation, by the name of the command, which is that of the
+method of the store."""
+_KEYS = {
+    "archive": "archived",
+    "unarchive": "unarchived",
+    "pin": "pinned",
+    "unpin": "unpinned",
 }
-"""By the name of the command."""
+"""JSON fields of the changed ids."""
 
 
 class MarkCommand(Subcommand):
@@ -102,21 +81,22 @@ class MarkCommand(Subcommand):
             for _session, conversation in context.find(context.arguments.ids)
         }
         context.store.close()
-        mark = _MARKS[context.arguments.command]
-        touched = set(mark.work(context.store, list(found)).session_ids)
+        command = context.arguments.command
+        touched = set(getattr(context.store, command)(list(found)).session_ids)
         own = {
             tip: {part.id for part in conversation.segments} for tip, conversation in found.items()
         }
         changed = [tip for tip in found if touched & own[tip]]
         unchanged = [tip for tip in found if tip not in changed]
         if context.json:
+            sessions = sorted(touched)
             context.print_json(
-                {mark.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
+                {_KEYS[command]: changed, "sessions": sessions, "unchanged": unchanged}
             )
             return
         for tip in changed:
             word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
-            line = context.advice(_(mark.done, name=_name(found[tip]), id=word))
+            line = context.advice(_(_MARKS[command], name=_name(found[tip]), id=word))
             print_text(one_line(line))
         for tip in unchanged:
             note(_("{name} is unchanged: there was nothing to change.", name=_name(found[tip])))
@@ -159,8 +139,19 @@ class TagCommand(Subcommand):
 class TagsCommand(Subcommand):
     """List the tags of a store; rename or remove one."""
 
-    def add_arguments(self, parser: Parser) -> None:
-        add_all(parser.add_mutually_exclusive_group(), _TAG_CHANGES)
+    arguments = (
+        OneOf(
+            (
+                Valued(
+                    "--rename",
+                    "give a tag another name, in all conversations",
+                    ("OLD", "NEW"),
+                    nargs=2,
+                ),
+                Valued("--remove", "remove a tag from all conversations", "NAME"),
+            )
+        ),
+    )
 
     def run(self, context: CommandContext) -> None:
         store, arguments = context.store, context.arguments

@@ -34,7 +34,6 @@ from .command_context import CommandContext, Subcommand
 from .output import fields, note
 from .parser import Argument, Flag, Valued, name_arg
 
-USAGE = 2
 _LONGEST = 200
 """Letters of the query that a sentence repeats."""
 _SUFFIXES = {
@@ -45,8 +44,6 @@ _SUFFIXES = {
 
 class ExportCommand(Subcommand):
     """Export whole conversations in one of three formats."""
-
-    reads_old_transcripts = True
 
     arguments = (
         Valued("ids", metavar="ID", nargs="*"),
@@ -86,40 +83,27 @@ class ExportCommand(Subcommand):
             return _("include: and free: work in a clean-up only")
         if not arguments.ids and not query.filters:
             return _("name conversations by their ids, or choose them with --query")
+        if arguments.output == "-" and arguments.json:
+            return _("--json and the export both want standard output; name a file with --output")
         if arguments.host is not None and arguments.old and arguments.output != "-":
             return _("--old of a host goes to standard output only: --output -")
         return ""
 
-    def run(self, context: CommandContext) -> int:
-        form, to_stdout = format_of(context.arguments), context.arguments.output == "-"
-        if to_stdout and context.json:
-            return _refuse(
-                _("--json and the export both want standard output; name a file with --output.")
-            )
+    def run(self, context: CommandContext) -> None:
+        arguments, form = context.arguments, format_of(context.arguments)
         conversations = _conversations(context)
-        if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
-            return _refuse(
-                _("several Markdown documents do not go to standard output; name a folder.")
-            )
-        arguments = context.arguments
         redactor = make_redactor(context.location, note, active=not arguments.no_redact)
         export = Export(context.store, form, redactor, context.now, arguments.everything)
-        if to_stdout:
+        if arguments.output == "-":
             _print(export, conversations)
         else:
             _save(context, export, conversations)
-        return 0
 
 
 def format_of(arguments: SimpleNamespace) -> Format:
     """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
     suffix = Path(arguments.output or "").suffix.lower()
     return Format(arguments.format or _SUFFIXES.get(suffix, Format.MARKDOWN))
-
-
-def _refuse(sentence: str) -> int:
-    note(f"hermes-browse export: {sentence}")
-    return USAGE
 
 
 def _conversations(context: CommandContext) -> list[Conversation]:
@@ -145,9 +129,14 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
     """Write the export to standard output."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    tally = ExportCounts()
-    for piece in export.pieces(conversations, tally):
-        sys.stdout.write(piece)
+    tally, documents = ExportCounts(), [conversations]
+    if export.form is Format.MARKDOWN:
+        documents = [[conversation] for conversation in conversations]
+    for number, document in enumerate(documents):
+        if number:
+            sys.stdout.write("\n")  # or the line that follows would make a heading of the last one
+        for piece in export.pieces(document, tally):
+            sys.stdout.write(piece)
     sys.stdout.flush()
     _tell(export, tally.not_live)
 

@@ -1,22 +1,20 @@
-"""`list`: a page of conversations and a count of the hidden ones; `profiles`: the stores of a Hermes
-root."""
+"""`list`: a page of conversations and a count of the hidden ones; of one store or of several."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import RefusedError, StoreError
-from hermes_browse.store.hermes.homes import Location, active_profile, sessions_folder
+from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.sessions.catalog import sort_key
 from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from ..text import formats
-from .command_context import CommandContext, ManyStoresCommand, Subcommand
+from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,
     conversation_json,
@@ -56,8 +54,6 @@ class _Row(NamedTuple):
 
 class ListCommand(ManyStoresCommand[_Listed]):
     """List a page of conversations."""
-
-    reads_old_transcripts = True
 
     arguments = (
         Argument("--view", "default {view}", choices=VIEWS, default=View.CHATS.value),
@@ -185,63 +181,4 @@ _COLUMNS = [
     TableColumn("cost", "conversation", True, dropped=1, form=_costs),
     TableColumn("title", "conversation", is_flexible=True, form=_title),
     TableColumn("id", "conversation.id"),
-]
-
-
-# Profiles
-
-
-class _Profile(NamedTuple):
-    """An entry of the document."""
-
-    name: str | None
-    path: str
-    active: bool
-    sessions: int | None
-    bytes: int
-    error: str | None
-
-
-class ProfilesCommand(Subcommand):
-    """List the store of the root and those of its profiles."""
-
-    needs_files = True
-
-    def run(self, context: CommandContext) -> None:
-        root = context.location.root
-        if root is None:
-            raise RefusedError(
-                _(
-                    "{path} belongs to no Hermes root, so it has no profiles.",
-                    path=context.location.path,
-                ),
-                remedy=_("Name a root with --home."),
-            )
-        active = active_profile(root) or "default"
-        profiles = [_read_profile(location, active) for location in context.location.profiles()]
-        if context.json:
-            rows = [profile._asdict() for profile in profiles]
-            print_json({"root": str(root), "active": active, "profiles": rows})
-        else:
-            print_table(_PROFILE_COLUMNS, profiles)
-
-
-def _read_profile(location: Location, active: str) -> _Profile:
-    sessions: int | None = None
-    error: str | None = None
-    store = open_store(location)
-    try:
-        with store:
-            sessions = store.summary().sessions
-    except StoreError as problem:
-        error = problem.sentence
-    is_active, file_bytes = location.profile == active, store.store.sizes()[0]
-    return _Profile(location.profile, str(location.path), is_active, sessions, file_bytes, error)
-
-
-_PROFILE_COLUMNS = [
-    TableColumn("profile", lambda row: f"{'*' if row.active else ' '} {row.name}"),
-    TableColumn("sessions", "sessions", True),
-    TableColumn("size", "bytes", True, form=formats.size),
-    TableColumn("store", lambda row: row.error or row.path, is_flexible=True),
 ]

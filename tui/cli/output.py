@@ -108,10 +108,10 @@ def _json_text(document: object) -> str:
 
 
 def value_at(value: object, path: str) -> object:
-    """Follow a path of attributes; None where one of them is None."""
+    """Follow a path of attributes, or of keys; None where one of them is None."""
     for name in path.split("."):
         if value is not None:
-            value = getattr(value, name)
+            value = value[name] if isinstance(value, dict) else getattr(value, name)
     return value
 
 
@@ -233,19 +233,9 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
         rich_output().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
-    texts = (
-        f"{' ' * line.indent}{line.lead}{part}".rstrip()
-        for line in lines
-        for part in line.text.split("\n")
-    )
-    empty = 0  # lines, which are left out at the end
-    for text in texts:
-        if not text:
-            empty += 1
-            continue
-        print("\n" * empty, end="")
-        empty = 0
-        print_text(text)
+    for line in lines:
+        for part in line.text.split("\n"):
+            print_text(f"{' ' * line.indent}{line.lead}{part}".rstrip())
 
 
 def print_text(text: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import as_text
@@ -73,10 +73,6 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def _is_wide(text: str) -> bool:
-    return cells(text) != len(text)
-
-
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Help formatter that measures in cells; argparse counts characters, some of which take two
     cells."""
@@ -85,18 +81,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return wrapped(text, width) if _is_wide(text) else super()._split_lines(text, width)
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if not _is_wide(text):
-            return super()._fill_text(text, width, indent)
-        room = max(width, 11) - len(indent)
-        lines = [
-            part
-            for line in text.splitlines()
-            for part in (wrapped(line, room) if cells(line) > room else [line])
-        ]
-        return "\n".join(f"{indent}{line}" for line in lines)
+        return wrapped(text, width)
 
     def _format_usage(
         self,
@@ -107,10 +92,8 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     ) -> str:
         label = _("usage: ") if prefix is None else prefix
         placeholder = "x" * cells(label)  # argparse indents the following lines by its length
-        usage_text = super()._format_usage(
-            usage, actions, groups, placeholder if _is_wide(label) else label
-        )
-        return usage_text.replace(placeholder, label, 1) if _is_wide(label) else usage_text
+        text = super()._format_usage(usage, actions, groups, placeholder)
+        return text.replace(placeholder, label, 1)
 
 
 class Parser(argparse.ArgumentParser):
@@ -201,6 +184,13 @@ class Argument:
         self.dest = name.removeprefix("--").replace("-", "_")
 
 
+class OneOf(NamedTuple):
+    """Arguments that exclude each other."""
+
+    arguments: tuple[Argument, ...]
+    is_required: bool = False
+
+
 Flag = partial(Argument, action="store_true")
 """An option without a value."""
 Valued = partial(Argument, type=text_arg)
@@ -215,13 +205,15 @@ SOURCE = Several("--source", "only this source; repeatable", "S")
 ALL_HOSTS = Flag("--all-hosts", "of this machine and of all configured hosts")
 JSON = Flag("--json", "one JSON document on standard output")
 VIEWS = [view.value for view in View]
-_MACHINE = (
+_STORES = (
     Valued("--home", "a Hermes root (default $HERMES_HOME)", "DIR", type=name_arg),
     Valued("--profile", "one of its profiles", "NAME", type=name_arg),
-)
-_FILE = (
-    Valued("--db", "any store file", "FILE", type=name_arg),
-    Flag("--demo", "a built-in sample store"),
+    OneOf(
+        (
+            Valued("--db", "any store file", "FILE", type=name_arg),
+            Flag("--demo", "a built-in sample store"),
+        )
+    ),
 )
 _HOST = Valued("--host", "the store of a configured host, through ssh", "HOST", type=name_arg)
 _OLD = Flag("--old", "the old transcripts beside the store: files without a session in it")
@@ -231,9 +223,15 @@ _DEBUG = Flag(
 )
 
 
-def add_all(to: argparse._ActionsContainer, arguments: Iterable[Argument], **settings: Any) -> None:
+def add_all(
+    to: argparse._ActionsContainer, arguments: Iterable[Argument | OneOf], **settings: Any
+) -> None:
     """Add arguments to a parser or a group, all of them with some more settings."""
     for each in arguments:
+        if isinstance(each, OneOf):
+            group = to.add_mutually_exclusive_group(required=each.is_required)
+            add_all(group, each.arguments, **settings)
+            continue
         text = _(each.help).replace("{view}", "%(default)s") if each.help else None
         to.add_argument(each.name, help=text, **each.settings, **settings)
 
@@ -269,9 +267,7 @@ def add_store_options(parser: Parser, *, top: bool = False, hosts: bool = True) 
     """
     settings = {} if top else {"default": argparse.SUPPRESS}
     group = parser.add_argument_group(_("which store"))
-    add_all(group, _MACHINE, **settings)
-    add_all(group.add_mutually_exclusive_group(), _FILE, **settings)
-    add_all(group, [_HOST, _OLD] if hosts else [_OLD], **settings)
+    add_all(group, [*_STORES, _HOST, _OLD] if hosts else [*_STORES, _OLD], **settings)
     add_all(parser, [_DEBUG], **settings)
     if top:  # for `make run`, which should also show something without Hermes
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 
-from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money, parse_when, size
+from hermes_browse.store.amounts import size
 from hermes_browse.store.cleanup.bulk import Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
@@ -36,32 +37,19 @@ from .parser import Argument, Flag, Parser, Several, Valued, add_all, name_arg, 
 _SHOWN = 50
 
 
-def _arg_type(parse: Callable[[str], object]) -> Callable[[str], object]:
-    """Wrap a parser for argparse, which reports its errors with the name of the option."""
-
-    def convert(value: str) -> object:
-        try:
-            return parse(value)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return convert
-
-
-def _age_or_date(value: str) -> str:
-    parse_when(value, time.time())  # raises ValueError with a sentence
-    return value
-
-
-def _filled_arg(value: str) -> str:
-    filled = text_arg(name_arg(value))
-    if '"' in filled and any(map(str.isspace, filled)):
+def _value_arg(given: str) -> str:
+    """Accept what can stand as the value of a filter. What it means is said by the parser of the
+    query."""
+    value = text_arg(name_arg(given))
+    if '"' in value and any(map(str.isspace, value)):
         raise argparse.ArgumentTypeError(
             _("has both spaces and quotation marks: part of it will do")
         )
-    return filled
+    return value
 
 
+_Of = partial(Argument, type=_value_arg)
+"""An option with the value of a filter."""
 _QUERY = Valued(
     "query",
     "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some",
@@ -69,30 +57,22 @@ _QUERY = Valued(
     nargs="*",
 )
 _FILTERS = {
-    "older:": Argument(
+    "older:": _Of(
         "--older-than",
         "idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)",
         "AGE",
-        type=_arg_type(_age_or_date),
     ),
-    "source:": Several("--source", "of this source; repeatable", "S", type=_filled_arg),
-    "title:": Argument("--title", "its title contains this", "T", type=_filled_arg),
-    "cwd:": Argument("--cwd", "its working directory is this or below it", "DIR", type=_filled_arg),
-    "model:": Argument("--model", "the name of its model contains this", "M", type=_filled_arg),
+    "source:": Several("--source", "of this source; repeatable", "S", type=_value_arg),
+    "title:": _Of("--title", "its title contains this", "T"),
+    "cwd:": _Of("--cwd", "its working directory is this or below it", "DIR"),
+    "model:": _Of("--model", "the name of its model contains this", "M"),
     "is:empty": Flag("--empty", "without a message"),
     "is:automation": Flag("--automation", "cron jobs, webhooks and the like"),
-    "msgs>=": Argument("--min-messages", metavar="N", type=_arg_type(parse_count)),
-    "msgs<=": Argument("--max-messages", metavar="N", type=_arg_type(parse_count)),
-    "size>=": Argument(
-        "--min-size", "search index included: 10M, 1.5G", "BYTES", type=_arg_type(parse_bytes)
-    ),
-    "size<=": Argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes)),
-    "cost<=": Argument(
-        "--max-cost",
-        "with all subagents; an unknown cost does not count as low",
-        "USD",
-        type=_arg_type(parse_money),
-    ),
+    "msgs>=": _Of("--min-messages", metavar="N"),
+    "msgs<=": _Of("--max-messages", metavar="N"),
+    "size>=": _Of("--min-size", "search index included: 10M, 1.5G", "BYTES"),
+    "size<=": _Of("--max-size", metavar="BYTES"),
+    "cost<=": _Of("--max-cost", "with all subagents; an unknown cost does not count as low", "USD"),
     "include:stale": Flag(
         "--stale-open",
         "also open ones that have been idle for that long (7 days without --older-than)",
@@ -118,11 +98,7 @@ def _line_of(arguments: SimpleNamespace) -> str:
 
 def _filters(arguments: SimpleNamespace) -> Iterator[str]:
     values = {before: getattr(arguments, option.dest) for before, option in _FILTERS.items()}
-    given = {
-        before: value
-        for before, value in values.items()
-        if value is not None and value is not False and value != []  # 0 is a value
-    }
+    given = {before: value for before, value in values.items() if value}
     for before, value in given.items():
         if before == "include:stale":
             # Alone it means stale ones only, and an age beside it is their age.
@@ -133,8 +109,7 @@ def _filters(arguments: SimpleNamespace) -> Iterator[str]:
             yield before
         else:
             for each in value if isinstance(value, list) else [value]:
-                text = f"{each:.9f}" if isinstance(each, float) else str(each)
-                folder = _folder(arguments, text) if before == "cwd:" else text
+                folder = _folder(arguments, each) if before == "cwd:" else each
                 yield before + query_word(folder)
 
 

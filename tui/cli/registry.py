@@ -94,7 +94,7 @@ COMMANDS = {
         "hosts.HostsCommand",
         "The configured hosts: whether they answer, and what is missing there.",
     ),
-    "profiles": CommandEntry("list.ProfilesCommand", "The profiles of the Hermes root."),
+    "profiles": CommandEntry("profiles.ProfilesCommand", "The profiles of the Hermes root."),
     "doctor": CommandEntry(
         "doctor.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
     ),
@@ -117,6 +117,8 @@ COMMANDS = {
 
 A module is imported to run its command or to print the help of that command."""
 
+_READ_OLD = ("list", "search", "show", "export", "stats")
+"""What `--old` goes with."""
 _EXIT_CODES = N_("""\
 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
             5 refused: unsafe, protected or not confirmed · 6 some host did not answer · 130 interrupted""")
@@ -181,7 +183,7 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     command = load(arguments.command) if arguments.command is not None else None
     for message in _contradictions(arguments, command, argv):
         if message:
-            parser.error(message)
+            parser.commands.get(arguments.command, parser).error(message)
     return arguments, command
 
 
@@ -198,20 +200,19 @@ def _contradictions(
     if arguments.print_command and command is not None:
         yield _("--print-command goes with the browser; a command has `resume ID --print`")
     if arguments.old:
-        yield _contradiction_of_old(arguments, command)
+        yield _contradiction_of_old(arguments)
     if arguments.host is not None:
         yield _contradiction_of_hosts(arguments, command, argv)
     if command is not None:
         yield command.contradiction(arguments)
 
 
-def _contradiction_of_old(arguments: SimpleNamespace, command: Subcommand | None) -> str:
+def _contradiction_of_old(arguments: SimpleNamespace) -> str:
     """Return the error for what does not go with `--old`; empty if there is none."""
-    if command is None or not command.reads_old_transcripts:
-        names = [name for name in COMMANDS if load(name).reads_old_transcripts]
+    if arguments.command not in _READ_OLD:
         return _(
             "--old goes with {commands}; the browser has them under the key 5",
-            commands=", ".join(names),
+            commands=", ".join(_READ_OLD),
         )
     if arguments.all_hosts:
         return _("--all-hosts is about stores, and --old about files beside one")

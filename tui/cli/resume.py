@@ -16,26 +16,24 @@ from hermes_browse.store.wording import _
 from ..settings.start import read_start
 from .command_context import CommandContext, Subcommand, on_a_terminal
 from .output import fields, note, print_text
-from .parser import Flag, Parser, Valued, add_all
-
-_WHICH = (
-    Valued("id", metavar="ID", nargs="?"),
-    Flag("--last", "the newest conversation, as `hermes -c`"),
-)
+from .parser import Flag, OneOf, Valued
 
 
 class ResumeCommand(Subcommand):
     """Run Hermes on the tip of a conversation, or print the command."""
 
     arguments = (
+        OneOf(
+            (
+                Valued("id", metavar="ID", nargs="?"),
+                Flag("--last", "the newest conversation, as `hermes -c`"),
+            ),
+            is_required=True,
+        ),
         Valued("--source", "with --last: of this source (default cli)", "S"),
         Flag("--print", "print the command, run nothing", dest="print_only"),
         Flag("--yes", "resume in spite of warnings"),
     )
-
-    def add_arguments(self, parser: Parser) -> None:
-        add_all(parser.add_mutually_exclusive_group(required=True), _WHICH)
-        super().add_arguments(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for options that require another one."""

@@ -18,6 +18,8 @@ from rich.text import Text
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
+from ..text.formats import timestamp
+
 _GAP = 2
 _MIN_FLEXIBLE = 24
 """Minimum cells of the flexible column; others are dropped to reach it."""
@@ -94,11 +96,12 @@ def print_hit_group(heading: str, messages: Iterable[Any]) -> None:
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True, style="dim")
     for message in messages:
-        if message.match is None:
-            shown = Text(one_line(message.text) or _("(no text)"), style="dim")
+        hit = message.hit
+        if hit is None:
+            time, shown = "", Text(one_line(message.text) or _("(no text)"), style="dim")
         else:
-            shown = _highlight(message.text, message.match)
-        table.add_row(message.time, one_line(message.role, 9), shown, str(message.id))
+            time, shown = timestamp(hit.timestamp), _highlight(hit.snippet, hit.match)
+        table.add_row(time, one_line(message.role, 9), shown, str(message.id))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 

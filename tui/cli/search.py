@@ -4,7 +4,7 @@ several."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -39,17 +39,15 @@ class _Message(NamedTuple):
     """A hit, or a message around one."""
 
     place: Json
+    session_id: str
+    id: int
     role: str
     text: str
     """As stored; of a hit the snippet."""
-    session_id: str
-    id: int
-    time: str = ""
-    """Of a hit; so are the following."""
+    hit: Hit | None = None
+    """None around one."""
     name: str = ""
-    """Of its conversation."""
-    match: Sequence[Sequence[int]] | None = None
-    """Ranges of code points."""
+    """Of the conversation of a hit."""
 
 
 class _HitRow(NamedTuple):
@@ -82,21 +80,14 @@ class _HitRow(NamedTuple):
         """Yield what is printed: the hit and the messages around it, in reading order."""
         hit = self.hit
         for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
-            message = _Message(self.place, role, text, hit.session_id, number)
+            message = _Message(self.place, hit.session_id, number, role, text)
             if number == hit.message_id:
-                message = message._replace(
-                    text=hit.snippet,
-                    time=timestamp(hit.timestamp),
-                    name=self.name,
-                    match=hit.match,
-                )
+                message = message._replace(text=hit.snippet, hit=hit, name=self.name)
             yield message
 
 
 class SearchCommand(ManyStoresCommand[HitPage]):
     """Search chat messages."""
-
-    reads_old_transcripts = True
 
     arguments = (
         Valued(
@@ -245,7 +236,7 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
 
 
 _COLUMNS = [
-    TableColumn("time", "time"),
+    TableColumn("time", "hit.timestamp", form=timestamp),
     TableColumn("role", "role", dropped=2),
     TableColumn("conversation", "name"),
     TableColumn("text", "text", is_flexible=True, context="column"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import read_in_portions
@@ -23,11 +24,11 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..text.formats import long_number, timestamp
+from ..text.formats import long_number, name, timestamp
 from ..text.sentences import role, state
 from .command_context import CommandContext, Subcommand
 from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
-from .parser import ID, Argument, Flag, Parser, add_all
+from .parser import ID, Argument, Flag, OneOf
 
 _AT_ONCE = 400
 """Messages."""
@@ -35,37 +36,26 @@ _LONGEST_NAME = 400
 """Code points; Hermes takes titles of 100."""
 
 _SPEAKERS = ("user", "assistant")
-_READINGS = (
-    Argument(
-        "--said",
-        "what was said: live and compacted messages (default)",
-        action="store_const",
-        const="said",
-    ),
-    Argument("--live", "what the model still sees", action="store_const", const="live"),
-    Argument(
-        "--everything",
-        "rewound and hidden messages too",
-        action="store_const",
-        const="everything",
-    ),
-)
+_Reading = partial(Argument, action="store_const", dest="reading", default="said")
 
 
 class ShowCommand(Subcommand):
     """Print the chat messages of a conversation."""
 
-    reads_old_transcripts = True
-
     arguments = (
+        ID,
+        OneOf(
+            (
+                _Reading(
+                    "--said", "what was said: live and compacted messages (default)", const="said"
+                ),
+                _Reading("--live", "what the model still sees", const="live"),
+                _Reading("--everything", "rewound and hidden messages too", const="everything"),
+            )
+        ),
         Flag("--segment", "that one session alone"),
         Flag("--markdown", "as Markdown"),
     )
-
-    def add_arguments(self, parser: Parser) -> None:
-        add_all(parser, [ID])
-        add_all(parser.add_mutually_exclusive_group(), _READINGS, dest="reading", default="said")
-        super().add_arguments(parser)
 
     def run(self, context: CommandContext) -> None:
         arguments, reading, store = (
@@ -121,18 +111,14 @@ def message_json(message: ChatMessage) -> Json:
     }
 
 
-def _name(conversation: Conversation) -> str:
-    return one_line(conversation.title or conversation.preview or conversation.id, _LONGEST_NAME)
-
-
 def heading(message: ChatMessage) -> str:
     """Return the heading of a message: time, role, and state unless it is live."""
-    name = role(message.role)
+    speaker = role(message.role)
     if message.role == "tool" and message.tool_name:
-        name = _("tool {name}", name=message.tool_name)
+        speaker = _("tool {name}", name=message.tool_name)
     if message.state is not State.LIVE:
-        name = _("{name} ({note})", name=name, note=state(message.state))
-    return one_line(f"{timestamp(message.timestamp, seconds=True)}  {name}")
+        speaker = _("{name} ({note})", name=speaker, note=state(message.state))
+    return one_line(f"{timestamp(message.timestamp, seconds=True)}  {speaker}")
 
 
 def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False) -> str:
@@ -154,12 +140,22 @@ def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False)
     return printable("\n".join(lines))
 
 
+def name_of(conversation: Conversation) -> str:
+    """Return the name of a conversation for the head of what is printed of it."""
+    return one_line(name(conversation), _LONGEST_NAME)
+
+
+def title_line(conversation: Conversation) -> OutputLine:
+    """Return the head of what is printed of a conversation."""
+    return OutputLine("title", f"{name_of(conversation)}  [{one_line(conversation.id)}]")
+
+
 def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
-    yield OutputLine("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
-    yield BLANK
+    yield title_line(conversation)
     segment = conversation.root_id
     for message in messages:
+        yield BLANK
         if message.session_id != segment:
             segment = message.session_id
             seam = _(SEAM.shown or "", id=one_line(segment))
@@ -168,7 +164,6 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):
             yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
-        yield BLANK
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:
@@ -177,7 +172,7 @@ def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) ->
     facts.append(_("{count} messages", count=long_number(conversation.message_count)))
     facts.append(timestamp(conversation.root.started_at))
     line = plain(one_line(" · ".join(filter(None, facts))))
-    yield f"# {plain(_name(conversation))}\n\n{code(one_line(conversation.id))} · {line}\n"
+    yield f"# {plain(name_of(conversation))}\n\n{code(one_line(conversation.id))} · {line}\n"
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,8 +48,6 @@ _BY = PN_(
 class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
     """Print sums over the whole store, archived and automation included."""
 
-    reads_old_transcripts = True
-
     arguments = (
         Argument(
             "--by",
@@ -87,7 +85,7 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
             for key, same in groups.items()
         ]
         if answers.only is None:
-            ordered.sort(key=_key_of if by in (*UNITS, "hour") else _order)
+            ordered.sort(key=itemgetter("key") if by in (*UNITS, "hour") else _order)
         if arguments.json:
             document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
             if not is_whole:
@@ -97,8 +95,8 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
             return
         columns = _columns(by, is_whole=is_whole)
         print_table(columns, [*ordered, total | {"key": pgettext("sum", "all")}])
-        sentence = _about(total, is_whole=is_whole) if answers.only is not None else answers.summary
-        if sentence:
+        sentences = [answers.summary] if answers.only is None else _about(total)
+        for sentence in filter(None, sentences):
             note(sentence)
 
 
@@ -117,10 +115,6 @@ def _added(groups: Sequence[Group], fields: Mapping[str, str]) -> _Sums:
     return {name: sum(map(attrgetter(path), groups)) for name, path in fields.items()}
 
 
-def _key_of(row: _Sums) -> str:
-    return str(row["key"])
-
-
 def _order(row: _Sums) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
@@ -134,64 +128,49 @@ def _marked_cost(row: _Sums) -> str:
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
 
 
-def _count(name: str) -> Callable[[_Sums], str]:
-    return lambda row: f"{row[name]:,}"
-
-
 def _tokens(*names: str) -> Callable[[_Sums], str]:
     return lambda row: long_number(sum(row[f"{name}_tokens"] for name in names))
 
 
-_NUMBERS = {
-    "conversations": TableColumn("convs", _count("conversations"), True, 1),
-    "sessions": TableColumn("sessions", _count("sessions"), True, 2),
-    "messages": TableColumn("msgs", _count("messages"), True),
-    "calls": TableColumn("calls", _count("calls"), True),
-    "answers": TableColumn("answers", _count("answers"), True),
-    "failed": TableColumn("failed", _count("failed"), True),
-    "in": TableColumn("in", _tokens("input"), True, context="column"),
-    "out": TableColumn("out", _tokens("output"), True, context="column"),
-    "cache": TableColumn("cache", _tokens("cache_read", "cache_write"), True),
-    "reasoning": TableColumn("reasoning", _tokens("reasoning"), True, context="column"),
-    "cost": TableColumn("cost", lambda row: dollars(row["cost_usd"]), True),
-    "marked-cost": TableColumn("cost", _marked_cost, True),
-    "size": TableColumn("size", lambda row: size(row["bytes"]), True),
-    "rate": TableColumn("rate", _failure_rate, True, context="column"),
-}
+_COUNTS = (
+    TableColumn("convs", "conversations", True, 1, form="{:,}".format),
+    TableColumn("sessions", "sessions", True, 2, form="{:,}".format),
+)
+_OF_TOOLS = (
+    TableColumn("calls", "calls", True, form="{:,}".format),
+    TableColumn("answers", "answers", True, form="{:,}".format),
+    TableColumn("failed", "failed", True, form="{:,}".format),
+    TableColumn("rate", _failure_rate, True, context="column"),
+)
+_OF_MESSAGES = (
+    TableColumn("msgs", "messages", True, form="{:,}".format),
+    TableColumn("in", _tokens("input"), True, context="column"),
+    TableColumn("out", _tokens("output"), True, context="column"),
+    TableColumn("cache", _tokens("cache_read", "cache_write"), True),
+    TableColumn("reasoning", _tokens("reasoning"), True, 3, context="column"),
+    TableColumn("cost", _marked_cost, True),
+)
+_SIZE = TableColumn("size", "bytes", True, form=size)
 
 
 def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
-    """Return the columns; of a period without bytes, with estimated and actual cost apart, and with
-    failures of tools."""
-    if by == "tool":
-        messages = ["messages", "calls"] if is_whole else ["calls", "answers", "failed", "rate"]
-    else:
-        messages = ["messages"]
-    names = ["conversations", "sessions", *messages]
-    if is_whole:
-        names += ["in", "out", "cache", "cost", "size"]
-    elif by != "tool":
-        names += ["in", "out", "cache", "reasoning", "marked-cost"]
-    grouping = TableColumn(pgettext("grouping", by), _key_of, is_flexible=True)
-    return [grouping, *map(_NUMBERS.__getitem__, names)]
+    grouping = TableColumn(pgettext("grouping", by), "key", is_flexible=True)
+    numbers = _OF_TOOLS if by == "tool" else _OF_MESSAGES
+    return [grouping, *_COUNTS, *numbers, *([_SIZE] if is_whole else [])]
 
 
-def _about(total: _Sums, *, is_whole: bool) -> str:
-    """Return a sentence about the sums; empty if there is nothing to say."""
-    if is_whole:
-        return _(
+def _about(total: _Sums) -> Iterator[str]:
+    """Yield sentences about the sums of one store."""
+    unknown = total["cost_unknown_sessions"]
+    if total["cost_usd"] or unknown:
+        yield _(
+            "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).",
+            actual=dollars(total["cost_actual_usd"]) or "$0",
+            estimated=dollars(total["cost_estimated_usd"]) or "$0",
+            count=unknown,
+        )
+    if "file_bytes" in total:
+        yield _(
             "The file has {size}; sizes above are without the search index.",
             size=size(total["file_bytes"]),
         )
-    unknown = total["cost_unknown_sessions"]
-    if not (total["cost_usd"] or unknown):
-        return ""
-    actual, estimated = (
-        dollars(total[name]) or "$0" for name in ("cost_actual_usd", "cost_estimated_usd")
-    )
-    return _(
-        "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).",
-        actual=actual,
-        estimated=estimated,
-        count=unknown,
-    )

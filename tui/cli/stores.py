@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -127,22 +128,25 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
 @contextmanager
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """As `opened_store`, of this machine alone."""
-    sample = _("this is a sample store; without --demo your own opens") if arguments.demo else ""
+    if arguments.demo:
+        sample = _opened_sample(
+            arguments, _("this is a sample store; without --demo your own opens")
+        )
+        with sample as location:
+            yield location
+        return
     location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
-    if arguments.or_demo:
+    opened: AbstractContextManager[Location] = nullcontext(location)
+    if arguments.old:
+        opened = _opened_transcripts(location, arguments)
+    elif arguments.or_demo:
         try:
             Store(location.path).check()
         except UNUSED:
-            sample = _("no Hermes store at {path} yet: this is a sample", path=location.path)
-    if sample:
-        opened = _opened_sample(arguments, sample)
-    elif arguments.old:
-        opened = _opened_transcripts(location, arguments)
-    else:
+            reason = _("no Hermes store at {path} yet: this is a sample", path=location.path)
+            opened = _opened_sample(arguments, reason)
+    with opened as location:
         yield location
-        return
-    with removed_on_signals(), opened as temporary:
-        yield temporary
 
 
 def now_in(arguments: SimpleNamespace, location: Location | None = None) -> float:
@@ -159,7 +163,7 @@ def now_in(arguments: SimpleNamespace, location: Location | None = None) -> floa
 def _opened_sample(arguments: SimpleNamespace, reason: str) -> Iterator[Location]:
     from hermes_browse.store.demo import build_home  # start time: rarely needed
 
-    with TemporaryFolder("demo") as folder:
+    with removed_on_signals(), TemporaryFolder("demo") as folder:
         path = build_home(folder, now=now_in(arguments))
         yield Location(path, folder, DEFAULT_PROFILE, demo=True, note=reason)
 
@@ -187,7 +191,8 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
     known: Collection[str] = ()
     with suppress(*UNUSED), open_store(beside) as store:
         known = store.known_sessions()
-    with later.old_transcripts.OldTranscripts(folder, known, only=only) as transcripts:
+    load = partial(later.old_transcripts.OldTranscripts, folder, known, only=only)
+    with removed_on_signals(), load() as transcripts:
         transcripts.fill_all()
         if not only or transcripts.notes:
             note(transcripts.describe())
