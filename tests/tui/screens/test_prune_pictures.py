@@ -250,6 +250,12 @@ async def test_the_map_takes_leaves_and_reads(path):
             tiles.cursor = places[tip]
             await browser.settle()
             assert screen.rows.current.key == key
+        screen.open_job("jcron job1")
+        await browser.settle()
+        for tip in ("cron_job1_20260101_030000", "old"):
+            tiles.cursor = places[tip]
+            await browser.settle()
+            assert screen.rows.current.key == f"p{tip}", "an open job has a line for each run"
         assert "of which" in browser.status
         before = browser.text("#totals")
         await browser.press("space")

@@ -254,7 +254,8 @@ class PruneScreen(PlanScreen):
         """Describe the tile, and move the cursor of the plan to its conversation."""
         self.say(event.tile.about())
         if conversation := self._tile:
-            for key in (f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"):
+            # Its own row, if its job is open or it has none, else that of the job.
+            for key in (f"j{job_key_of(conversation.root)}", f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:
                     self.rows.cursor = place
 
