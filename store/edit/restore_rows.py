@@ -38,12 +38,6 @@ _FILLED = ("message_uid", "display_order")
 _STRICT = ("sessions", "messages")
 """Tables whose rows are inserted all or none."""
 WANTED = "SELECT id FROM temp.wanted"
-_VERDICT = (
-    "CASE WHEN is_present AND is_same AND alike = expected AND stored = expected THEN 'there' "
-    "WHEN is_present AND alike = expected AND expected THEN 'changed' "
-    "WHEN is_present THEN 'present' WHEN taken IS NOT NULL THEN 'taken' END"
-)
-"""What becomes of a session; see `Comparison`."""
 
 
 class Comparison(NamedTuple):
@@ -88,30 +82,26 @@ class RestoredRows:
         both = (
             f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
         )
-        found = tx.rows(
-            f"SELECT owner, expected, taken, {_VERDICT} FROM (SELECT owner, is_present, is_same, "
-            f"(SELECT count(*) FROM {messages.bundle} WHERE b.session_id = owner) AS expected, "
-            f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner) AS stored, "
-            f"(SELECT count(*) FROM {both} AND {self._same(messages)}) AS alike, "
-            f"(SELECT min(b.id) FROM {both}) AS taken "
+        refused, there, counts = dict[str, str](), set[str](), dict[str, int]()
+        for id, is_present, is_same, stored, expected, alike, taken in tx.rows(
+            "SELECT owner, is_present, is_same, "
+            f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner), "
+            f"(SELECT count(*) FROM {messages.bundle} WHERE b.session_id = owner), "
+            f"(SELECT count(*) FROM {both} AND {self._same(messages)}), "
+            f"(SELECT min(b.id) FROM {both}) "
             f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same "
-            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED}))) "
+            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED})) "
             "ORDER BY owner"
-        )
-        reasons = {
-            "changed": _("it is in the store, and has changed since it went to the trash"),
-            "present": _("a session of that id is in the store"),
-            "taken": _("message {id} is another one's by now"),
-        }
-        return Comparison(
-            {
-                str(row[0]): reasons[str(row[3])].format(id=row[2])
-                for row in found
-                if row[3] in reasons
-            },
-            frozenset(str(row[0]) for row in found if row[3] == "there"),
-            {str(row[0]): as_int(row[1]) for row in found},
-        )
+        ):
+            session = str(id)
+            counts[session] = as_int(expected)
+            if is_present and is_same and stored == alike == expected:
+                there.add(session)
+            elif is_present:
+                refused[session] = _("it is in the store, and differs from the deletion")
+            elif taken is not None:
+                refused[session] = _("message {id} is another one's by now", id=taken)
+        return Comparison(refused, frozenset(there), counts)
 
     def check(self, reader: Reader, sessions: Sequence[str]) -> None:
         """Compare each value and storage class of restored rows with the bundle; note the rows of

@@ -39,7 +39,7 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path):
     )
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"} and back.messages == 20
-    assert "Session tip was not restored: a session of that id is in the store." in back.notes
+    assert "Session tip was not restored: it is in the store, and differs from the deletion." in back.notes
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Another",)]
     assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]
@@ -76,12 +76,12 @@ def test_what_has_changed_since_is_refused(tmp_path):
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"}
     assert back.notes == (
-        "Session tip was not restored: it is in the store, and has changed since it went to the trash.",
+        "Session tip was not restored: it is in the store, and differs from the deletion.",
     )
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Pier",)]
     assert rows(path, "SELECT count(*) FROM messages WHERE session_id = 'nested'") == [(4,)]
     run(path, "UPDATE sessions SET archived = 1")
-    with pytest.raises(RefusedError, match="has changed since"):
+    with pytest.raises(RefusedError, match="differs from the deletion"):
         put_back(path, name)
 
 
