@@ -19,13 +19,13 @@ from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, rank
 from ..sessions.models import Conversation, Session, known_sum
 from ..sessions.session_rows import read_busy
-from ..wording import _
 from .selection import Selection, Standing, standing, why_spared
 from .sizes import KnownSizes, Sizes, added, forget_changed, measure, read_file_space
 
 
 class Expected(NamedTuple):
-    """A conversation as a plan knows it: one that is different by now stays."""
+    """A conversation as a plan knows it: one that is different by now stays, as carrying out a plan
+    of thousands takes minutes, in which a chat can be resumed."""
 
     id: str
     sessions: tuple[str, ...]
@@ -320,22 +320,21 @@ def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Plann
     )
 
 
-def why_changed(reader: Reader, expected: Expected) -> str | None:
-    """Return why a planned conversation must not be touched any more; None if it has not changed.
-
-    Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
-    """
-    ids = list(expected.sessions)
-    if sum(count_stored_rows(reader, ids).values()) != expected.rows:
-        return _("written to after the plan was made")
-    ended = reader.schema.session("ended_at")
-    are_open = f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})"
-    rows = reader.rows_in(are_open, ids)
-    if len(rows) != len(ids):
-        return _("changed after the plan was made: sessions are gone")
-    if any(is_open and id not in expected.are_open for id, is_open in rows):
-        return _("resumed after the plan was made")
-    return None
+def read_expected(
+    reader: Reader, catalog: Catalog, session_ids: Iterable[str]
+) -> dict[str, Expected]:
+    """Return what a delete of the conversations of some sessions would take now, by tip; sessions
+    that are gone are left out."""
+    there = [id for id in session_ids if id in catalog.sessions]
+    deletes = [affected_by_delete(catalog, id) for id in there]
+    counts = count_stored_rows(reader, [id for delete in deletes for id in delete.sessions])
+    found = {}
+    for delete in deletes:
+        ids = delete.sessions
+        are_open = frozenset(id for id in ids if catalog.sessions[id].ended_at is None)
+        rows = sum(counts.get(id, 0) for id in ids)
+        found[delete.conversation.id] = Expected(delete.conversation.id, ids, are_open, rows)
+    return found
 
 
 def _until_freed(

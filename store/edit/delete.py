@@ -28,8 +28,7 @@ from ..errors import (
     WriteUnverifiedError,
 )
 from ..messages.preview import read_preview
-from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation
+from ..sessions.catalog import read_catalog
 from ..text import as_text, one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
@@ -38,11 +37,11 @@ from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, prompt_columns
 from ..wording import N_, _
-from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
+from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
-OTHER_CHILD = N_("The conversation has changed meanwhile: it has another child.")
+_CHANGED = N_("The conversation has changed meanwhile.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
@@ -98,8 +97,8 @@ def delete(
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
-        whole = Portions(plan_delete(reader, session_ids, moment))
-        return delete_portions(store, reader, whole, trash, moment, sessions_folder, progress)
+        whole = Portions(plan_delete(reader, session_ids, moment), progress)
+        return delete_portions(store, reader, whole, trash, moment, sessions_folder)
 
 
 def delete_portions(
@@ -109,7 +108,6 @@ def delete_portions(
     trash: Path,
     now: float,
     sessions_folder: Path | None,
-    progress: Progress,
 ) -> Deleted:
     """Write one bundle of all that is planned, then delete it in portions.
 
@@ -122,6 +120,7 @@ def delete_portions(
             where a session that the plans do not list would lose its parent: it may be a new part.
     """
     notes: list[str] = []
+    progress = portions.progress
 
     def files_gone() -> list[SessionFile]:
         gone = {session for plan in portions.done for session in plan.sessions}
@@ -146,7 +145,7 @@ def delete_portions(
             after.callback(end)
             orphaned = {session.id for plan in portions.items for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
-                raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
+                raise RefusedError(_(_CHANGED), is_unchanged=True)
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
             write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
             attach(writer.rows, bundle.path)
@@ -165,15 +164,9 @@ def delete_portions(
 
 
 def copy_to_trash(
-    store: Store,
-    catalog: Catalog,
-    conversations: Sequence[Conversation],
-    trash: Path,
-    *,
-    now: float,
-    sessions_folder: Path | None = None,
+    store: Store, session_id: str, trash: Path, sessions_folder: Path | None
 ) -> Bundle:
-    """Write a bundle of conversations with their subagents; the store is only read.
+    """Write a bundle of a conversation with its subagents; the store is only read.
 
     This protects them in stores without pins: when Hermes deletes them by itself, the bundle
     restores them. Arguments as of `delete`.
@@ -182,7 +175,8 @@ def copy_to_trash(
         BrowseError: The trash cannot take it, or the store cannot be read.
     """
     with store.reader() as reader:
-        plans = divide(reader, plans_of(catalog, [each.id for each in conversations]))
+        now = time.time()
+        plans = divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)])
         return describe(_write(reader, plans, trash, now, sessions_folder, NOBODY).path)
 
 
@@ -270,21 +264,20 @@ def _check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
 
 
 def _check_unchanged(tx: Writer, layout: Layout) -> None:
-    """Refuse if the rows of the chosen sessions are not those of the bundle."""
-    for part in layout.taken:
-        # The delete of a parent in an earlier portion has cut its links.
-        same = equal(column for column in part.table.columns if column != PARENT)
-        if tx.rows(f"{part.table.unlike(part.where('b'), same)} LIMIT 1") or tx.rows(
-            f"{part.counted('m')} EXCEPT {part.counted('b')}"
-        ):
-            sentence = _("The conversation is being written to: it has changed meanwhile.")
-            raise RefusedError(sentence, is_unchanged=True)
-    if tx.rows(
+    """Refuse if the rows of the chosen sessions are not those of the bundle, or they have another
+    child."""
+    different = [
         f"SELECT 1 FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
-    ):
-        raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
+    ]
+    for part in layout.taken:
+        # The delete of a parent in an earlier portion has cut its links.
+        same = equal(column for column in part.table.columns if column != PARENT)
+        different.append(f"{part.table.unlike(part.where('b'), same)} LIMIT 1")
+        different.append(f"{part.counted('m')} EXCEPT {part.counted('b')}")
+    if any(map(tx.rows, different)):
+        raise RefusedError(_(_CHANGED), is_unchanged=True)
 
 
 def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..connection.connect import Store, origin_of
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int
-from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
+from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..text import as_text
@@ -178,9 +178,7 @@ def _insert(
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
     groups = list(filter(None, groups)) or [set()]
     portions = Portions(
-        groups,
-        lambda group: sum(comparison.messages[session] for session in group),
-        progress.stop,
+        groups, progress, lambda group: sum(comparison.messages[session] for session in group)
     )
     progress.begin("restoring", sum(comparison.messages[session] for session in missing))
 
@@ -196,8 +194,6 @@ def _insert(
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
     portions.run(insert, writer.version)
-    if portions.left:
-        raise QueryInterruptedError(_("Stopped."), is_unchanged=not portions.done)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:

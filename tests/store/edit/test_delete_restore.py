@@ -39,7 +39,10 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path):
     )
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"} and back.messages == 20
-    assert "Session tip was not restored: it is in the store, and differs from the deletion." in back.notes
+    assert (
+        "Session tip was not restored: it is in the store, and differs from the deletion."
+        in back.notes
+    )
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Another",)]
     assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]

@@ -182,8 +182,8 @@ def test_only_one_module_opens_a_store_for_writing():
         "store/edit/transaction.py": {("path", '"rw"')},
         "store/trash/copying.py": {("store", '"ro"')},
         # No stores: deletions and their links, tags and read marks, Hermes' ledger of cron runs.
-        "store/trash/bundle.py": {("path", "READ_ONLY"), ("path", '"rw"')},
-        "store/notes/notes_file.py": {("self._path", '"rw"')},
+        "store/trash/bundle.py": {("path", "READ_ONLY")},
+        "store/notes/notes_file.py": {("path", '"rw"')},
         "store/since/cron_runs.py": {("path", '"ro"')},
     }
 

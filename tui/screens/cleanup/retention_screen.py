@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from textual.app import ComposeResult
@@ -14,10 +15,8 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import Forecast, RetentionRules
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...browser.context import Context
@@ -88,7 +87,6 @@ class _Outlook(NamedTuple):
     """What Hermes will delete or close."""
 
     rules: RetentionRules
-    catalog: Catalog
     leaving: list[ForecastRow]
     closing: int
     """Open sessions of automation that Hermes closes at its next clean-up."""
@@ -165,7 +163,7 @@ class RetentionScreen(ListScreen):
             catalog = current if current.exact else store.catalog(now)
             rules = store.retention(now)
             leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
-            return _Outlook(rules, catalog, leaving, len(rules.closing(catalog)))
+            return _Outlook(rules, leaving, len(rules.closing(catalog)))
 
         self.outlook = outlook = await self.read(look)
         self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
@@ -215,19 +213,14 @@ class RetentionScreen(ListScreen):
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
-        if self._row is not None and self.outlook is not None:
-            catalog, conversation = self.outlook.catalog, self._row.conversation
-            self.main.start_write(_copy_to_trash, self.main, catalog, conversation)
+        if self._row is not None:
+            self.main.start_write(_copy_to_trash, self.main, self._row.conversation.id)
 
 
-async def _copy_to_trash(context: Context, catalog: Catalog, conversation: Conversation) -> None:
-    store, location, now = context.store, context.location, context.clock()
-
-    def copy() -> Bundle:
-        trash, files = trash_folder(location), sessions_folder(location)
-        return copy_to_trash(store, catalog, [conversation], trash, now=now, sessions_folder=files)
-
-    bundle = await context.write(copy)
+async def _copy_to_trash(context: Context, session_id: str) -> None:
+    location = context.location
+    folders = trash_folder(location), sessions_folder(location)
+    bundle = await context.write(partial(copy_to_trash, context.store, session_id, *folders))
     context.say(
         _(
             "a copy is in the trash: {name}; restore it after Hermes has deleted the original",
