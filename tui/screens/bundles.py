@@ -15,14 +15,11 @@ from textual.widgets import Static
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import plans_of
-from hermes_browse.store.edit.restore import Restored, describe_restored, restore
-from hermes_browse.store.hermes.homes import Location, sessions_folder, trash_folder
+from hermes_browse.store.edit.restore import Restored, describe_restored
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -180,8 +177,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     new = [session for each in restored for session in each.sessions if session not in each.there]
 
     def back() -> tuple[str, tuple[str, ...]]:
-        folder, files = trash_folder(main.location), sessions_folder(main.location)
-        done = delete(main.store, new, folder, sessions_folder=files)
+        done = main.opened().delete(new)
         return done.sentence, done.bundle.sessions
 
     message = " · ".join([describe_restored(restored), *notes, *more])
@@ -273,18 +269,13 @@ class BundleScreen(MainScreen):
             self._beside.start_write(self._put_back, conversations)
 
     async def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        beside, store, name = self._beside, self.store, self._bundle.name
-        trash, files = trash_folder(beside.location), sessions_folder(beside.location)
-        now, progress = beside.clock(), Progress(beside.writes.stopping.is_set)
+        beside, name = self._beside, self._bundle.name
+        tips = [each.id for each in conversations]
 
         def work() -> Restored:
-            with open_store(store) as lease:
-                catalog = lease.catalog(now)
-            plans = plans_of(catalog, [each.id for each in conversations])
-            only = [session for plan in plans for session in plan.sessions]
-            return restore(
-                beside.store, trash, name, sessions_folder=files, only=only, progress=progress
-            )
+            store = beside.opened()
+            only = store.find_in_deletion(name, tips)
+            return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 
         message = tell_restored(beside, [await beside.write(work)], ())
         if self.is_attached:

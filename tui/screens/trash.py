@@ -10,15 +10,15 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.restore import Restored, check_index, restore
+from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
+from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
-from hermes_browse.store.trash.progress import Progress, Stage
-from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
+from hermes_browse.store.trash.progress import Stage
+from hermes_browse.store.trash.shelf import Bundle, drop, find
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.edit.deleting import ProgressCard
@@ -70,8 +70,7 @@ class TrashScreen(ListScreen):
                 yield WrappedText(id="contents")
 
     async def read_rows(self) -> None:
-        folder = self._folder
-        self._bundles = await self.write(lambda: list_bundles(folder))  # after what is under way
+        self._bundles = await self.write(self.main.opened().deletions)  # after what is under way
         self._marked &= {each.name for each in self._bundles}
         self._show()
         self._read_bundle_names(
@@ -179,7 +178,7 @@ class TrashScreen(ListScreen):
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
         main, restored, total = self.main, list[Restored](), len(bundles)
-        files, stopping = sessions_folder(main.location), main.writes.stopping
+        store, stopping = main.opened(), main.writes.stopping
         failure: BrowseError | None = None
 
         def stop() -> bool:
@@ -196,14 +195,7 @@ class TrashScreen(ListScreen):
                 )
                 main.writes.tell(progress.show, share, words)
 
-            return restore(
-                main.store,
-                self._folder,
-                bundle.name,
-                sessions_folder=files,
-                progress=Progress(stop, tell),
-                check=total == 1,
-            )
+            return store.restore(bundle.name, check=total == 1, stopped=stop, tell=tell)
 
         try:
             for number, bundle in enumerate(bundles):
@@ -212,7 +204,7 @@ class TrashScreen(ListScreen):
             failure = error
         notes: Sequence[str] = ()
         if restored and total > 1:
-            notes = await main.write(partial(check_index, main.store))
+            notes = await main.write(store.check_index)
         progress.finish()
         if restored:
             tell_restored(main, restored, notes)
