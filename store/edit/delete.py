@@ -27,7 +27,7 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..messages.preview import read_preview
+from ..messages.preview import with_names
 from ..sessions.catalog import read_catalog
 from ..text import as_text, one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
@@ -188,10 +188,11 @@ def _write(
     sessions_folder: Path | None,
     progress: Progress,
 ) -> WrittenBundle:
-    saved = [SavedConversation(p.conversation.id, p.conversation.title, p.sessions) for p in plans]
-    if saved[0].title is None:  # the first title names the bundle: fall back to the first words
-        words = one_line(read_preview(reader, plans[0].conversation.segments), PREVIEW) or None
-        saved[0] = saved[0]._replace(title=words)
+    named = with_names(reader, [plan.conversation for plan in plans])
+    saved = [
+        SavedConversation(each.id, each.title or one_line(each.preview, PREVIEW), plan.sessions)
+        for each, plan in zip(named, plans, strict=True)
+    ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
     return write_bundle(reader, saved, files, trash, now, progress)

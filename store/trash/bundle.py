@@ -73,6 +73,7 @@ class SavedConversation(NamedTuple):
     id: str
     """Its tip."""
     title: str | None
+    """Or its first words."""
     sessions: tuple[str, ...]
     """With those of its subagents."""
 

@@ -4,7 +4,6 @@ screen of an open one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -13,7 +12,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored, describe_restored
 from hermes_browse.store.hermes.homes import Location
@@ -58,22 +56,11 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
 """How commands are shown here, where it differs; Esc needs the room."""
 
 
-def read_deleted(bundle: Bundle, now: float) -> dict[str, Conversation]:
-    """Read the conversations of a bundle by id, with their details, in its order; `now` is in Unix
-    seconds."""
-    with open_store(Store(bundle.path)) as store:
-        catalog = store.catalog(now)
-        found = filter(None, map(catalog.of_session, bundle.conversations))
-        return {each.id: each for each in store.with_details(list(found))}
-
-
 class BundleRow(NamedTuple):
     """A bundle in the list."""
 
     bundle: Bundle
     is_marked: bool
-    deleted: Mapping[str, Conversation] = {}
-    """Its conversations by id; empty until they are read."""
 
     @property
     def enter(self) -> str:
@@ -86,14 +73,7 @@ class BundleRow(NamedTuple):
     @property
     def title(self) -> str:
         """The name of its first conversation, and the number of further ones."""
-        each = self.bundle
-        if each.title and any(each.titles[:1]):
-            return each.title
-        first = next(map(formats.name, self.deleted.values()), "")
-        more = len(each.conversations) - 1
-        if first and more > 0:
-            return _("{title} and {count:,} more", title=first, count=more)
-        return first or each.title or (each.conversations[0] if each.conversations else each.name)
+        return self.bundle.title or next(iter(self.bundle.conversations), self.bundle.name)
 
     @property
     def _state(self) -> str:
@@ -123,7 +103,7 @@ _COLUMNS: Columns[Bundle] = Columns(
 )
 
 
-def contents(row: BundleRow, now: float) -> Content:
+def contents(row: BundleRow) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
     bundle, day = row.bundle, formats.day(row.bundle.created_at)
     lines = [Content.styled(one_line(row.title, 200), "bold")]
@@ -148,20 +128,10 @@ def contents(row: BundleRow, now: float) -> Content:
     store = one_line(bundle.store, 300)
     facts += [_("from {store}", store=store) if store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
-    titles = chain(bundle.titles, repeat(None))
-    named = zip(bundle.conversations[:_LISTED], titles, strict=False)
-    lines += [_line_of(row, tip, title, now) for tip, title in named]
+    for tip, title in list(zip(bundle.conversations, bundle.titles, strict=False))[:_LISTED]:
+        mark = ("✓ ", "$success") if tip in bundle.restored else ("◆ ", "$accent")
+        lines.append(Content.assemble(mark, one_line(title or tip, 100)))
     return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
-
-
-def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
-    """Format the line of a conversation: its name and facts."""
-    mark = ("✓ ", "$success") if tip in row.bundle.restored else ("◆ ", "$accent")
-    if (deleted := row.deleted.get(tip)) is None:
-        return Content.assemble(mark, one_line(title or tip, 100))
-    count = formats.counted(deleted.message_count, "message")
-    facts = formats.joined(count, formats.age(deleted.last_active, now))
-    return Content.assemble(mark, one_line(formats.name(deleted), 100), (f"  {facts}", "dim"))
 
 
 def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence[str]) -> str:

@@ -34,15 +34,10 @@ from .bundles import (
     BundleScreen,
     DropCard,
     contents,
-    read_deleted,
     tell_restored,
 )
 from .sub_screen import ListScreen
 
-_UNTITLED = 50
-"""Maximum number of untitled bundles whose conversations are read at the start."""
-_SMALL = 4_000_000
-"""Bundles below this many bytes are read as soon as the cursor is on them."""
 _MANY = 2_000
 """Restoring at least this many messages takes seconds and shows progress."""
 
@@ -60,8 +55,6 @@ class TrashScreen(ListScreen):
         self._folder = trash_folder(main.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
-        self._deleted: dict[str, dict[str, Conversation]] = {}
-        """Conversations of the bundles that have been read, by bundle name."""
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
@@ -73,43 +66,20 @@ class TrashScreen(ListScreen):
         self._bundles = await self.write(self.main.opened().deletions)  # after what is under way
         self._marked &= {each.name for each in self._bundles}
         self._show()
-        self._read_bundle_names(
-            [each for each in self._bundles if not any(each.titles[:1])][:_UNTITLED]
-        )
-
-    def _read_bundle_names(self, bundles: Sequence[Bundle]) -> None:
-        """Read the conversations of small bundles, one after another; large ones are read when they
-        are opened."""
-        unread = (bundle for bundle in bundles if bundle.name not in self._deleted)
-        if small := [bundle for bundle in unread if bundle.bytes < _SMALL and not bundle.damage]:
-            self.start("names", self._read_deleted, small)
-
-    async def _read_deleted(self, bundles: Sequence[Bundle]) -> None:
-        now = self.main.clock()
-        for bundle in bundles:
-            try:
-                read = partial(read_deleted, bundle, now)
-                self._deleted[bundle.name] = await self.call(read)
-            except BrowseError:
-                self._deleted[bundle.name] = {}  # opening it shows the reason
-            self._show()
 
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
         summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
         self.show_title(_(self.TITLE), one_line(summary, 300))
-        rows = [
-            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, {}))
-            for bundle in self._bundles
-        ]
+        rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
         self._show_contents()
 
     def _show_contents(self) -> None:
         row, about = self._current, self.query_one("#contents", WrappedText)
         if row is not None:
-            about.update(contents(row, self.main.clock()))
+            about.update(contents(row))
         elif not self._bundles:
             about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
 
@@ -123,9 +93,7 @@ class TrashScreen(ListScreen):
         return marked or ([self._current.bundle] if self._current is not None else [])
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, BundleRow):
-            self._show_contents()
-            self._read_bundle_names([row.bundle])
+        self._show_contents()
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, BundleRow):
