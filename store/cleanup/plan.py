@@ -18,8 +18,9 @@ from ..search.scope import compile_filters, roots_in
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, rank
 from ..sessions.models import Conversation, Session, known_sum
+from ..sessions.relations import is_ended
 from ..sessions.session_rows import read_busy
-from .selection import Selection, Standing, standing, why_spared
+from .selection import Selection, why_spared
 from .sizes import KnownSizes, Sizes, added, forget_changed, measure, read_file_space
 
 
@@ -41,7 +42,6 @@ class Planned(NamedTuple):
 
     conversation: Conversation
     """`size` includes the subagents; None until all of them are measured."""
-    standing: Standing
     subagents: tuple[Session, ...]
     """Sessions that a delete removes with it; an archive leaves them alone."""
     orphaned: tuple[Session, ...]
@@ -56,6 +56,11 @@ class Planned(NamedTuple):
     def is_measured(self) -> bool:
         """Whether its bytes are known."""
         return self.conversation.size is not None
+
+    @property
+    def standing(self) -> str:
+        """`ended`; or `stale-open`, as no end is recorded, and what is in use is protected."""
+        return "ended" if is_ended(self.conversation.segments) else "stale-open"
 
     @property
     def sizes(self) -> Sizes:
@@ -292,7 +297,7 @@ def make_plan(
     counts = forget_changed(reader, sessions, sizes)
     if measure_sizes or selection.has_goal:
         measure(reader, sessions, known=sizes)
-    selected = [_planned(delete, now, counts).measured(sizes) for delete in deletes]
+    selected = [_planned(delete, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: rank(each.conversation))
     if selection.has_goal:
         file = read_file_space(reader, 0)
@@ -302,7 +307,7 @@ def make_plan(
     return Plan(tuple(selected), tuple(spared))
 
 
-def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Planned:
+def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
     """Return what would go, not yet measured; `counts` are the messages by session."""
     conversation = delete.conversation
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
@@ -312,7 +317,6 @@ def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Plann
     )
     return Planned(
         conversation._replace(size=None),
-        standing(conversation, now, 0.0),
         subagents,
         delete.orphaned,
         own,

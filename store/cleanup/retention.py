@@ -31,7 +31,6 @@ from ..files import read_regular
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Session
-from ..sessions.session_rows import read_busy
 from ..wording import _
 
 _MAX_BYTES = 250_000
@@ -192,8 +191,6 @@ class RetentionRules:
     """The store has pins; without them only a copy in the trash saves a conversation."""
     why_never: str = ""
     """Why Hermes deletes nothing in this file; empty for a store that Hermes uses."""
-    busy: frozenset[str] = frozenset()
-    """Ids with a live turn lease or compression lock, which Hermes' automatic clean-up skips."""
 
     @property
     def pins_hold(self) -> bool:
@@ -304,25 +301,10 @@ class RetentionRules:
         going.sort(key=lambda one: one[:2])
         return [(each, forecast) for _days, _id, each, forecast in going]
 
-    def closing(self, catalog: Catalog) -> list[str]:
-        """List the ids of the open sessions of automation that Hermes would close now."""
-        keep = self._keep
-        closing: list[str] = []
-        for conversation in catalog.chains() if keep is not None else ():
-            is_pinned = False
-            for segment in conversation.segments:
-                # In 0.22 the pin of a segment also covers the segments after it.
-                is_pinned = segment.pinned or (is_pinned and self._whole_chains)
-                idle = self._closes_after(segment)
-                is_spared = (is_pinned and self._reaps) or segment.id in self.busy
-                if idle is not None and idle + (keep or 0.0) < self.now and not is_spared:
-                    closing.append(segment.id)
-        return sorted(closing)
-
 
 def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
-    """Read what the predictions need: the configuration in the store's home, the last clean-up, and
-    the leases. `now` is in Unix seconds."""
+    """Read what the predictions need: the configuration in the store's home, and the last clean-up.
+    `now` is in Unix seconds."""
     schema = reader.schema
     retention, why_never, last = Retention(), "", None
     if location.host is not None:
@@ -345,5 +327,4 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
         schema_version=schema.version or 0,
         can_pin="pinned" in schema.session_columns,
         why_never=why_never,
-        busy=read_busy(reader, now),
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from ..amounts import age_words, goal_of, parse_when
 from ..search.filters import BY_KEY, Filter
@@ -133,34 +132,11 @@ def _replaced(text: str, part: str, word: str) -> str:
     return re.sub(pattern, lambda _match: next(words, ""), text, flags=re.IGNORECASE).strip()
 
 
-class Standing(StrEnum):
-    """Whether Hermes has closed a conversation."""
-
-    ENDED = "ended"
-    OPEN = "open"
-    """No end is recorded: it is in use, or its process died. Hermes records nothing to tell these
-    apart."""
-    STALE = "stale-open"
-    """Open and stale, see `relations.is_stale`: a clean-up includes these only on request."""
-
-
-def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
-    """Tell whether a conversation is ended, open or stale, from its rows and `Status.LIVE`; leases
-    are ignored.
-
-    `now` is in Unix seconds; `stale_after` are the seconds without activity after which an open one
-    is stale.
-    """
-    if is_ended(conversation.segments):
-        return Standing.ENDED
-    return Standing.STALE if is_stale(conversation, now, stale_after) else Standing.OPEN
-
-
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
     """Return why a conversation that was never ended stays; None if it was ended, or a filter names
     it."""
     is_named = "open" in states or ("stale" in states and is_stale(conversation, now))
-    if is_named or standing(conversation, now) is Standing.ENDED:
+    if is_named or is_ended(conversation.segments):
         return None
     idle = idle_seconds(conversation, now)
     if idle is None:

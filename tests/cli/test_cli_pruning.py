@@ -28,7 +28,7 @@ PRUNE = keys(
     bundles=each(BUNDLE),
 )
 RUNS = ("1_20260101_030000", "1_20260102_030000", "2_20260102_040000")
-STANDINGS = each(keys(standing=one("ended", "open", "stale-open"), takes_along=each(TEXT)))
+STANDINGS = each(keys(standing=one("ended", "stale-open"), takes_along=each(TEXT)))
 
 
 @pytest.fixture

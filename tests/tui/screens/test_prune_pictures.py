@@ -199,7 +199,7 @@ async def test_every_tile_can_be_reached():
 
 
 def test_the_file_before_and_after():
-    file = FileSpace(1000_000, 100_000, 0, False)
+    file = FileSpace(1000_000, 100_000, 0)
     line = file_line("state.db", file, 200_000, 400_000, 120, no_color=False)
     bar = [text for text in line.plain if text in "█░"]
     assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain

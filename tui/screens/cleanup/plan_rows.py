@@ -8,12 +8,11 @@ from enum import StrEnum
 from typing import Generic, NamedTuple, Self, TypeVar
 
 from hermes_browse.store.cleanup.plan import Planned, Spared
-from hermes_browse.store.cleanup.selection import Standing
 from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.list.list_model import RowDetails
 from ...text import formats
@@ -23,12 +22,6 @@ from ...widgets.list_rows import Column, Columns, head_of
 Entry = TypeVar("Entry", Planned, Spared)
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
-_STANDINGS = {
-    Standing.ENDED: lambda: pgettext("standing", "ended"),
-    Standing.OPEN: lambda: pgettext("standing", "open"),
-    Standing.STALE: lambda: pgettext("standing", "stale"),
-}
-"""The words take five cells at most."""
 
 
 class PlanOrder(StrEnum):
@@ -166,8 +159,8 @@ _COLUMNS: Columns[PlanRow] = Columns(
     ),
     Column(
         N_("state"),
-        6,
-        lambda row, now: "" if row.job else _STANDINGS[row.runs[0].standing](),
+        7,
+        lambda row, now: "" if row.job else formats.status(row.runs[0].standing),
         least=84,
         lead=1,
     ),

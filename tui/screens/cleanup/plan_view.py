@@ -245,9 +245,7 @@ def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
         words.append(_("{size} freed at once", size=formats.size(goes)))
     if file.free_bytes:
         words.append(_("{size} free already", size=formats.size(file.free_bytes)))
-    if file.shrinks_itself:
-        words.append(_("the file gets smaller by itself"))
-    elif given_back or file.free_bytes:
+    if given_back or file.free_bytes:
         returned = formats.size(given_back + file.free_bytes)
         words.append(_("v shrinks the file by {size}", size=returned))
     if file.wal_bytes:

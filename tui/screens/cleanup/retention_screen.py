@@ -17,7 +17,7 @@ from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, pgettext
 
 from ...browser.context import Context
 from ...browser.list.conversation_list import ConversationList
@@ -83,15 +83,6 @@ _COLUMNS: Columns[ForecastRow] = Columns(
 )
 
 
-class _Outlook(NamedTuple):
-    """What Hermes will delete or close."""
-
-    rules: RetentionRules
-    leaving: list[ForecastRow]
-    closing: int
-    """Open sessions of automation that Hermes closes at its next clean-up."""
-
-
 class _Forecasts(FixedRows):
     """Rows of conversations that Hermes deletes, with the names read so far."""
 
@@ -108,23 +99,13 @@ class _Forecasts(FixedRows):
         return self._details.nameless(row.conversation for row in shown)
 
 
-def _rule(outlook: _Outlook) -> str:
+def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
-    rules, leaving = outlook.rules, outlook.leaving
     parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
     if leaving:
         first = sum(row.days is not None and row.days < 1 for row in leaving)
         at_next = _("{count:,} at its next clean-up", count=first)
         parts.append(at_next if first else _("none at its next clean-up"))
-    if outlook.closing:
-        parts.append(
-            ngettext(
-                "closes 1 open session of automation and deletes it later",
-                "closes {count:,} open sessions of automation and deletes them later",
-                outlook.closing,
-                count=outlook.closing,
-            )
-        )
     if leaving and rules.pins_hold:
         parts.append(_("a pin protects, archiving does not"))
     elif leaving and rules.can_pin:
@@ -148,7 +129,7 @@ class RetentionScreen(ListScreen):
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
-    outlook: _Outlook | None = None
+    leaving: Sequence[ForecastRow] = ()
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
@@ -159,28 +140,27 @@ class RetentionScreen(ListScreen):
     async def read_rows(self) -> None:
         current, now = self.main.catalog, self.main.clock()
 
-        def look(store: OpenStore) -> _Outlook:
-            catalog = current if current.exact else store.catalog(now)
+        def look(store: OpenStore) -> tuple[RetentionRules, list[ForecastRow]]:
             rules = store.retention(now)
-            leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
-            return _Outlook(rules, leaving, len(rules.closing(catalog)))
+            forecasts = rules.deletions(current if current.exact else store.catalog(now))
+            return rules, [ForecastRow(*forecast) for forecast in forecasts]
 
-        self.outlook = outlook = await self.read(look)
-        self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
-        self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
+        rules, self.leaving = await self.read(look)
+        self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
+        self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
         self._show_axis()
-        forecasts = _Forecasts(outlook.leaving, self.main.details)
-        self.rows.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
+        forecasts = _Forecasts(self.leaving, self.main.details)
+        self.rows.show(forecasts if self.leaving else FixedRows([_none(rules)]))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)
 
     def _show_axis(self) -> None:
         """Show how many conversations go on which day."""
-        if self.outlook is None or not self.is_whole:
+        if not self.is_whole:
             return
         axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
-        days = [row.days for row in self.outlook.leaving if row.days is not None]
+        days = [row.days for row in self.leaving if row.days is not None]
         at_row = now + row.days * DAY if row is not None and row.days is not None else None
         axis.show(coming(days, axis.most, now), at_row)
 
