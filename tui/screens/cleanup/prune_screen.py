@@ -244,7 +244,7 @@ class PruneScreen(PlanScreen):
         self.describe(words, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, PlanRow | SparedRow) and row.job:
+        if isinstance(row, PlanRow) and row.job:
             self.open_job(row.key)
         elif isinstance(row, PlanRow | SparedRow):
             self.read_conversation(row.conversation)
@@ -270,7 +270,7 @@ class PruneScreen(PlanScreen):
         elif isinstance(row, PlanRow):
             self.leave_out([run.conversation.root_id for run in row.runs])
             self.rows.action_move(1)
-        elif isinstance(row, SparedRow) and not row.job:
+        elif isinstance(row, SparedRow):
             self.take_or_leave(row.conversation)
 
     def action_measure(self) -> None:

@@ -26,9 +26,9 @@ from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
+from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 from ..sub_screen import ListScreen
-from .plan_rows import idle_age
+from .plan_rows import NamedRows, idle_age
 from .time_axis import TimeAxis, coming
 
 
@@ -41,6 +41,9 @@ class ForecastRow(NamedTuple):
     @property
     def key(self) -> str:
         return f"f{self.conversation.root_id}"
+
+    def completed(self, details: RowDetails) -> ForecastRow:
+        return self._replace(conversation=details.complete(self.conversation)[0])
 
     @property
     def days(self) -> float | None:
@@ -81,22 +84,6 @@ _COLUMNS: Columns[ForecastRow] = Columns(
         N_("msgs"), 6, lambda row, now: formats.number(row.conversation.message_count), least=60
     ),
 )
-
-
-class _Forecasts(FixedRows):
-    """Rows of conversations that Hermes deletes, with the names read so far."""
-
-    def __init__(self, rows: Sequence[ForecastRow], details: RowDetails) -> None:
-        super().__init__(rows)
-        self._forecasts, self._details = rows, details
-
-    def row(self, index: int) -> ForecastRow:
-        row = self._forecasts[index]
-        return row._replace(conversation=self._details.complete(row.conversation)[0])
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = self._forecasts[first : last + 1]
-        return self._details.nameless(row.conversation for row in shown)
 
 
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
@@ -149,8 +136,7 @@ class RetentionScreen(ListScreen):
         self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
         self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
         self._show_axis()
-        forecasts = _Forecasts(self.leaving, self.main.details)
-        self.rows.show(forecasts if self.leaving else FixedRows([_none(rules)]))
+        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)
