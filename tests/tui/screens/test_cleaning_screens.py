@@ -34,9 +34,7 @@ def planned(browser):
     taken = [row for row in rows if isinstance(row, PlanRow) and row.goes]
     assert all(row.goes == len(row.runs) for row in taken)
     goes = {each.conversation.id for row in taken for each in row.runs}
-    return goes, {
-        row.conversation.id: row.why.code for row in rows if isinstance(row, SparedRow)
-    }
+    return goes, {row.conversation.id: row.why.code for row in rows if isinstance(row, SparedRow)}
 
 
 async def set_rules(browser, text):

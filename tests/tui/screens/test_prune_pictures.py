@@ -114,18 +114,6 @@ def test_days_to_come():
     )
 
 
-def test_one_far_off_does_not_squeeze_the_others():
-    """An open session of automation goes after two whole periods: it is named beside the axis, and
-    none is lost."""
-    days = [float(each) for each in range(28)]
-    axis = coming([*days, 1080.0], 30, NOW)
-    assert axis.unit == "by day" and sum(each["goes"] for each in axis.columns) == 28
-    assert axis.later == (1, NOW + 1080 * DAY)
-    assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
-    for never in (1e7, 1e300):  # after the last year there is a date for
-        assert cell_len(labels(coming([never], 30, NOW), 60)) == 60
-
-
 def _store(sizes, others=0):
     """A map of conversations given by bytes and percents that go, and of others."""
     largest = sorted(
