@@ -29,7 +29,7 @@ from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
-from .restore_rows import WANTED, Comparison, RestoredRows
+from .restore_rows import WANTED, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
 _CHECKED = 256 * 1024 * 1024
@@ -128,11 +128,11 @@ def restore(
         check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
         check_triggers(writer.rows, rows.written)
-        comparison = rows.compare(writer, requested)
-        restored = requested - comparison.refused.keys()
+        rows.compare(writer, requested)
+        restored = requested - rows.refused.keys()
         refused = [
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
-            for session, why in comparison.refused.items()
+            for session, why in rows.refused.items()
         ]
         if not restored:
             raise RefusedError(refused[0], is_unchanged=True)
@@ -142,7 +142,7 @@ def restore(
             for pair in read_links(trash, facts.origin)
             if not restored.isdisjoint(map(str, pair))
         ]
-        _insert(writer, facts, rows, comparison, links, progress)
+        _insert(writer, facts, rows, links)
         try:
             notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
@@ -157,11 +157,11 @@ def restore(
     return Restored(
         facts.name,
         tuple(session for session in facts.sessions if session in restored),
-        sum(comparison.messages[session] for session in restored),
+        sum(rows.messages[session] for session in restored),
         files,
         not (index_notes or file_notes),
         (*notes, *index_notes, *file_notes, *tag_notes),
-        comparison.there,
+        frozenset(rows.there),
     )
 
 
@@ -169,18 +169,18 @@ def _insert(
     writer: Writer,
     facts: BundleFacts,
     rows: RestoredRows,
-    comparison: Comparison,
     links: Iterable[Row],
-    progress: Progress,
 ) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
-    missing = comparison.messages.keys() - comparison.there - comparison.refused.keys()
+    missing = rows.messages.keys() - rows.there - rows.refused.keys()
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
     groups = list(filter(None, groups)) or [set()]
-    portions = Portions(
-        groups, progress, lambda group: sum(comparison.messages[session] for session in group)
-    )
-    progress.begin("restoring", sum(comparison.messages[session] for session in missing))
+
+    def count(sessions: Iterable[str]) -> int:
+        return sum(rows.messages[session] for session in sessions)
+
+    portions = Portions(groups, rows.progress, count)
+    rows.progress.begin("restoring", count(missing))
 
     def insert(some: list[set[str]]) -> None:
         sessions = sorted(set().union(*some))
@@ -280,12 +280,9 @@ def link(tx: Writer, recorded: Iterable[Row]) -> None:
 
 def unlinked(tx: Writer) -> Iterator[str]:
     """Yield a sentence for each link of the wanted sessions in the bundle that could not be set."""
-    for child, parent, is_missing in tx.rows(
-        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AND m.{PARENT} IS NULL "
-        "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
+    for child, parent in tx.rows(
+        "SELECT l.child, l.parent FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
         f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
     ):
-        note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        if is_missing:
-            note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
+        note = _("{child} was a child of {parent}; one of them is gone, or it has another parent.")
         yield note.format(child=as_text(child), parent=as_text(parent))

@@ -6,10 +6,8 @@ store is to have in the end, `temp.chosen` those of one transaction.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
@@ -29,10 +27,8 @@ from ..trash.tables import (
     names_of,
 )
 from ..wording import _
-from .titles import LONGEST_TITLE
 from .transaction import Writer
 
-_NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
 _FILLED = ("message_uid", "display_order")
 """Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
 _STRICT = ("sessions", "messages")
@@ -40,23 +36,18 @@ _STRICT = ("sessions", "messages")
 WANTED = "SELECT id FROM temp.wanted"
 
 
-class Comparison(NamedTuple):
-    """The wanted sessions of a bundle compared with a store."""
-
-    refused: dict[str, str]
-    """Those that cannot be restored, each with the reason."""
-    there: frozenset[str]
-    """Those in the store as the bundle has them, as after an interrupted restore."""
-    messages: Mapping[str, int]
-    """Number of messages of each session in the bundle."""
-
-
 class RestoredRows:
     """The rows of a bundle that a store has a place for, and what became of them."""
 
     def __init__(self, tx: Writer, path: Path, progress: Progress) -> None:
         attach(tx.rows, path)
-        self._path, self._progress = path, progress
+        self._path, self.progress = path, progress
+        self.refused: dict[str, str] = {}
+        """Sessions that cannot be restored, each with the reason."""
+        self.there: set[str] = set()
+        """Those in the store as the bundle has them, as after an interrupted restore."""
+        self.messages: dict[str, int] = {}
+        """Number of messages of each session in the bundle."""
         saved = dict(_bundle_tables(tx))
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
@@ -75,14 +66,13 @@ class RestoredRows:
 
     # Comparing
 
-    def compare(self, tx: Writer, sessions: Collection[str]) -> Comparison:
+    def compare(self, tx: Writer, sessions: Collection[str]) -> None:
         """Compare some sessions of the bundle with those of the store."""
         choose(tx.rows, sorted(sessions), "wanted")
         owner, messages = self._layout.tables["sessions"], self._layout.tables["messages"]
         both = (
             f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
         )
-        refused, there, counts = dict[str, str](), set[str](), dict[str, int]()
         for id, is_present, is_same, stored, expected, alike, taken in tx.rows(
             "SELECT owner, is_present, is_same, "
             f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner), "
@@ -94,14 +84,13 @@ class RestoredRows:
             "ORDER BY owner"
         ):
             session = str(id)
-            counts[session] = as_int(expected)
+            self.messages[session] = as_int(expected)
             if is_present and is_same and stored == alike == expected:
-                there.add(session)
+                self.there.add(session)
             elif is_present:
-                refused[session] = _("it is in the store, and differs from the deletion")
+                self.refused[session] = _("it is in the store, and differs from the deletion")
             elif taken is not None:
-                refused[session] = _("message {id} is another one's by now", id=taken)
-        return Comparison(refused, frozenset(there), counts)
+                self.refused[session] = _("message {id} is another one's by now", id=taken)
 
     def check(self, reader: Reader, sessions: Sequence[str]) -> None:
         """Compare each value and storage class of restored rows with the bundle; note the rows of
@@ -145,14 +134,16 @@ class RestoredRows:
         _choose_titles(tx)
         for part in self._layout.parts:
             for rows in _slices(tx, part):
-                self._progress.check()
+                self.progress.check()
                 count = _insert(tx, part.table, rows)
                 if part.table.name == "messages":
                     _empty_filled(tx, part.table, rows)
-                    self._progress.add(count)
+                    self.progress.add(count)
         self._cut_missing_parents(tx)
         self._check_references(tx)
-        self.notes += _renumber_titles(tx)
+        for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
+            taken = _("{session} has no title: “{title}” is another session's by now.")
+            self.notes.append(taken.format(session=session, title=as_text(title)))
 
     def _cut_missing_parents(self, tx: Writer) -> None:
         """Clear parents that are not in the store, unless they were missing before the delete."""
@@ -261,30 +252,3 @@ def _choose_titles(tx: Writer) -> None:
         "SELECT 1 FROM bundle.sessions AS o WHERE o.title = b.title "
         f"AND o._rowid_ < b._rowid_ AND o.id IN ({CHOSEN})))"
     )
-
-
-def _renumber_titles(tx: Writer) -> Iterator[str]:
-    """Number the titles that other sessions have, now that all titles are in the store; yield a
-    sentence for each."""
-    for session, stored in tx.rows("SELECT id, title FROM temp.untitled"):
-        title = as_text(stored) or ""
-        numbered = _next_title(tx, title)
-        tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
-        yield _(
-            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now.",
-            session=session,
-            title=title,
-            other=numbered,
-        )
-
-
-def _next_title(tx: Writer, title: str) -> str:
-    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
-    long."""
-    numbered = _NUMBERED.match(title)
-    base = numbered[1] if numbered else title
-    start = f"{base} #"
-    rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
-    numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
-    number = f" #{max(numbers, default=1) + 1}"
-    return base[: LONGEST_TITLE - len(number)] + number

@@ -67,7 +67,7 @@ def test_who_waits_is_named(tmp_path):
         top = remove(path, "top", now=NOW + 1).bundle.name
         assert parents(path) == {"low": None}
         (said,) = put_back(path, mid).notes
-        assert said == "mid has no parent: top, which it names, is by now in no store."
+        assert said == "mid was a child of top; one of them is gone, or it has another parent."
         assert parents(path) == {"mid": None, "low": "mid"}
         for name in (top, mid):
             assert put_back(path, name).notes == ()
@@ -75,7 +75,7 @@ def test_who_waits_is_named(tmp_path):
         top = remove(path, "top", now=NOW + 2).bundle.name
         mid = remove(path, "mid", now=NOW + 3).bundle.name
         (said,) = put_back(path, top).notes
-        assert said == "mid was a child of top; it is gone or has another parent now."
+        assert said == "mid was a child of top; one of them is gone, or it has another parent."
         assert put_back(path, mid).notes == ()
 
 
