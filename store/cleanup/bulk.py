@@ -51,13 +51,10 @@ class Step(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`120 of 400 · 31 a second · 0:09 left`, or within a unit `0 of 1 · saving 500 of 50,000
-        messages`."""
+        """`120 of 400 · 0:09 left`, or `0 of 1 · saving 500 of 50,000 messages · 2:05 left`."""
         parts = [_("{done:,} of {total:,}", done=self.done, total=self.total)]
         if self.stage.is_waiting or self._is_long:
             parts.append(self.stage.words)
-        elif self.done and self.seconds > 0:
-            parts.append(_("{rate:,.0f} a second", rate=self.done / self.seconds))
         if not self.stage.is_waiting and self.share > _ESTIMATE_FROM:
             left = _clock(self.seconds * (1 / self.share - 1))
             parts.append(_("{time} left", time=left))

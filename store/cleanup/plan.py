@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from ..amounts import goal_of
 from ..connection.reader import Reader
 from ..edit.delete_plan import DeletePlan, affected_by_delete
 from ..messages.transcript import count_stored_rows
@@ -295,13 +296,14 @@ def make_plan(
     deletes = [delete for root, delete in going.items() if root not in along]
     sessions = [catalog.sessions[id] for delete in deletes for id in delete.sessions]
     counts = forget_changed(reader, sessions, sizes)
-    if measure_sizes or selection.has_goal:
+    if measure_sizes or selection.goals:
         measure(reader, sessions, known=sizes)
     selected = [_planned(delete, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: rank(each.conversation))
-    if selection.has_goal:
+    if selection.goals:
         file = read_file_space(reader, 0)
-        goal = selection.goal(file.file_bytes - file.free_bytes)
+        used = file.file_bytes - file.free_bytes
+        goal = min(goal_of(each, used) for each in selection.goals)
         selected = list(_until_freed(selected, goal, marked))
     spared.sort(key=lambda each: rank(each.conversation))
     return Plan(tuple(selected), tuple(spared))

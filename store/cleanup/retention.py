@@ -291,15 +291,15 @@ class RetentionRules:
             reason=reason,
         )
 
-    def deletions(self, catalog: Catalog) -> list[tuple[Conversation, Forecast]]:
-        """List the conversations that Hermes will delete, soonest first."""
+    def deletions(self, catalog: Catalog) -> list[tuple[Conversation, float, str]]:
+        """List the conversations that Hermes will delete, soonest first, each with the days until
+        then, and why."""
         going = [
-            (days, each.id, each, forecast)
+            (each, days, forecast.reason)
             for each in (catalog.chains() if self._keep is not None else ())
             if (days := (forecast := self.forecast(each)).prune_in_days) is not None
         ]
-        going.sort(key=lambda one: one[:2])
-        return [(each, forecast) for _days, _id, each, forecast in going]
+        return sorted(going, key=lambda one: (one[1], one[0].id))
 
 
 def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:

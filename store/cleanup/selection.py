@@ -12,13 +12,13 @@ import re
 from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
-from ..amounts import age_words, goal_of, parse_when
+from ..amounts import age_words, parse_when
 from ..search.filters import BY_KEY, Filter
 from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
 from ..sessions.models import Conversation
-from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
+from ..sessions.relations import idle_seconds, is_ended, is_stale
 from ..wording import _
 
 _AGE = r'older:(?:"[^"]*"|\S*)'
@@ -63,14 +63,9 @@ class Selection:
         return max(ages, default=None)
 
     @property
-    def has_goal(self) -> bool:
-        """Whether `free:` ends the selection."""
-        return any(self._positive("free"))
-
-    def goal(self, used: int) -> int:
-        """Return how many bytes `free:` wants back, of so many that the store uses; of several the
-        least."""
-        return min(goal_of(each.value, used) for each in self._positive("free"))
+    def goals(self) -> list[str]:
+        """What `free:` wants back; it ends the selection."""
+        return [each.value for each in self._positive("free")]
 
     def _positive(self, *keys: str) -> Iterator[Filter]:
         return (each for each in self.query.filters if each.key in keys and not each.negated)
@@ -141,10 +136,7 @@ def _why_open(conversation: Conversation, states: Container[str], now: float) ->
     idle = idle_seconds(conversation, now)
     if idle is None:
         return SpareReason("open", _("still open"))
-    words = _("still open, idle for {age}", age=age_words(idle))
-    if "stale" in states:
-        words = _("{words}: stale after {age}", words=words, age=age_words(STALE_AFTER))
-    return SpareReason("open", words)
+    return SpareReason("open", _("still open, idle for {age}", age=age_words(idle)))
 
 
 def why_spared(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
-from ..connection.reader import Reader
+from ..connection.reader import Reader, rows_in
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import (
@@ -259,7 +259,7 @@ def _check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
     """Refuse if a session has a live lease or lock."""
     for table, column in tx.schema.leases:
         live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
-        for (session,) in tx.rows_in(live, ids, [time.time()]):
+        for (session,) in rows_in(tx.rows, live, ids, [time.time()]):
             busy = _("{session} is being written to: a turn or a compression has begun.")
             raise RefusedError(busy.format(session=as_text(session)), is_unchanged=True)
 

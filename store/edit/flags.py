@@ -16,7 +16,7 @@ from ..errors import RefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
 from .guards import Needs
-from .transaction import Writer, write
+from .transaction import Writer, writing
 
 _SHOWN = 60
 """Letters of a title in a sentence."""
@@ -64,7 +64,8 @@ def change_rows(
         WriteUnverifiedError: A row does not have the new values.
     """
     needs = Needs(frozenset({"sessions"}), frozenset(columns))
-    return write(store, lambda tx: tuple(filter(None, work(tx))), _check_changes, needs=needs)
+    with writing(store, needs) as writer:
+        return writer.run(lambda tx: tuple(filter(None, work(tx))), _check_changes)
 
 
 def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:

@@ -30,7 +30,7 @@ from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .restore_rows import WANTED, RestoredRows
-from .transaction import Writer, unverified, write, writing
+from .transaction import Writer, unverified, writing
 
 _CHECKED = 256 * 1024 * 1024
 """Size in bytes of the largest store whose index is compared as a whole; a larger one would keep
@@ -222,7 +222,8 @@ def check_index(store: Store) -> tuple[str, ...]:
     Hermes can rebuild the index.
     """
     try:
-        return write(store, _compare_index, lambda _reader, _notes: None, needs=CONVERSATIONS)
+        with writing(store, CONVERSATIONS) as writer:
+            return writer.run(_compare_index, lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (

@@ -105,29 +105,31 @@ _COLUMNS: Columns[Bundle] = Columns(
 
 def contents(row: BundleRow) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
-    bundle, day = row.bundle, formats.day(row.bundle.created_at)
-    lines = [Content.styled(one_line(row.title, 200), "bold")]
-    if bundle.damage:
-        damage = _("damaged: {reason}", reason=one_line(bundle.damage, 300))
-        lines.append(Content.styled(damage, "$error"))
+    bundle, day = row.bundle, formats.day
+    damage = _("damaged: {reason}", reason=bundle.damage) if bundle.damage else ""
     counts = (
         formats.counted(len(bundle.conversations), "conversation"),
         formats.counted(len(bundle.sessions), "session"),
         formats.counted(bundle.messages, "message"),
     )
-    clock, size = formats.clock(bundle.created_at), formats.size(bundle.bytes)
-    deleted = _("deleted {day}, {clock} · {size}", day=day, clock=clock, size=size)
-    facts = [" · ".join(counts), deleted]
-    if bundle.restored_at is not None:
-        facts.append(
-            _(
-                "restored {day}; its file stays in the trash until it is deleted for good",
-                day=formats.day(bundle.restored_at),
-            )
-        )
-    store = one_line(bundle.store, 300)
-    facts += [_("from {store}", store=store) if store else "", bundle.name, ""]
-    lines += [Content.styled(fact, "dim") for fact in facts]
+    deleted = _(
+        "deleted {day}, {clock} · {size}",
+        day=day(bundle.created_at),
+        clock=formats.clock(bundle.created_at),
+        size=formats.size(bundle.bytes),
+    )
+    restored = _("restored {day}; its file stays in the trash until it is deleted for good")
+    facts = (
+        (row.title, "bold"),
+        (damage, "$error"),
+        (formats.joined(*counts), "dim"),
+        (deleted, "dim"),
+        (restored.format(day=day(bundle.restored_at)) if bundle.restored_at else "", "dim"),
+        (_("from {store}", store=bundle.store) if bundle.store else "", "dim"),
+        (bundle.name, "dim"),
+    )
+    lines = [Content.styled(one_line(text, 300), look) for text, look in facts if text]
+    lines.append(Content(""))
     for tip, title in list(zip(bundle.conversations, bundle.titles, strict=False))[:_LISTED]:
         mark = ("✓ ", "$success") if tip in bundle.restored else ("◆ ", "$accent")
         lines.append(Content.assemble(mark, one_line(title or tip, 100)))

@@ -131,48 +131,40 @@ class TrashScreen(ListScreen):
         if not (bundles := self._targets()):
             return
         count, messages = len(bundles), sum(each.messages for each in bundles)
-        self.say(
-            ngettext(
-                "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
-            )
+        words = ngettext(
+            "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
         )
-        planned = ngettext(
-            "1 deletion to restore", "{count:,} deletions to restore", count, count=count
-        )
-        progress = ProgressCard(f"{planned} · {formats.counted(messages, 'message')}")
+        self.say(words)
+        progress = ProgressCard(f"{words} · {formats.counted(messages, 'message')}")
         if messages >= _MANY:
             self.app.push_screen(progress)
         self.main.start_write(self._restore, bundles, progress)
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
-        main, restored, total = self.main, list[Restored](), len(bundles)
-        store, stopping = main.opened(), main.writes.stopping
+        main, store, total = self.main, self.main.opened(), len(bundles)
+        restored: list[Restored] = []
         failure: BrowseError | None = None
 
         def stop() -> bool:
-            return stopping.is_set() or progress.stopped.is_set()
+            return main.writes.stopping.is_set() or progress.stopped.is_set()
 
-        def put_back(number: int, bundle: Bundle) -> Restored:
-            def tell(stage: Stage) -> None:
-                share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
-                words = _(
-                    "{number:,} of {total:,} · {stage}",
-                    number=number,
-                    total=total,
-                    stage=stage.words,
-                )
-                main.writes.tell(progress.show, share, words)
+        def tell(stage: Stage) -> None:
+            number = len(restored)
+            share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
+            words = _(
+                "{number:,} of {total:,} · {stage}", number=number, total=total, stage=stage.words
+            )
+            main.writes.tell(progress.show, share, words)
 
-            return store.restore(bundle.name, check=total == 1, stopped=stop, tell=tell)
+        def restore_all() -> None:
+            for each in bundles:
+                restored.append(store.restore(each.name, check=total == 1, stopped=stop, tell=tell))
 
         try:
-            for number, bundle in enumerate(bundles):
-                restored.append(await main.write(partial(put_back, number, bundle)))
+            await main.write(restore_all)
         except BrowseError as error:
             failure = error
-        notes: Sequence[str] = ()
-        if restored and total > 1:
-            notes = await main.write(store.check_index)
+        notes = await main.write(store.check_index) if restored and total > 1 else ()
         progress.finish()
         if restored:
             tell_restored(main, restored, notes)
@@ -212,12 +204,8 @@ class TrashScreen(ListScreen):
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
         folder, count = self._folder, len(bundles)
-
-        def drop_all() -> None:
-            for bundle in bundles:
-                drop(folder, bundle.name)
-
-        await self.write(drop_all)
+        for bundle in bundles:
+            await self.write(partial(drop, folder, bundle.name))
         self.say(
             ngettext(
                 "deleted 1 deletion for good",

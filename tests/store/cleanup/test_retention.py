@@ -28,7 +28,7 @@ def outlook(path, setting="", now=NOW):
         catalog=catalog,
         days={tip: forecast.prune_in_days for tip, forecast in found.items()},
         why={tip: forecast.reason for tip, forecast in found.items()},
-        due=sorted(each.root_id for each, forecast in leaving if forecast.prune_in_days == 0),
+        due=sorted(each.root_id for each, days, _why in leaving if days == 0),
     )
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from paths import ROOT
-from trashing import as_before, dump
+from trashing import as_before, dump, write
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.transaction import write, writing
+from hermes_browse.store.edit.transaction import writing
 from hermes_browse.store.errors import (
     BrowseError,
     RefusedError,

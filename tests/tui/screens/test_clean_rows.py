@@ -13,7 +13,6 @@ from rich.cells import cell_len
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.retention import Forecast
 from hermes_browse.store.cleanup.sizes import Sizes, read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
@@ -60,8 +59,7 @@ def test_widths(plan, title, width):
         SparedRow(conversation, SpareReason("open", title)),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
-        ForecastRow(conversation, Forecast(3.5, title)),
-        ForecastRow(conversation, Forecast(None, title)),
+        ForecastRow(conversation, 3.5, title),
     ]
     for row in rows:
         spans = row.spans(width, NOW)

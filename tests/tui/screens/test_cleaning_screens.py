@@ -268,9 +268,7 @@ async def test_what_hermes_deletes(home):
             for row in map(forecasts.source.row, range(len(forecasts.source)))
             if isinstance(row, ForecastRow)
         ]
-        days = [
-            row.forecast.prune_in_days for row in rows if row.forecast.prune_in_days is not None
-        ]
+        days = [row.days for row in rows]
         assert days == sorted(days) and {"old", "new"} <= {row.conversation.id for row in rows}
         assert "pinned" not in {row.conversation.id for row in rows}
         assert "at its next clean-up" in browser.text("#rule") and "a pin protects" in browser.text(

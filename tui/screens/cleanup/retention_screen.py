@@ -12,7 +12,7 @@ from textual.events import Resize
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.retention import Forecast, RetentionRules
+from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.sessions.models import Conversation
@@ -33,10 +33,12 @@ from .time_axis import TimeAxis, coming
 
 
 class ForecastRow(NamedTuple):
-    """A conversation that Hermes will delete by itself, and when."""
+    """A conversation that Hermes will delete by itself."""
 
     conversation: Conversation
-    forecast: Forecast
+    days: float
+    """Until it goes."""
+    reason: str
 
     @property
     def key(self) -> str:
@@ -45,33 +47,21 @@ class ForecastRow(NamedTuple):
     def completed(self, details: RowDetails) -> ForecastRow:
         return self._replace(conversation=details.complete(self.conversation)[0])
 
-    @property
-    def days(self) -> float | None:
-        """Until it goes; None if never or unknown."""
-        return self.forecast.prune_in_days
-
     def spans(self, width: int, now: float) -> Line:
-        days = self.days
-        when = _("never") if days is None else _("{days:,.0f} d", days=days)
-        if days is not None and days < 1:
+        when = _("{days:,.0f} d", days=self.days)
+        if self.days < 1:
             when = pgettext("deadline", "now")
-        urgent = days is not None and days < 7
-        mark = (
-            ("★", "accent")
-            if self.conversation.pinned
-            else ("!" if urgent else "·", "accent" if urgent else "dim")
-        )
+        sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
+        if self.conversation.pinned:
+            sign, look = "★", "accent"
         archived = f"  {_('archived')}" if self.conversation.archived else ""
         name = one_line(formats.name(self.conversation), 300) + archived
-        lead = f" {mark[0]} {formats.fit(when, 7, right=True)}  "
-        return row_line((lead, mark[1]), (name, "title"), _COLUMNS.text(self, width, now), width)
-
-    def day(self, now: float) -> str:
-        return formats.day_key(now + self.days * DAY) if self.days is not None else ""
+        lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
+        return row_line(lead, (name, "title"), _COLUMNS.text(self, width, now), width)
 
 
 _COLUMNS: Columns[ForecastRow] = Columns(
-    Column(N_("day"), 11, lambda row, now: row.day(now), least=76, lead=0),
+    Column(N_("day"), 11, lambda row, now: formats.day_key(now + row.days * DAY), least=76, lead=0),
     Column(N_("idle"), 6, lambda row, now: idle_age(row.conversation, now)),
     Column(
         N_("source"),
@@ -90,7 +80,7 @@ def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
     parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
     if leaving:
-        first = sum(row.days is not None and row.days < 1 for row in leaving)
+        first = sum(row.days < 1 for row in leaving)
         at_next = _("{count:,} at its next clean-up", count=first)
         parts.append(at_next if first else _("none at its next clean-up"))
     if leaving and rules.pins_hold:
@@ -129,8 +119,8 @@ class RetentionScreen(ListScreen):
 
         def look(store: OpenStore) -> tuple[RetentionRules, list[ForecastRow]]:
             rules = store.retention(now)
-            forecasts = rules.deletions(current if current.exact else store.catalog(now))
-            return rules, [ForecastRow(*forecast) for forecast in forecasts]
+            leaving = rules.deletions(current if current.exact else store.catalog(now))
+            return rules, [ForecastRow(*each) for each in leaving]
 
         rules, self.leaving = await self.read(look)
         self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
@@ -146,9 +136,8 @@ class RetentionScreen(ListScreen):
         if not self.is_whole:
             return
         axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
-        days = [row.days for row in self.leaving if row.days is not None]
-        at_row = now + row.days * DAY if row is not None and row.days is not None else None
-        axis.show(coming(days, axis.most, now), at_row)
+        at_row = now + row.days * DAY if row is not None else None
+        axis.show(coming([each.days for each in self.leaving], axis.most, now), at_row)
 
     @property
     def _row(self) -> ForecastRow | None:
@@ -165,7 +154,7 @@ class RetentionScreen(ListScreen):
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
         if isinstance(row, ForecastRow):
-            self.describe(row.forecast.reason, by_hand=by_hand)
+            self.describe(row.reason, by_hand=by_hand)
             self._show_axis()
 
     def chose(self, row: ListRow) -> None:
