@@ -182,7 +182,7 @@ async def test_a_short_clean_up_tells_how_far_it_is(path, monkeypatch):
             "before the first of them is done"
         )
         assert [each.split(" · ")[1] for each in told[1:-1]] == [
-            f"{done} of 5" for done in range(1, 6)
+            f"{done} of 5" for done in range(6)
         ]
         assert told[-1] == "" and "u undoes" in context.status.text
         assert "conversations by" in browser.text("#axis"), "the m was not lost"
