@@ -190,7 +190,9 @@ def _write(
 ) -> WrittenBundle:
     named = with_names(reader, [plan.conversation for plan in plans])
     saved = [
-        SavedConversation(each.id, each.title or one_line(each.preview, PREVIEW), plan.sessions)
+        SavedConversation(
+            each.id, each.title or one_line(each.preview, PREVIEW) or None, plan.sessions
+        )
         for each, plan in zip(named, plans, strict=True)
     ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
