@@ -198,16 +198,8 @@ class RetentionRules:
         return self.can_pin and self._reaps
 
     @property
-    def _by_activity(self) -> bool:
-        return self.schema_version >= _BY_ACTIVITY
-
-    @property
     def _reaps(self) -> bool:
         return self.schema_version >= _REAPS
-
-    @property
-    def _whole_chains(self) -> bool:
-        return self.schema_version >= _WHOLE_CHAINS
 
     @property
     def _keep(self) -> float | None:
@@ -252,14 +244,16 @@ class RetentionRules:
 
     def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
         """Return the segments by whose age Hermes deletes, without those that a pin protects."""
-        if self._whole_chains:
+        if self.schema_version >= _WHOLE_CHAINS:
             return () if conversation.pinned else (conversation.tip,)
         return [each for each in conversation.segments if not (each.pinned and self._reaps)]
 
     def _ends(self, session: Session) -> float | None:
         """Return the Unix seconds from which the age of an ended session counts; None for an open
         one or one without times."""
-        age_from = session.last_active if self._by_activity else session.started_at
+        age_from = (
+            session.last_active if self.schema_version >= _BY_ACTIVITY else session.started_at
+        )
         if session.ended_at is None or age_from is None:
             return None
         is_reaped = self._reaps and session.end_reason == REAPED
@@ -276,13 +270,13 @@ class RetentionRules:
         return max(session.started_at, session.last_active)
 
     def _why_due(self, conversation: Conversation) -> str:
-        is_one = self._whole_chains or len(conversation.segments) == 1
+        is_one = self.schema_version >= _WHOLE_CHAINS or len(conversation.segments) == 1
         words = {
             (True, True): _("ended: deleted {days:,} days after its last activity"),
             (True, False): _("ended: deleted {days:,} days after its start"),
             (False, True): _("its parts ended: deleted {days:,} days after its last activity"),
             (False, False): _("its parts ended: deleted {days:,} days after its start"),
-        }[is_one, self._by_activity]
+        }[is_one, self.schema_version >= _BY_ACTIVITY]
         reason = words.format(days=self.retention.retention_days)
         if not conversation.pinned or self._reaps:
             return reason

@@ -153,7 +153,7 @@ def restore(
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
     if not refused or only is not None:
-        mark_restored(path, facts, time.time(), restored)
+        mark_restored(path, time.time(), restored)
     return Restored(
         facts.name,
         tuple(session for session in facts.sessions if session in restored),

@@ -53,9 +53,7 @@ def test_one_bundle_in_parts_in_every_order(tmp_path, back):
                        for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
             (listed,) = list_bundles(trash)
             assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
-            assert listed.restored == (there if number < 3 else set()) and (
-                listed.restored_at is not None
-            ) is (number == 3)
+            assert listed.restored == there and (listed.restored_at is not None) is (number == 3)
 
 
 def test_who_waits_is_named(tmp_path):

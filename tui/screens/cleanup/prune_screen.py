@@ -251,10 +251,9 @@ class PruneScreen(PlanScreen):
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
-        """Describe the tile, and move the cursor of the plan to its conversation."""
+        """Describe the tile, and move the cursor of the plan to its own row, or that of its job."""
         self.say(event.tile.about())
         if conversation := self._tile:
-            # Its own row, if its job is open or it has none, else that of the job.
             for key in (f"j{job_key_of(conversation.root)}", f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:
                     self.rows.cursor = place
