@@ -17,14 +17,21 @@ from ..changes.tool_uses import json_at_start
 from ..connection.reader import Reader
 from ..connection.schema import Schema
 from ..connection.stored_values import as_int, as_mapping, as_time
+from ..files import read_objects
 from ..messages.chat_message import ToolCall
 from ..messages.decode import decode_content, decode_tool_calls
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
-from ..text import one_line, text_of
+from ..text import as_text, one_line, text_of
 from ..wording import _, ngettext
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")
+_PROMISE = re.compile(
+    r"\b(?:wait(?:ing)? (?:for|until)|check(?:ing)? back|keep(?:ing)? an eye on|let you know (?:when|once))\b"
+    r"[^.!?\n]*",
+    re.IGNORECASE,
+)
+"""What an assistant says that means to go on by itself."""
 _SHOWN = 120
 """Code points of what was said that a reason quotes."""
 _ERROR = re.compile(r"error|fail|crash", re.IGNORECASE)
@@ -171,6 +178,7 @@ def find_waiting(
     chosen = {each.id: each for each in conversations if not is_ended(each.segments)}
     stored = {each.session_id: each for each in _stored(reader)}
     rows = read_last_rows(reader, list(chosen))
+    armed = _armed(reader) if rows else frozenset()
     for session_id, conversation in chosen.items():
         found = next((stored[part.id] for part in conversation.segments if part.id in stored), None)
         row = rows.get(session_id)
@@ -178,11 +186,8 @@ def find_waiting(
             is_old = is_stale(conversation, now)
             if not row.is_answer or (row.follows_tool and not is_old):
                 found = _asked(session_id, read_turn(reader, session_id))
-            end = row.text.rstrip().rpartition("\n")[2]
-            is_asked = row.is_answer and not is_old and not conversation.is_automation
-            if found is None and is_asked and _QUESTION.search(end):
-                why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
-                found = SinceFact(session_id, row.id, row.at, why, certain=False)
+            if found is None and row.is_answer and not (is_old or conversation.is_automation):
+                found = _said(session_id, row, is_armed=session_id in armed)
         if found is not None:
             yield found
 
@@ -199,6 +204,19 @@ def _asked(session_id: str, turn: Turn) -> SinceFact | None:
             why = _("wants approval: {text}", text=one_line(wanted, _SHOWN))
             return SinceFact(session_id, last.id, last.at, why)
     return None
+
+
+def _said(session_id: str, row: TurnRow, *, is_armed: bool) -> SinceFact | None:
+    """Return what the last words mean: a question, or a promise that nothing keeps."""
+    end = row.text.rstrip().rpartition("\n")[2]
+    if _QUESTION.search(end):
+        why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
+        return SinceFact(session_id, row.id, row.at, why, certain=False)
+    promise = _PROMISE.search(end)
+    if promise is None or is_armed:
+        return None
+    why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
+    return SinceFact(session_id, row.id, row.at, why, certain=False)
 
 
 def _stored(reader: Reader) -> Iterator[SinceFact]:
@@ -219,6 +237,27 @@ def _stored(reader: Reader) -> Iterator[SinceFact]:
             if routed.get("resume_pending") is True:
                 why = _("a restart of the gateway cut it off; your next message goes on")
                 yield SinceFact(text_of(routed.get("session_id")), None, as_time(time), why)
+
+
+def _armed(reader: Reader) -> frozenset[str]:
+    """Return the ids of sessions for which something of Hermes runs on: a process in the
+    background, a job, a background agent."""
+    home = reader.path.parent
+    found: set[str | None] = set()
+    for each in read_objects(home / "processes.json"):
+        found |= {as_text(each.get(name)) for name in ("task_id", "session_key")}
+    for job in read_objects(home / "cron" / "jobs.json", "jobs"):
+        origin = job.get("origin")
+        if isinstance(origin, dict) and job.get("enabled", True):
+            found |= {as_text(value) for value in origin.values()}
+    if "async_delegations" in reader.schema.tables:
+        statement = "SELECT parent_session_id FROM async_delegations WHERE state IN ('running', 'finalizing')"
+        found |= {as_text(session) for (session,) in reader.rows(statement)}
+    keys = {each for each in found if each}
+    by_key = (
+        f"SELECT s.id FROM sessions s WHERE {reader.schema.session('session_key')} IN ({{keys}})"
+    )
+    return frozenset(keys | {text_of(row[0]) for row in reader.rows_in(by_key, sorted(keys))})
 
 
 def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[SinceFact]:

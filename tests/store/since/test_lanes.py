@@ -60,6 +60,7 @@ INFERRED = {
     "question": (says("Two boats sail. Which one do you want?"), "ends with a question:"),
     "bold": (says("Done.\n\n**Shall I send it?**"), "ends with a question:"),
     "chinese": (says("两条船。你要哪一条？"), "ends with a question:"),
+    "promise": (says("I will check back once CI is green."), "says it will “check back"),
 }
 NOTHING = {
     "answered": [*asks("Which?"), ANSWER, {"role": "assistant", "content": "Kept."}],
@@ -67,6 +68,7 @@ NOTHING = {
     "approved": [*runs(APPROVAL), {"role": "user", "content": "yes, do it"}],
     "done": says("It is done. Was it hard? No."),
     "asked-before": says("Which one?\n\nNever mind, the 15:10 it is."),
+    "armed": says("I will let you know when the build ends."),
     "recovered": [*runs(FAILED, FAILED, DONE), *says("Fixed.")[1:]],
     "ran": runs(DONE),
 }
@@ -130,6 +132,8 @@ def test_what_was_said_and_asked(home):
         home.session(name, rows)
     for name, rows in NOTHING.items():
         home.session(name, rows)
+    process = [{"session_id": "proc_1", "session_key": "armed", "command": "make", "pid": 1}]
+    (home.folder / "processes.json").write_text(json.dumps(process))
     since = home.since()
     waiting, wrong = found(since, "waiting"), found(since, "wrong")
     assert waiting.keys() == {*WAITING, *INFERRED} and wrong.keys() == {*WRONG, *FAILING}
