@@ -6,6 +6,7 @@ store is to have in the end, `temp.chosen` those of one transaction.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -27,8 +28,10 @@ from ..trash.tables import (
     names_of,
 )
 from ..wording import _
+from .titles import LONGEST_TITLE
 from .transaction import Writer
 
+_NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
 _FILLED = ("message_uid", "display_order")
 """Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
 _STRICT = ("sessions", "messages")
@@ -141,9 +144,7 @@ class RestoredRows:
                     self.progress.add(count)
         self._cut_missing_parents(tx)
         self._check_references(tx)
-        for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
-            taken = _("{session} has no title: “{title}” is another session's by now.")
-            self.notes.append(taken.format(session=session, title=as_text(title)))
+        self.notes += _renumber_titles(tx)
 
     def _cut_missing_parents(self, tx: Writer) -> None:
         """Clear parents that are not in the store, unless they were missing before the delete."""
@@ -252,3 +253,30 @@ def _choose_titles(tx: Writer) -> None:
         "SELECT 1 FROM bundle.sessions AS o WHERE o.title = b.title "
         f"AND o._rowid_ < b._rowid_ AND o.id IN ({CHOSEN})))"
     )
+
+
+def _renumber_titles(tx: Writer) -> Iterator[str]:
+    """Number the titles that other sessions have, now that all titles are in the store; yield a
+    sentence for each."""
+    for session, stored in tx.rows("SELECT id, title FROM temp.untitled"):
+        title = as_text(stored) or ""
+        numbered = _next_title(tx, title)
+        tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
+        yield _(
+            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now.",
+            session=session,
+            title=title,
+            other=numbered,
+        )
+
+
+def _next_title(tx: Writer, title: str) -> str:
+    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
+    long."""
+    numbered = _NUMBERED.match(title)
+    base = numbered[1] if numbered else title
+    start = f"{base} #"
+    rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
+    numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
+    number = f" #{max(numbers, default=1) + 1}"
+    return base[: LONGEST_TITLE - len(number)] + number

@@ -88,8 +88,8 @@ def test_what_has_changed_since_is_refused(tmp_path):
         put_back(path, name)
 
 
-def test_a_title_that_was_left_out_is_no_change(tmp_path):
-    """It was the first restore that had to leave it out."""
+def test_a_title_that_was_numbered_is_no_change(tmp_path):
+    """It was the first restore that had to give it another number."""
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
     put_back(path, name)
@@ -117,13 +117,28 @@ def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path):
 
 
 def test_a_title_that_is_anothers_by_now(tmp_path):
-    """Hermes looks sessions up by title: it stays with the one that has it."""
+    """The next free number, or none where that would be too long for Hermes."""
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
     back = put_back(path, name)
-    assert rows(path, "SELECT title FROM sessions WHERE id = 'root'") == [(None,)]
-    assert back.notes == ("root has no title: “Harbour” is another session's by now.",)
-    assert back.verified
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'root'") == [("Harbour #4",)]
+    titles = {row[0] for row in rows(path, "SELECT title FROM sessions WHERE title IS NOT NULL")}
+    assert {"Harbour", "Harbour #2", "Harbour #3"} <= titles and len(titles) == 5
+    (said,) = back.notes
+    assert (
+        said == "The title of root, “Harbour”, is another session's by now: it is “Harbour #4” now."
+    )
+
+
+def test_a_long_title_that_is_anothers_by_now(path):
+    """It is cut, so that the number has room."""
+    long = "x" * 99
+    run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'tip'")
+    name = remove(path, "tip").bundle.name
+    run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'other'")
+    back = put_back(path, name)
+    assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [(f"{'x' * 97} #2",)]
+    assert len(back.notes) == 1 and back.verified
 
 
 def test_a_parent_that_was_never_there(path, monkeypatch):
