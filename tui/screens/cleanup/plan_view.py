@@ -29,18 +29,12 @@ if TYPE_CHECKING:
 def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
     """Put the runs of each cron job together, in the place of the first one; the job of any other
     conversation is empty."""
-    lines = []
-    jobs: dict[str, list[Planned]] = {}
+    jobs: dict[tuple[str, str], list[Planned]] = {}
     for planned in plan.selected:
         job = job_key_of(planned.conversation.root) or ""
-        if job in jobs:
-            jobs[job].append(planned)
-            continue
-        runs = [planned]
-        lines.append((job, runs))
-        if job:
-            jobs[job] = runs
-    return lines
+        key = job, "" if job else planned.conversation.root_id
+        jobs.setdefault(key, []).append(planned)
+    return [(job, runs) for (job, _root), runs in jobs.items()]
 
 
 def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tuple[object, ...]]:
