@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Store
-from ..connection.reader import Reader, Stopped
-from ..edit.delete import OTHER_CHILD, Deleted, delete_portions
+from ..connection.reader import Stopped
+from ..edit.delete import Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
 from ..errors import BrowseError, QueryInterruptedError
-from ..sessions.catalog import SpareReason
+from ..sessions.catalog import SpareReason, read_catalog
 from ..trash.progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
-from .plan import Expected, Plan, Spared, why_changed
+from .plan import Expected, Plan, Spared, read_expected
 
 Result = TypeVar("Result")
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
@@ -35,36 +34,30 @@ class Step(NamedTuple):
     total: int
     seconds: float
     """Since the start."""
-    inside: Stage | None = None
-    """Progress in messages; None if only conversations are counted."""
-    is_waiting: bool = False
-    """Whether another program holds the store."""
+    stage: Stage
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether messages are counted: of fewer it is too fast to read."""
+        return self.stage.total >= EVERY
 
     @property
     def share(self) -> float:
         """The share done, 0 to 1."""
-        if self.inside is None or not self.inside.total:
-            return self.done / self.total if self.total else 1.0
-        start, end = _STAGES.get(self.inside.name, (0.0, 1.0))
-        return start + (end - start) * min(1.0, self.inside.done / self.inside.total)
+        if not self._is_long:
+            return self.done / max(self.total, 1)
+        start, end = _STAGES[self.stage.name]
+        return start + (end - start) * min(1.0, self.stage.done / self.stage.total)
 
     @property
     def words(self) -> str:
-        """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000
-        messages`."""
+        """`120 of 400 · 0:09 left`, or `0 of 1 · saving 500 of 50,000 messages · 2:05 left`."""
         parts = [_("{done:,} of {total:,}", done=self.done, total=self.total)]
-        left = None
-        if self.inside is not None:
-            parts.append(self.inside.words)
-            left = 1 / self.share - 1 if self.share > _ESTIMATE_FROM else None
-        elif self.is_waiting:
-            parts.append(_("waiting: another program keeps the store for itself"))
-        elif self.done and self.seconds > 0:
-            rate = _("{rate:,.0f} a second", rate=self.done / self.seconds)
-            parts.append(rate)
-            left = self.total / self.done - 1
-        if left is not None:
-            parts.append(_("{time} left", time=_clock(self.seconds * left)))
+        if self.stage.is_waiting or self._is_long:
+            parts.append(self.stage.words)
+        if not self.stage.is_waiting and self.share > _ESTIMATE_FROM:
+            left = _clock(self.seconds * (1 / self.share - 1))
+            parts.append(_("{time} left", time=left))
         return " · ".join(parts)
 
 
@@ -166,28 +159,24 @@ def clean_up(
     """
     began, now = time.monotonic(), time.time()
     spared: dict[str, str] = {}
-    stages: deque[Stage] = deque(maxlen=1)
 
-    def report(is_waiting: bool) -> None:
+    def report(stage: Stage) -> None:
         done = len(spared) + len(portions.done) + len(portions.spared)
-        inside = stages[-1] if stages and not is_waiting else None
-        tell(Step(done, len(expected), time.monotonic() - began, inside, is_waiting))
+        tell(Step(done, len(expected), time.monotonic() - began, stage))
 
-    def report_stage(stage: Stage) -> None:
-        if stage.total >= EVERY:  # too fast to read for fewer messages
-            stages.append(stage)
-            report(is_waiting=False)
-
-    portions = Portions[DeletePlan]([], lambda plan: plan.messages, stop, report, spares=True)
+    progress = Progress(stop, report)
+    portions = Portions[DeletePlan]([], progress, lambda plan: plan.messages, spares=True)
     deleted: Deleted | None = None
     try:
         with store.reader() as reader:
-            portions.items = _plan_deletes(reader, expected, now, spared)
+            catalog = read_catalog(reader, now)
+            found = read_expected(reader, catalog, [each.id for each in expected])
+            unchanged = [each.id for each in expected if found.get(each.id) == each]
+            portions.items, spared = sort_deletes(reader, catalog, unchanged, now)
+            changed = _("changed after the plan was made")
+            spared |= {each.id: changed for each in expected if found.get(each.id) != each}
             if portions.items:
-                progress = Progress(stop, report_stage)
-                deleted = delete_portions(
-                    store, reader, portions, trash, now, sessions_folder, progress
-                )
+                deleted = delete_portions(store, reader, portions, trash, now, sessions_folder)
         error = portions.error
     except BrowseError as failed:
         error = failed
@@ -203,24 +192,6 @@ def clean_up(
         len(portions.doubtful),
         error,
     )
-
-
-def _plan_deletes(
-    reader: Reader, expected: Sequence[Expected], now: float, spared: dict[str, str]
-) -> list[DeletePlan]:
-    """Plan the delete of each conversation that may still be touched; add why to `spared` for the
-    others."""
-    spared |= {each.id: why for each in expected if (why := why_changed(reader, each))}
-    unchanged = {each.id: each for each in expected if each.id not in spared}
-    plans, refused = sort_deletes(reader, unchanged, now)
-    by_id = {plan.conversation.id: plan for plan in plans}
-    for id, each in unchanged.items():
-        if id in refused:
-            spared[id] = refused[id].sentence
-        # Another session may continue it by now: then the plan is that of another tip.
-        elif id not in by_id or not set(by_id[id].sessions).issubset(each.sessions):
-            spared[id] = _(OTHER_CHILD)
-    return [by_id[id] for id in unchanged if id not in spared]
 
 
 def _clock(seconds: float) -> str:

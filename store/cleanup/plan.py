@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from ..amounts import goal_of
 from ..connection.reader import Reader
 from ..edit.delete_plan import DeletePlan, affected_by_delete
 from ..messages.transcript import count_stored_rows
@@ -18,14 +19,15 @@ from ..search.scope import compile_filters, roots_in
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, rank
 from ..sessions.models import Conversation, Session, known_sum
+from ..sessions.relations import is_ended
 from ..sessions.session_rows import read_busy
-from ..wording import _
-from .selection import Selection, Standing, standing, why_spared
+from .selection import Selection, why_spared
 from .sizes import KnownSizes, Sizes, added, forget_changed, measure, read_file_space
 
 
 class Expected(NamedTuple):
-    """A conversation as a plan knows it: one that is different by now stays."""
+    """A conversation as a plan knows it: one that is different by now stays, as carrying out a plan
+    of thousands takes minutes, in which a chat can be resumed."""
 
     id: str
     sessions: tuple[str, ...]
@@ -41,7 +43,6 @@ class Planned(NamedTuple):
 
     conversation: Conversation
     """`size` includes the subagents; None until all of them are measured."""
-    standing: Standing
     subagents: tuple[Session, ...]
     """Sessions that a delete removes with it; an archive leaves them alone."""
     orphaned: tuple[Session, ...]
@@ -56,6 +57,11 @@ class Planned(NamedTuple):
     def is_measured(self) -> bool:
         """Whether its bytes are known."""
         return self.conversation.size is not None
+
+    @property
+    def standing(self) -> str:
+        """`ended`; or `stale-open`, as no end is recorded, and what is in use is protected."""
+        return "ended" if is_ended(self.conversation.segments) else "stale-open"
 
     @property
     def sizes(self) -> Sizes:
@@ -290,19 +296,20 @@ def make_plan(
     deletes = [delete for root, delete in going.items() if root not in along]
     sessions = [catalog.sessions[id] for delete in deletes for id in delete.sessions]
     counts = forget_changed(reader, sessions, sizes)
-    if measure_sizes or selection.has_goal:
+    if measure_sizes or selection.goals:
         measure(reader, sessions, known=sizes)
-    selected = [_planned(delete, now, counts).measured(sizes) for delete in deletes]
+    selected = [_planned(delete, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: rank(each.conversation))
-    if selection.has_goal:
+    if selection.goals:
         file = read_file_space(reader, 0)
-        goal = selection.goal(file.file_bytes - file.free_bytes)
+        used = file.file_bytes - file.free_bytes
+        goal = min(goal_of(each, used) for each in selection.goals)
         selected = list(_until_freed(selected, goal, marked))
     spared.sort(key=lambda each: rank(each.conversation))
     return Plan(tuple(selected), tuple(spared))
 
 
-def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Planned:
+def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
     """Return what would go, not yet measured; `counts` are the messages by session."""
     conversation = delete.conversation
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
@@ -312,7 +319,6 @@ def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Plann
     )
     return Planned(
         conversation._replace(size=None),
-        standing(conversation, now, 0.0),
         subagents,
         delete.orphaned,
         own,
@@ -320,22 +326,21 @@ def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Plann
     )
 
 
-def why_changed(reader: Reader, expected: Expected) -> str | None:
-    """Return why a planned conversation must not be touched any more; None if it has not changed.
-
-    Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
-    """
-    ids = list(expected.sessions)
-    if sum(count_stored_rows(reader, ids).values()) != expected.rows:
-        return _("written to after the plan was made")
-    ended = reader.schema.session("ended_at")
-    are_open = f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})"
-    rows = reader.rows_in(are_open, ids)
-    if len(rows) != len(ids):
-        return _("changed after the plan was made: sessions are gone")
-    if any(is_open and id not in expected.are_open for id, is_open in rows):
-        return _("resumed after the plan was made")
-    return None
+def read_expected(
+    reader: Reader, catalog: Catalog, session_ids: Iterable[str]
+) -> dict[str, Expected]:
+    """Return what a delete of the conversations of some sessions would take now, by tip; sessions
+    that are gone are left out."""
+    there = [id for id in session_ids if id in catalog.sessions]
+    deletes = [affected_by_delete(catalog, id) for id in there]
+    counts = count_stored_rows(reader, [id for delete in deletes for id in delete.sessions])
+    found = {}
+    for delete in deletes:
+        ids = delete.sessions
+        are_open = frozenset(id for id in ids if catalog.sessions[id].ended_at is None)
+        rows = sum(counts.get(id, 0) for id in ids)
+        found[delete.conversation.id] = Expected(delete.conversation.id, ids, are_open, rows)
+    return found
 
 
 def _until_freed(

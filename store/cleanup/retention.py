@@ -31,7 +31,6 @@ from ..files import read_regular
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Session
-from ..sessions.session_rows import read_busy
 from ..wording import _
 
 _MAX_BYTES = 250_000
@@ -192,8 +191,6 @@ class RetentionRules:
     """The store has pins; without them only a copy in the trash saves a conversation."""
     why_never: str = ""
     """Why Hermes deletes nothing in this file; empty for a store that Hermes uses."""
-    busy: frozenset[str] = frozenset()
-    """Ids with a live turn lease or compression lock, which Hermes' automatic clean-up skips."""
 
     @property
     def pins_hold(self) -> bool:
@@ -201,16 +198,8 @@ class RetentionRules:
         return self.can_pin and self._reaps
 
     @property
-    def _by_activity(self) -> bool:
-        return self.schema_version >= _BY_ACTIVITY
-
-    @property
     def _reaps(self) -> bool:
         return self.schema_version >= _REAPS
-
-    @property
-    def _whole_chains(self) -> bool:
-        return self.schema_version >= _WHOLE_CHAINS
 
     @property
     def _keep(self) -> float | None:
@@ -255,14 +244,16 @@ class RetentionRules:
 
     def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
         """Return the segments by whose age Hermes deletes, without those that a pin protects."""
-        if self._whole_chains:
+        if self.schema_version >= _WHOLE_CHAINS:
             return () if conversation.pinned else (conversation.tip,)
         return [each for each in conversation.segments if not (each.pinned and self._reaps)]
 
     def _ends(self, session: Session) -> float | None:
         """Return the Unix seconds from which the age of an ended session counts; None for an open
         one or one without times."""
-        age_from = session.last_active if self._by_activity else session.started_at
+        age_from = (
+            session.last_active if self.schema_version >= _BY_ACTIVITY else session.started_at
+        )
         if session.ended_at is None or age_from is None:
             return None
         is_reaped = self._reaps and session.end_reason == REAPED
@@ -279,13 +270,13 @@ class RetentionRules:
         return max(session.started_at, session.last_active)
 
     def _why_due(self, conversation: Conversation) -> str:
-        is_one = self._whole_chains or len(conversation.segments) == 1
+        is_one = self.schema_version >= _WHOLE_CHAINS or len(conversation.segments) == 1
         words = {
             (True, True): _("ended: deleted {days:,} days after its last activity"),
             (True, False): _("ended: deleted {days:,} days after its start"),
             (False, True): _("its parts ended: deleted {days:,} days after its last activity"),
             (False, False): _("its parts ended: deleted {days:,} days after its start"),
-        }[is_one, self._by_activity]
+        }[is_one, self.schema_version >= _BY_ACTIVITY]
         reason = words.format(days=self.retention.retention_days)
         if not conversation.pinned or self._reaps:
             return reason
@@ -294,35 +285,20 @@ class RetentionRules:
             reason=reason,
         )
 
-    def deletions(self, catalog: Catalog) -> list[tuple[Conversation, Forecast]]:
-        """List the conversations that Hermes will delete, soonest first."""
+    def deletions(self, catalog: Catalog) -> list[tuple[Conversation, float, str]]:
+        """List the conversations that Hermes will delete, soonest first, each with the days until
+        then, and why."""
         going = [
-            (days, each.id, each, forecast)
+            (each, days, forecast.reason)
             for each in (catalog.chains() if self._keep is not None else ())
             if (days := (forecast := self.forecast(each)).prune_in_days) is not None
         ]
-        going.sort(key=lambda one: one[:2])
-        return [(each, forecast) for _days, _id, each, forecast in going]
-
-    def closing(self, catalog: Catalog) -> list[str]:
-        """List the ids of the open sessions of automation that Hermes would close now."""
-        keep = self._keep
-        closing: list[str] = []
-        for conversation in catalog.chains() if keep is not None else ():
-            is_pinned = False
-            for segment in conversation.segments:
-                # In 0.22 the pin of a segment also covers the segments after it.
-                is_pinned = segment.pinned or (is_pinned and self._whole_chains)
-                idle = self._closes_after(segment)
-                is_spared = (is_pinned and self._reaps) or segment.id in self.busy
-                if idle is not None and idle + (keep or 0.0) < self.now and not is_spared:
-                    closing.append(segment.id)
-        return sorted(closing)
+        return sorted(going, key=lambda one: (one[1], one[0].id))
 
 
 def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
-    """Read what the predictions need: the configuration in the store's home, the last clean-up, and
-    the leases. `now` is in Unix seconds."""
+    """Read what the predictions need: the configuration in the store's home, and the last clean-up.
+    `now` is in Unix seconds."""
     schema = reader.schema
     retention, why_never, last = Retention(), "", None
     if location.host is not None:
@@ -345,5 +321,4 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
         schema_version=schema.version or 0,
         can_pin="pinned" in schema.session_columns,
         why_never=why_never,
-        busy=read_busy(reader, now),
     )

@@ -11,15 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
-from ..amounts import age_words, goal_of, parse_when
+from ..amounts import age_words, parse_when
 from ..search.filters import BY_KEY, Filter
 from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
 from ..sessions.models import Conversation
-from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
+from ..sessions.relations import idle_seconds, is_ended, is_stale
 from ..wording import _
 
 _AGE = r'older:(?:"[^"]*"|\S*)'
@@ -64,14 +63,9 @@ class Selection:
         return max(ages, default=None)
 
     @property
-    def has_goal(self) -> bool:
-        """Whether `free:` ends the selection."""
-        return any(self._positive("free"))
-
-    def goal(self, used: int) -> int:
-        """Return how many bytes `free:` wants back, of so many that the store uses; of several the
-        least."""
-        return min(goal_of(each.value, used) for each in self._positive("free"))
+    def goals(self) -> list[str]:
+        """What `free:` wants back; it ends the selection."""
+        return [each.value for each in self._positive("free")]
 
     def _positive(self, *keys: str) -> Iterator[Filter]:
         return (each for each in self.query.filters if each.key in keys and not each.negated)
@@ -133,42 +127,16 @@ def _replaced(text: str, part: str, word: str) -> str:
     return re.sub(pattern, lambda _match: next(words, ""), text, flags=re.IGNORECASE).strip()
 
 
-class Standing(StrEnum):
-    """Whether Hermes has closed a conversation."""
-
-    ENDED = "ended"
-    OPEN = "open"
-    """No end is recorded: it is in use, or its process died. Hermes records nothing to tell these
-    apart."""
-    STALE = "stale-open"
-    """Open and stale, see `relations.is_stale`: a clean-up includes these only on request."""
-
-
-def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
-    """Tell whether a conversation is ended, open or stale, from its rows and `Status.LIVE`; leases
-    are ignored.
-
-    `now` is in Unix seconds; `stale_after` are the seconds without activity after which an open one
-    is stale.
-    """
-    if is_ended(conversation.segments):
-        return Standing.ENDED
-    return Standing.STALE if is_stale(conversation, now, stale_after) else Standing.OPEN
-
-
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
     """Return why a conversation that was never ended stays; None if it was ended, or a filter names
     it."""
     is_named = "open" in states or ("stale" in states and is_stale(conversation, now))
-    if is_named or standing(conversation, now) is Standing.ENDED:
+    if is_named or is_ended(conversation.segments):
         return None
     idle = idle_seconds(conversation, now)
     if idle is None:
         return SpareReason("open", _("still open"))
-    words = _("still open, idle for {age}", age=age_words(idle))
-    if "stale" in states:
-        words = _("{words}: stale after {age}", words=words, age=age_words(STALE_AFTER))
-    return SpareReason("open", words)
+    return SpareReason("open", _("still open, idle for {age}", age=age_words(idle)))
 
 
 def why_spared(

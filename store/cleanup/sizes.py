@@ -252,8 +252,6 @@ class FileSpace(NamedTuple):
     free_bytes: int
     """Unused pages: Hermes fills them first, and a VACUUM returns them."""
     wal_bytes: int
-    shrinks_itself: bool
-    """`auto_vacuum` is FULL, so the file shrinks with each delete. Hermes does not set it."""
 
 
 class SpaceMap(NamedTuple):
@@ -267,9 +265,9 @@ class SpaceMap(NamedTuple):
 
 def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
     """Read used and free space of the file; `wal_bytes` is that of the log, from `Store.sizes`."""
-    pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
-    page, pages, free, auto = (as_int(reader.value(f"PRAGMA {name}")) for name in pragmas)
-    return FileSpace(page * pages, page * free, wal_bytes, shrinks_itself=auto == 1)
+    pragmas = ("page_size", "page_count", "freelist_count")
+    page, pages, free = (as_int(reader.value(f"PRAGMA {name}")) for name in pragmas)
+    return FileSpace(page * pages, page * free, wal_bytes)
 
 
 def read_space_map(

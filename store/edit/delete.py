@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
-from ..connection.reader import Reader
+from ..connection.reader import Reader, rows_in
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import (
@@ -27,9 +27,8 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..messages.preview import read_preview
-from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation
+from ..messages.preview import with_names
+from ..sessions.catalog import read_catalog
 from ..text import as_text, one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
@@ -38,11 +37,11 @@ from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, prompt_columns
 from ..wording import N_, _
-from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
+from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
-OTHER_CHILD = N_("The conversation has changed meanwhile: it has another child.")
+_CHANGED = N_("The conversation has changed meanwhile.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
@@ -98,8 +97,8 @@ def delete(
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
-        whole = Portions(plan_delete(reader, session_ids, moment))
-        return delete_portions(store, reader, whole, trash, moment, sessions_folder, progress)
+        whole = Portions(plan_delete(reader, session_ids, moment), progress)
+        return delete_portions(store, reader, whole, trash, moment, sessions_folder)
 
 
 def delete_portions(
@@ -109,7 +108,6 @@ def delete_portions(
     trash: Path,
     now: float,
     sessions_folder: Path | None,
-    progress: Progress,
 ) -> Deleted:
     """Write one bundle of all that is planned, then delete it in portions.
 
@@ -122,6 +120,7 @@ def delete_portions(
             where a session that the plans do not list would lose its parent: it may be a new part.
     """
     notes: list[str] = []
+    progress = portions.progress
 
     def files_gone() -> list[SessionFile]:
         gone = {session for plan in portions.done for session in plan.sessions}
@@ -146,7 +145,7 @@ def delete_portions(
             after.callback(end)
             orphaned = {session.id for plan in portions.items for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
-                raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
+                raise RefusedError(_(_CHANGED), is_unchanged=True)
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
             write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
             attach(writer.rows, bundle.path)
@@ -165,15 +164,9 @@ def delete_portions(
 
 
 def copy_to_trash(
-    store: Store,
-    catalog: Catalog,
-    conversations: Sequence[Conversation],
-    trash: Path,
-    *,
-    now: float,
-    sessions_folder: Path | None = None,
+    store: Store, session_id: str, trash: Path, sessions_folder: Path | None
 ) -> Bundle:
-    """Write a bundle of conversations with their subagents; the store is only read.
+    """Write a bundle of a conversation with its subagents; the store is only read.
 
     This protects them in stores without pins: when Hermes deletes them by itself, the bundle
     restores them. Arguments as of `delete`.
@@ -182,7 +175,8 @@ def copy_to_trash(
         BrowseError: The trash cannot take it, or the store cannot be read.
     """
     with store.reader() as reader:
-        plans = divide(reader, plans_of(catalog, [each.id for each in conversations]))
+        now = time.time()
+        plans = divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)])
         return describe(_write(reader, plans, trash, now, sessions_folder, NOBODY).path)
 
 
@@ -194,10 +188,13 @@ def _write(
     sessions_folder: Path | None,
     progress: Progress,
 ) -> WrittenBundle:
-    saved = [SavedConversation(p.conversation.id, p.conversation.title, p.sessions) for p in plans]
-    if saved[0].title is None:  # the first title names the bundle: fall back to the first words
-        words = one_line(read_preview(reader, plans[0].conversation.segments), PREVIEW) or None
-        saved[0] = saved[0]._replace(title=words)
+    named = with_names(reader, [plan.conversation for plan in plans])
+    saved = [
+        SavedConversation(
+            each.id, each.title or one_line(each.preview, PREVIEW) or None, plan.sessions
+        )
+        for each, plan in zip(named, plans, strict=True)
+    ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
     return write_bundle(reader, saved, files, trash, now, progress)
@@ -264,27 +261,26 @@ def _check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
     """Refuse if a session has a live lease or lock."""
     for table, column in tx.schema.leases:
         live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
-        for (session,) in tx.rows_in(live, ids, [time.time()]):
+        for (session,) in rows_in(tx.rows, live, ids, [time.time()]):
             busy = _("{session} is being written to: a turn or a compression has begun.")
             raise RefusedError(busy.format(session=as_text(session)), is_unchanged=True)
 
 
 def _check_unchanged(tx: Writer, layout: Layout) -> None:
-    """Refuse if the rows of the chosen sessions are not those of the bundle."""
-    for part in layout.taken:
-        # The delete of a parent in an earlier portion has cut its links.
-        same = equal(column for column in part.table.columns if column != PARENT)
-        if tx.rows(f"{part.table.unlike(part.where('b'), same)} LIMIT 1") or tx.rows(
-            f"{part.counted('m')} EXCEPT {part.counted('b')}"
-        ):
-            sentence = _("The conversation is being written to: it has changed meanwhile.")
-            raise RefusedError(sentence, is_unchanged=True)
-    if tx.rows(
+    """Refuse if the rows of the chosen sessions are not those of the bundle, or they have another
+    child."""
+    different = [
         f"SELECT 1 FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
-    ):
-        raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
+    ]
+    for part in layout.taken:
+        # The delete of a parent in an earlier portion has cut its links.
+        same = equal(column for column in part.table.columns if column != PARENT)
+        different.append(f"{part.table.unlike(part.where('b'), same)} LIMIT 1")
+        different.append(f"{part.counted('m')} EXCEPT {part.counted('b')}")
+    if any(map(tx.rows, different)):
+        raise RefusedError(_(_CHANGED), is_unchanged=True)
 
 
 def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:

@@ -140,27 +140,21 @@ def divide(reader: Reader, plans: Iterable[DeletePlan]) -> list[DeletePlan]:
 
 
 def sort_deletes(
-    reader: Reader, session_ids: Iterable[str], now: float
-) -> tuple[list[DeletePlan], dict[str, RefusedError]]:
+    reader: Reader, catalog: Catalog, session_ids: Iterable[str], now: float
+) -> tuple[list[DeletePlan], dict[str, str]]:
     """Plan a delete of the conversations that some sessions belong to; return the plans, and for
     each protected conversation, by its id, why it stays.
 
-    `now` is in Unix seconds.
-
-    Raises:
-        NotFoundError: There is no such session.
+    The catalog has just been read; `now` is in Unix seconds. Errors as of `affected_by_delete`.
     """
-    catalog, busy = read_catalog(reader, now), read_busy(reader, now)
-    refused: dict[str, RefusedError] = {}
-    kept: list[DeletePlan] = []
-    for plan in plans_of(catalog, session_ids):
+    busy = read_busy(reader, now)
+    kept: dict[str, str] = {}
+    plans = plans_of(catalog, session_ids)
+    for plan in plans:
         for member in (plan.conversation, *plan.dependent):
             if why := why_protected(catalog, member, busy, now):
-                refused[plan.conversation.id] = _refusal(member, why.words)
-                break
-        else:
-            kept.append(plan)
-    return divide(reader, kept), refused
+                kept.setdefault(plan.conversation.id, _refusal(member, why.words))
+    return divide(reader, [plan for plan in plans if plan.conversation.id not in kept]), kept
 
 
 def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
@@ -169,19 +163,17 @@ def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[
     Raises:
         RefusedError: One of the conversations is protected.
     """
-    plans, refused = sort_deletes(reader, session_ids, now)
-    for error in refused.values():
-        raise error
+    plans, kept = sort_deletes(reader, read_catalog(reader, now), session_ids, now)
+    for sentence in kept.values():
+        raise RefusedError(sentence, is_unchanged=True)
     return plans
 
 
-def _refusal(conversation: Conversation, reason: str) -> RefusedError:
+def _refusal(conversation: Conversation, reason: str) -> str:
     named = conversation.id
     if conversation.title:
         named = f"“{one_line(conversation.title, PREVIEW)}” ({named})"
-    return RefusedError(
-        _("{conversation} stays: {reason}.", conversation=named, reason=reason), is_unchanged=True
-    )
+    return _("{conversation} stays: {reason}.", conversation=named, reason=reason)
 
 
 def long_lock_warning(messages: int) -> str | None:

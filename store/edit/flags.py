@@ -16,7 +16,7 @@ from ..errors import RefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
 from .guards import Needs
-from .transaction import Writer, write
+from .transaction import Writer, writing
 
 _SHOWN = 60
 """Letters of a title in a sentence."""
@@ -64,7 +64,8 @@ def change_rows(
         WriteUnverifiedError: A row does not have the new values.
     """
     needs = Needs(frozenset({"sessions"}), frozenset(columns))
-    return write(store, lambda tx: tuple(filter(None, work(tx))), _check_changes, needs=needs)
+    with writing(store, needs) as writer:
+        return writer.run(lambda tx: tuple(filter(None, work(tx))), _check_changes)
 
 
 def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
@@ -81,53 +82,33 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
         RefusedError: There is no such row, or more than one; or it has a text of invalid bytes,
             which an undo could not restore.
     """
-    before = _read(tx, session_id, after)
-    if before is None:
-        gone = _("The session {session} is not there any more.", session=session_id)
-        raise RefusedError(gone, is_unchanged=True)
-    changes = {column: value for column, value in after.items() if before[column] != value}
-    if not changes:
+    stored = _read(tx, session_id, after) or {}
+    before = {column: stored.get(column) for column in after if stored.get(column) != after[column]}
+    if stored and not before:
         return None
-    row = RowChange(session_id, {column: before[column] for column in changes}, changes)
-    assigned = ", ".join(f"{column} = ?" for column in changes)
-    same = " AND ".join(f"{column} IS ?" for column in changes)
-    values = [*changes.values(), session_id, *row.before.values()]
-    is_text = not any(isinstance(value, bytes) for value in row.before.values())
+    change = RowChange(session_id, before, {column: after[column] for column in before})
+    assigned = ", ".join(f"{column} = ?" for column in before)
+    same = " AND ".join(f"{column} IS ?" for column in before)
+    values = [*change.after.values(), session_id, *before.values()]
+    is_text = not any(isinstance(value, bytes) for value in before.values())
     update = f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}"
-    if not is_text or not tx.execute(update, values):
+    if not (stored and is_text and tx.execute(update, values)):
         odd = _(
-            "{session} stays as it is: the value of {columns} is no proper text, and could not be brought back.",
+            "{session} stays as it is: its {columns} could not be brought back.",
             session=session_id,
-            columns=", ".join(changes),
+            columns=", ".join(after),
         )
         raise RefusedError(odd, is_unchanged=True)
-    return row
+    return change
 
 
 def _check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
     for session, _before, after in changes:
-        stored = _read(reader, session, after)
-        if stored is None:
+        if _read(reader, session, after) != after:
             raise WriteUnverifiedError(
-                _("{session} was changed, but is not there any more.", session=session)
-            )
-        for column, value in after.items():
-            if stored[column] == value:
-                continue
-            raise WriteUnverifiedError(
-                _(
-                    "{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.",
-                    session=session,
-                    column=column,
-                    found=_quoted(stored[column]),
-                    left=_quoted(value),
-                ),
+                _("{session} was changed, but does not read back as it was left.", session=session),
                 remedy=_("Another program may have written it at the same moment."),
             )
-
-
-def _quoted(value: object) -> str:
-    return "NULL" if value is None else f"“{as_text(value)}”"
 
 
 def undo(store: Store, change: Change) -> Change:
@@ -142,14 +123,9 @@ def undo(store: Store, change: Change) -> Change:
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
         for session, before, after in reversed(change.rows):
-            stored = _read(tx, session, after)
-            if stored != after:
-                sentence = (
-                    _("{session} is not there any more.")
-                    if stored is None
-                    else _("{session} has been changed since, so it is left as it is.")
-                )
-                raise RefusedError(sentence.format(session=session), is_unchanged=True)
+            if _read(tx, session, after) != after:
+                changed = _("{session} has been changed since.", session=session)
+                raise RefusedError(changed, is_unchanged=True)
             for holder in title_holders(tx, session, before.get("title")):
                 raise title_taken(before["title"], holder)
             has_no_title = "title" in before and before["title"] is None

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..connection.connect import Store, origin_of
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int
-from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
+from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..text import as_text
@@ -29,8 +29,8 @@ from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
-from .restore_rows import WANTED, Comparison, RestoredRows
-from .transaction import Writer, unverified, write, writing
+from .restore_rows import WANTED, RestoredRows
+from .transaction import Writer, unverified, writing
 
 _CHECKED = 256 * 1024 * 1024
 """Size in bytes of the largest store whose index is compared as a whole; a larger one would keep
@@ -128,11 +128,11 @@ def restore(
         check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
         check_triggers(writer.rows, rows.written)
-        comparison = rows.compare(writer, requested)
-        restored = requested - comparison.refused.keys()
+        rows.compare(writer, requested)
+        restored = requested - rows.refused.keys()
         refused = [
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
-            for session, why in comparison.refused.items()
+            for session, why in rows.refused.items()
         ]
         if not restored:
             raise RefusedError(refused[0], is_unchanged=True)
@@ -142,7 +142,7 @@ def restore(
             for pair in read_links(trash, facts.origin)
             if not restored.isdisjoint(map(str, pair))
         ]
-        _insert(writer, facts, rows, comparison, links, progress)
+        _insert(writer, facts, rows, links)
         try:
             notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
@@ -153,15 +153,15 @@ def restore(
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
     if not refused or only is not None:
-        mark_restored(path, facts, time.time(), restored)
+        mark_restored(path, time.time(), restored)
     return Restored(
         facts.name,
         tuple(session for session in facts.sessions if session in restored),
-        sum(comparison.messages[session] for session in restored),
+        sum(rows.messages[session] for session in restored),
         files,
         not (index_notes or file_notes),
         (*notes, *index_notes, *file_notes, *tag_notes),
-        comparison.there,
+        frozenset(rows.there),
     )
 
 
@@ -169,20 +169,18 @@ def _insert(
     writer: Writer,
     facts: BundleFacts,
     rows: RestoredRows,
-    comparison: Comparison,
     links: Iterable[Row],
-    progress: Progress,
 ) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
-    missing = comparison.messages.keys() - comparison.there - comparison.refused.keys()
+    missing = rows.messages.keys() - rows.there - rows.refused.keys()
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
     groups = list(filter(None, groups)) or [set()]
-    portions = Portions(
-        groups,
-        lambda group: sum(comparison.messages[session] for session in group),
-        progress.stop,
-    )
-    progress.begin("restoring", sum(comparison.messages[session] for session in missing))
+
+    def count(sessions: Iterable[str]) -> int:
+        return sum(rows.messages[session] for session in sessions)
+
+    portions = Portions(groups, rows.progress, count)
+    rows.progress.begin("restoring", count(missing))
 
     def insert(some: list[set[str]]) -> None:
         sessions = sorted(set().union(*some))
@@ -196,8 +194,6 @@ def _insert(
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
     portions.run(insert, writer.version)
-    if portions.left:
-        raise QueryInterruptedError(_("Stopped."), is_unchanged=not portions.done)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:
@@ -226,7 +222,8 @@ def check_index(store: Store) -> tuple[str, ...]:
     Hermes can rebuild the index.
     """
     try:
-        return write(store, _compare_index, lambda _reader, _notes: None, needs=CONVERSATIONS)
+        with writing(store, CONVERSATIONS) as writer:
+            return writer.run(_compare_index, lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (
@@ -284,12 +281,9 @@ def link(tx: Writer, recorded: Iterable[Row]) -> None:
 
 def unlinked(tx: Writer) -> Iterator[str]:
     """Yield a sentence for each link of the wanted sessions in the bundle that could not be set."""
-    for child, parent, is_missing in tx.rows(
-        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AND m.{PARENT} IS NULL "
-        "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
+    for child, parent in tx.rows(
+        "SELECT l.child, l.parent FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
         f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
     ):
-        note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        if is_missing:
-            note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
+        note = _("{child} was a child of {parent}; one of them is gone, or it has another parent.")
         yield note.format(child=as_text(child), parent=as_text(parent))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
@@ -38,23 +37,6 @@ _FILLED = ("message_uid", "display_order")
 _STRICT = ("sessions", "messages")
 """Tables whose rows are inserted all or none."""
 WANTED = "SELECT id FROM temp.wanted"
-_VERDICT = (
-    "CASE WHEN is_present AND is_same AND alike = expected AND stored = expected THEN 'there' "
-    "WHEN is_present AND alike = expected AND expected THEN 'changed' "
-    "WHEN is_present THEN 'present' WHEN taken IS NOT NULL THEN 'taken' END"
-)
-"""What becomes of a session; see `Comparison`."""
-
-
-class Comparison(NamedTuple):
-    """The wanted sessions of a bundle compared with a store."""
-
-    refused: dict[str, str]
-    """Those that cannot be restored, each with the reason."""
-    there: frozenset[str]
-    """Those in the store as the bundle has them, as after an interrupted restore."""
-    messages: Mapping[str, int]
-    """Number of messages of each session in the bundle."""
 
 
 class RestoredRows:
@@ -62,7 +44,13 @@ class RestoredRows:
 
     def __init__(self, tx: Writer, path: Path, progress: Progress) -> None:
         attach(tx.rows, path)
-        self._path, self._progress = path, progress
+        self._path, self.progress = path, progress
+        self.refused: dict[str, str] = {}
+        """Sessions that cannot be restored, each with the reason."""
+        self.there: set[str] = set()
+        """Those in the store as the bundle has them, as after an interrupted restore."""
+        self.messages: dict[str, int] = {}
+        """Number of messages of each session in the bundle."""
         saved = dict(_bundle_tables(tx))
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
@@ -81,37 +69,31 @@ class RestoredRows:
 
     # Comparing
 
-    def compare(self, tx: Writer, sessions: Collection[str]) -> Comparison:
+    def compare(self, tx: Writer, sessions: Collection[str]) -> None:
         """Compare some sessions of the bundle with those of the store."""
         choose(tx.rows, sorted(sessions), "wanted")
         owner, messages = self._layout.tables["sessions"], self._layout.tables["messages"]
         both = (
             f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
         )
-        found = tx.rows(
-            f"SELECT owner, expected, taken, {_VERDICT} FROM (SELECT owner, is_present, is_same, "
-            f"(SELECT count(*) FROM {messages.bundle} WHERE b.session_id = owner) AS expected, "
-            f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner) AS stored, "
-            f"(SELECT count(*) FROM {both} AND {self._same(messages)}) AS alike, "
-            f"(SELECT min(b.id) FROM {both}) AS taken "
+        for id, is_present, is_same, stored, expected, alike, taken in tx.rows(
+            "SELECT owner, is_present, is_same, "
+            f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner), "
+            f"(SELECT count(*) FROM {messages.bundle} WHERE b.session_id = owner), "
+            f"(SELECT count(*) FROM {both} AND {self._same(messages)}), "
+            f"(SELECT min(b.id) FROM {both}) "
             f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same "
-            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED}))) "
+            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED})) "
             "ORDER BY owner"
-        )
-        reasons = {
-            "changed": _("it is in the store, and has changed since it went to the trash"),
-            "present": _("a session of that id is in the store"),
-            "taken": _("message {id} is another one's by now"),
-        }
-        return Comparison(
-            {
-                str(row[0]): reasons[str(row[3])].format(id=row[2])
-                for row in found
-                if row[3] in reasons
-            },
-            frozenset(str(row[0]) for row in found if row[3] == "there"),
-            {str(row[0]): as_int(row[1]) for row in found},
-        )
+        ):
+            session = str(id)
+            self.messages[session] = as_int(expected)
+            if is_present and is_same and stored == alike == expected:
+                self.there.add(session)
+            elif is_present:
+                self.refused[session] = _("it is in the store, and differs from the deletion")
+            elif taken is not None:
+                self.refused[session] = _("message {id} is another one's by now", id=taken)
 
     def check(self, reader: Reader, sessions: Sequence[str]) -> None:
         """Compare each value and storage class of restored rows with the bundle; note the rows of
@@ -155,11 +137,11 @@ class RestoredRows:
         _choose_titles(tx)
         for part in self._layout.parts:
             for rows in _slices(tx, part):
-                self._progress.check()
+                self.progress.check()
                 count = _insert(tx, part.table, rows)
                 if part.table.name == "messages":
                     _empty_filled(tx, part.table, rows)
-                    self._progress.add(count)
+                    self.progress.add(count)
         self._cut_missing_parents(tx)
         self._check_references(tx)
         self.notes += _renumber_titles(tx)

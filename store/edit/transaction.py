@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from ..connection.connect import Store
 from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
-from ..connection.reader import DATA_VERSION, Reader, Row, rows_in
+from ..connection.reader import DATA_VERSION, Reader, Row
 from ..connection.schema import read_again
 from ..errors import (
     BrowseError,
@@ -72,10 +72,6 @@ class Writer:
         """Run a statement and fetch all its rows."""
         with _failing(self._store.path):
             return self._connection.execute(sql, parameters).fetchall()
-
-    def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
-        """Run a statement for many keys; see `Reader.rows_in`."""
-        return rows_in(self.rows, sql, keys, before)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run an INSERT, UPDATE or DELETE; return how many rows it changed by itself, without
@@ -184,17 +180,6 @@ class Writer:
             raise
         except BrowseError as error:  # a bundle may have become unreadable as well
             raise unverified(error) from error
-
-
-def write(
-    store: Store,
-    work: Callable[[Writer], T],
-    verify: Callable[[Reader, T], None],
-    needs: Needs = _NO_NEEDS,
-) -> T:
-    """Run one transaction; see `writing` and `Writer.run`."""
-    with writing(store, needs) as writer:
-        return writer.run(work, verify)
 
 
 @contextmanager

@@ -54,6 +54,33 @@ class NotesError(BrowseError):
     code = "notes"
 
 
+@contextlib.contextmanager
+def own_file(
+    path: Path, tables: Sequence[str], error: type[BrowseError]
+) -> Iterator[sqlite3.Connection]:
+    """Open an SQLite file of this program, which may be new, or left by a killed process.
+
+    Raises:
+        BrowseError: Of the given kind: it cannot be used, or SQLite failed in the block.
+    """
+    try:
+        if not path.exists():
+            make_folder(path.parent)
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        with open_regular(path):  # no pipe, which SQLite would wait for
+            pass
+        with contextlib.closing(opened(path, "rw", _PATIENCE)) as connection:
+            for statement in tables:
+                connection.execute(statement)
+            yield connection
+    except (OSError, *SQLITE_ERRORS) as failed:
+        raise error(
+            _("{path} cannot be used ({reason}).", path=path, reason=failed),
+            remedy=_("Free disk space, or check its permissions; if it is damaged, move it away."),
+            is_unchanged=True,
+        ) from failed
+
+
 class Notes:
     """The rows of one store in the file.
 
@@ -69,11 +96,10 @@ class Notes:
         Raises:
             NotesError: The file cannot be read.
         """
-        with self._refusals():
-            if not self._path.exists() or not self._path.stat().st_size:
-                return []
-            with self._opened() as connection:
-                return connection.execute(sql, [*self._origin, *values]).fetchall()
+        if not self._path.exists():
+            return []
+        with own_file(self._path, _TABLES, NotesError) as connection:
+            return connection.execute(sql, [*self._origin, *values]).fetchall()
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
@@ -82,39 +108,10 @@ class Notes:
         Raises:
             NotesError: It cannot be written.
         """
-        with self._refusals():
-            if not self._path.exists():
-                make_folder(self._path.parent)
-                os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
-            with self._opened() as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                for statement in _TABLES:
-                    connection.execute(statement)
-                yield lambda sql, *values: connection.execute(sql, [*self._origin, *values])
-                connection.execute("COMMIT")
-
-    @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        with open_regular(self._path):  # no pipe, which SQLite would wait for
-            pass
-        with contextlib.closing(opened(self._path, "rw", _PATIENCE)) as connection:
-            yield connection
-
-    @contextlib.contextmanager
-    def _refusals(self) -> Iterator[None]:
-        """Report what keeps the file from being used."""
-        try:
-            yield
-        except (OSError, *SQLITE_ERRORS) as error:
-            raise NotesError(
-                _(
-                    "The file of tags and read marks, {path}, cannot be used ({reason}).",
-                    path=self._path,
-                    reason=error,
-                ),
-                remedy=_("Check its permissions; if it is damaged, move it away."),
-                is_unchanged=True,
-            ) from error
+        with own_file(self._path, _TABLES, NotesError) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield lambda sql, *values: connection.execute(sql, [*self._origin, *values])
+            connection.execute("COMMIT")
 
 
 def notes_of(reader: Reader) -> Notes | None:

@@ -29,9 +29,7 @@ class SinceItem(NamedTuple):
     lane: str
     """One of `LANES`."""
     session_id: str | None
-    """None for a cron job without a session."""
-    conversation_id: str | None
-    """The tip of its conversation."""
+    """The tip of its conversation; None for a cron job without a session."""
     title: str
     message_id: int | None
     at: float | None
@@ -105,40 +103,31 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     opened = [each for each in shown if not is_ended(each.segments)]
     waiting = list(find_waiting(reader, opened, now))
     asked = {catalog.conversation(fact.session_id).id for fact in waiting}
-    items = [
-        *_items("waiting", catalog, waiting),
-        *_items("wrong", catalog, _wrong(reader, catalog, runs, unread, since)),
-        *_items("new", catalog, _new(unread)),
-        *_items(
-            "running", catalog, _running(reader, [each for each in opened if each.id not in asked])
-        ),
-        *_of_jobs(runs, since),
-    ]
-    untitled = {item.session_id for item in items if item.session_id is not None and not item.title}
-    named = with_names(reader, [catalog.conversation(id) for id in untitled])
-    names: dict[str | None, str] = {each.id: each.preview for each in named}
-    return Since(
-        since,
-        tuple(
-            item._replace(title=item.title or names.get(item.session_id, ""))
-            for item in sorted(items, key=order)
-        ),
-    )
+    lanes = {
+        "waiting": waiting,
+        "wrong": _wrong(reader, catalog, runs, unread, since),
+        "new": _new(unread),
+        "running": _running(reader, [each for each in opened if each.id not in asked]),
+    }
+    facts = [(lane, fact) for lane, found in lanes.items() for fact in found]
+    conversations = [catalog.conversation(fact.session_id) for _lane, fact in facts]
+    named = zip(facts, with_names(reader, conversations), strict=True)
+    items = [_item(lane, fact, conversation) for (lane, fact), conversation in named]
+    return Since(since, tuple(sorted([*items, *_of_jobs(runs, since)], key=order)))
 
 
 def _is_shown(conversation: Conversation) -> bool:
     return conversation.view not in (None, View.ARCHIVED)
 
 
-def _items(lane: str, catalog: Catalog, facts: Iterable[SinceFact]) -> Iterator[SinceItem]:
-    """Yield the items of facts about conversations."""
-    for fact in facts:
-        conversation = catalog.conversation(fact.session_id)
-        tip, title = conversation.id, conversation.title or ""
-        at = fact.at if fact.at is not None else conversation.last_active
-        yield SinceItem(
-            lane, tip, tip, title, fact.message_id, at, fact.why, fact.certain, conversation.source
-        )
+def _item(lane: str, fact: SinceFact, conversation: Conversation) -> SinceItem:
+    """Return the item of a fact about a conversation, which has its name."""
+    title = conversation.title or conversation.preview
+    at = fact.at if fact.at is not None else conversation.last_active
+    return SinceItem(
+        lane, conversation.id, title, fact.message_id, at, fact.why, fact.certain,
+        conversation.source,
+    )  # fmt: skip
 
 
 def _of_jobs(runs: Runs, since: float) -> Iterator[SinceItem]:
@@ -147,7 +136,7 @@ def _of_jobs(runs: Runs, since: float) -> Iterator[SinceItem]:
         if conversation is None and (run.is_running or run.has_failed_since(since)):
             lane = "running" if run.is_running else "wrong"
             why = _("a cron job, without a session") if run.is_running else _failure(run)
-            yield SinceItem(lane, None, None, run.name, None, run.at, why, True, "cron", run.job)
+            yield SinceItem(lane, None, run.name, None, run.at, why, True, "cron", run.job)
 
 
 def _failure(run: CronRun) -> str:

@@ -62,19 +62,15 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
         if id > mark:  # a rewind shows in the counter of Hermes
             keys[root] = mark, id, conversation.last_active, conversation.message_count
     known = reader.of_file.others.get(_UNREAD, {})
-    found = {root: known[root] for root, key in keys.items() if known.get(root, [None])[0] == key}
-    chosen = [root for root in keys if root not in found]
+    found = {key: known[key] for key in keys.items() if key in known}
+    chosen = {root: key for root, key in keys.items() if (root, key) not in found}
     parts = (catalog.conversation(root).segments for root in chosen)
     sessions = [segment.id for segments in parts for segment in segments]
-    behind = (
-        row
-        for row in _shown(reader, catalog, sessions, "m.id > ?", marks.floor)
-        if row[1] > keys[row[0]][0]
-    )
-    counted = _count(reader, catalog, behind)
-    found |= {root: (keys[root], counted.get(root)) for root in chosen}
+    rows = _shown(reader, catalog, sessions, "m.id > ?", marks.floor)
+    counted = _count(reader, catalog, (row for row in rows if row[1] > chosen[row[0]][0]))
+    found |= {key: counted.get(key[0]) for key in chosen.items()}
     reader.of_file.others[_UNREAD] = found
-    return {root: unread for root, (_key, unread) in found.items() if unread is not None}
+    return {root: unread for (root, _key), unread in found.items() if unread is not None}
 
 
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:

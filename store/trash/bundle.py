@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -26,6 +25,7 @@ from ..connection.reader import Row, rows_in
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
+from ..notes.notes_file import own_file
 from ..text import as_text
 from ..wording import _
 from .progress import NOBODY, Progress
@@ -46,8 +46,6 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS links (store, instance, child, parent, PRIMARY KEY (store, child))",
     "CREATE INDEX IF NOT EXISTS links_parent ON links (parent)",
 )
-_PATIENCE = 10.0
-"""Seconds to wait for another process that records links."""
 
 
 class TrashError(BrowseError):
@@ -75,6 +73,7 @@ class SavedConversation(NamedTuple):
     id: str
     """Its tip."""
     title: str | None
+    """Or its first words."""
     sessions: tuple[str, ...]
     """With those of its subagents."""
 
@@ -212,34 +211,6 @@ def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:
     return read_bundle_facts(path)
 
 
-@contextlib.contextmanager
-def _links(trash: Path) -> Iterator[sqlite3.Connection]:
-    """Open the file of links, which may be new, or have been left by a killed process.
-
-    Raises:
-        TrashError: It cannot be used; also for what SQLite raises in the block.
-    """
-    path = trash / LINKS
-    try:
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        with open_regular(path):  # no pipe, which SQLite would wait for
-            pass
-        with contextlib.closing(opened(path, "rw", _PATIENCE)) as connection:
-            for statement in _TABLES:
-                connection.execute(statement)
-            yield connection
-    except (OSError, *SQLITE_ERRORS) as error:
-        raise TrashError(
-            _("The links of families, {path}, cannot be used ({reason}).", path=path, reason=error),
-            remedy=_(
-                "Free disk space, or check its permissions; if it is damaged, move it away: then families are not "
-                "linked again."
-            ),
-            is_unchanged=True,
-        ) from error
-
-
 def record_links(connection: sqlite3.Connection, trash: Path, origin: Origin) -> None:
     """Record the links of the sessions of a bundle that is about to be deleted from a store.
 
@@ -258,7 +229,7 @@ def record_links(connection: sqlite3.Connection, trash: Path, origin: Origin) ->
     store = origin.values()
     own = f"(child IN ({CHOSEN}) OR parent IN ({CHOSEN}))"
     in_store = "(SELECT id FROM main.sessions)"
-    with _links(trash):
+    with own_file(trash / LINKS, _TABLES, TrashError):
         connection.execute("ATTACH ? AS family", [uri_of(trash / LINKS, "rw")])
         # Of two sessions that are both there, the store knows better.
         connection.execute(
@@ -281,5 +252,5 @@ def read_links(trash: Path, origin: Origin) -> list[Row]:
         TrashError: The file cannot be read.
     """
     own = f"SELECT child, parent FROM links WHERE {OWN}"
-    with _links(trash) as connection:
+    with own_file(trash / LINKS, _TABLES, TrashError) as connection:
         return connection.execute(own, origin.values()).fetchall()

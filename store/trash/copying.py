@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from ..amounts import size
 from ..connection.connect import origin_of
 from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
@@ -71,7 +72,7 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
     free = _free(folder)
     if free is not None and free < needed:
         raise TrashError(
-            sentence.format(needed=_megabytes(needed), folder=folder, free=_megabytes(free)),
+            sentence.format(needed=size(needed), folder=folder, free=size(free)),
             remedy=_("Free disk space first."),
             is_unchanged=True,
         )
@@ -91,10 +92,6 @@ def _free(folder: Path) -> int | None:
         return max(0, shutil.disk_usage(folder).free - RESERVE)
     except OSError:  # whatever writes there reports it
         return None
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB"
 
 
 def write_bundle(

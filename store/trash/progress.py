@@ -57,10 +57,14 @@ class Stage(NamedTuple):
     """`saving`, `deleting` or `restoring`."""
     done: int
     total: int
+    is_waiting: bool = False
+    """Whether another program holds the store."""
 
     @property
     def words(self) -> str:
         """`saving 12,000 of 50,000 messages`."""
+        if self.is_waiting:
+            return _("waiting: another program keeps the store for itself")
         return _(_WORDS[self.name], done=min(self.done, self.total), total=self.total)
 
 
@@ -81,19 +85,25 @@ class Progress:
     """How far one piece of work is, and whether it is to stop."""
 
     def __init__(self, stop: Stopped = never, tell: Tell = quiet) -> None:
-        self.stop = stop
+        self._stop = stop
         self._tell, self._stage = tell, Stage("saving", 0, 0)
 
     def begin(self, name: str, messages: int) -> None:
         """Begin a stage of so many messages."""
-        self._stage = Stage(name, 0, messages)
-        self._tell(self._stage)
+        self._report(Stage(name, 0, messages))
 
     def add(self, messages: int) -> None:
         """Report further messages, and stop if requested; see `check`."""
-        self._stage = self._stage._replace(done=self._stage.done + messages)
-        self._tell(self._stage)
+        self._report(self._stage._replace(done=self._stage.done + messages))
         self.check()
+
+    def wait(self, is_waiting: bool) -> None:
+        """Report whether another program holds the store."""
+        self._report(self._stage._replace(is_waiting=is_waiting))
+
+    def _report(self, stage: Stage) -> None:
+        self._stage = stage
+        self._tell(stage)
 
     def check(self) -> None:
         """Stop between two statements if requested.
@@ -101,7 +111,7 @@ class Progress:
         Raises:
             QueryInterruptedError: A stop was requested; the caller must roll back.
         """
-        if self.stop():
+        if self._stop():
             raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
 
 
@@ -123,34 +133,27 @@ class Portions(Generic[T]):
 
     Args:
         items: In the order in which they are done.
+        progress: Checked for a stop between portions, and receives a report after each.
         rows_of: Returns the messages of an item; without it all items are one portion.
-        stop: Polled between portions.
-        tell: Receives a report after each portion; True: another program holds the store.
         spares: Leave out an item that is refused, rather than all that follows with it.
     """
 
     def __init__(
         self,
         items: Sequence[T],
+        progress: Progress,
         rows_of: Callable[[T], int] | None = None,
-        stop: Stopped = never,
-        tell: Callable[[bool], object] = quiet,
         *,
         spares: bool = False,
     ) -> None:
         self.items = items
-        self._rows_of, self._stop, self._tell, self._spares = rows_of, stop, tell, spares
+        self.progress, self._rows_of, self._spares = progress, rows_of, spares
         self.done: list[T] = []
         self.spared: list[tuple[T, RefusedError]] = []
         self.doubtful: list[T] = []
         """Items in a portion whose commit failed, or that did not read back."""
         self.error: BrowseError | None = None
         """What ended the work when a part of it was done already, for whoever does not raise it."""
-
-    @property
-    def left(self) -> int:
-        """Items that were not begun."""
-        return len(self.items) - len(self.done) - len(self.spared) - len(self.doubtful)
 
     def run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
         """Do the work on all items; whatever it raises ends it, and what was done before stays
@@ -170,7 +173,8 @@ class Portions(Generic[T]):
     def _run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
         queue = list(self.items)
         size, before = FEW_ROWS, version()
-        while queue and not self._stop():
+        while queue:
+            self.progress.check()
             portion = queue[:]
             if self._rows_of is not None:
                 sums = accumulate(map(self._rows_of, queue[:MOST_AT_ONCE]))
@@ -188,7 +192,7 @@ class Portions(Generic[T]):
                 self.spared.append((portion[0], refused))
             del queue[: len(portion)]
             after = version()
-            self._tell(False)
+            self.progress.wait(False)
             size = min(MOST_ROWS, size * 2)
             if has_waited or before != after:
                 size = FEW_ROWS
@@ -208,8 +212,7 @@ class Portions(Generic[T]):
             except (WriteInDoubtError, WriteUnverifiedError):
                 self.doubtful = portion
                 raise
-            self._tell(True)
+            self.progress.wait(True)
             time.sleep(BUSY_PAUSE)
-            if self._stop():
-                raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
+            self.progress.check()
         raise AssertionError("unreachable")

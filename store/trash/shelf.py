@@ -65,16 +65,16 @@ class Bundle(NamedTuple):
     titles: tuple[str | None, ...] = ()
     """Titles of the conversations, in the same order."""
     restored: frozenset[str] = frozenset()
-    """Sessions that were restored separately."""
+    """Sessions that were restored."""
 
 
 class BundleMarks(NamedTuple):
     """What has happened to a bundle since it was written."""
 
     restored_at: float | None = None
-    """When the whole of it was last restored, in Unix seconds."""
+    """When some of it was last restored, in Unix seconds."""
     restored: tuple[str, ...] = ()
-    """Sessions that were restored separately."""
+    """The sessions that were."""
     kept: tuple[str, ...] = ()
     """Conversations that are still in the store, by their tips."""
     deleting: int = 0
@@ -111,14 +111,11 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
             write_whole(beside, [json.dumps(marks._asdict()).encode("ascii")], replace=True)
 
 
-def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collection[str]) -> None:
+def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     """Record which sessions of a bundle have just been restored."""
     marks = read_marks(path)
-    restored = {*marks.restored, *sessions}
-    marks = marks._replace(restored=tuple(sorted(restored)))
-    if all(restored.issuperset(each.sessions) for each in marks.listed(facts)):
-        marks = marks._replace(restored_at=now, restored=())
-    write_marks(path, marks)
+    restored = sorted({*marks.restored, *sessions})
+    write_marks(path, marks._replace(restored_at=now, restored=tuple(restored)))
 
 
 def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
@@ -189,7 +186,7 @@ def describe(path: Path) -> Bundle:
         messages=messages,
         title=title,
         store=facts.origin.path,
-        restored_at=marks.restored_at,
+        restored_at=marks.restored_at if set(sessions).issubset(marks.restored) else None,
         titles=titles,
         restored=frozenset(marks.restored).intersection(sessions),
     )

@@ -81,7 +81,7 @@ PLAN: conversations=int sessions=int messages=int bytes=int cost_usd=float? free
   given_back_bytes=int
 SPARED: id=str reason=str
 PRUNE: plan=PLAN would=CONVERSATION[] spared=SPARED[] done=bool bundles=BUNDLE[]
-STANDING: standing=ended|open|stale-open takes_along=str[]
+STANDING: standing=ended|stale-open takes_along=str[]
 FILE: path=str conversations=str[] sessions=int messages=int bytes=int
 EXPORT: format=markdown|jsonl|html files=FILE[] everything=bool left_out=dict redact=bool
   redacted=dict

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from builders import DAY, make_store
 from paths import DATA
 
-from hermes_browse.store.cleanup import sizes
 from hermes_browse.store.cleanup.bulk import Outcome, clean_up, outcome_of
 from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.delete import Deleted
-from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
 NOW = 1_777_626_000.0
@@ -57,19 +53,6 @@ def chosen(line: str = "", *marks: str) -> Selection:
     query = parse_line(line, NOW)
     assert not query.problems, query.problems
     return Selection(query, frozenset(marks))
-
-
-def interrupt_measuring(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """Interrupt the next measurement as another key does: a statement fails, `after` so many
-    batches of sessions."""
-    left = iter(range(after))
-
-    def count(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
-        if next(left, None) is None:
-            raise QueryInterruptedError("interrupted")
-        return count_rows(reader, ids)
-
-    monkeypatch.setattr(sizes, "count_rows", count)
 
 
 def aged(id: str, days: float, *, ended: bool = True, **columns: object) -> dict[str, object]:

@@ -7,18 +7,20 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from builders import T0, make_store, tool_call
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.schema import sql_name
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import guards
 from hermes_browse.store.edit import restore as restoring
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.edit.transaction import Writer, writing
 from hermes_browse.store.trash.copying import WrittenBundle, write_bundle
 from hermes_browse.store.trash.progress import Progress, never, quiet
 
@@ -29,6 +31,19 @@ PLAIN = "typeof({0}), CASE typeof({0}) WHEN 'text' THEN CAST({0} AS BLOB) ELSE {
 """Storage class and bytes of a column."""
 
 Dump = dict[str, list[tuple[object, ...]]]
+T = TypeVar("T")
+_NO_NEEDS = guards.Needs()
+
+
+def write(
+    store: Store,
+    work: Callable[[Writer], T],
+    verify: Callable[[Reader, T], None],
+    needs: guards.Needs = _NO_NEEDS,
+) -> T:
+    """Run one transaction."""
+    with writing(store, needs) as writer:
+        return writer.run(work, verify)
 
 
 @contextmanager

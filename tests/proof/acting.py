@@ -14,7 +14,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete, flags, restore, titles  # loaded before a fork
 from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli.entry import run
@@ -50,11 +49,7 @@ def _undo(folder: Path) -> int:
 def _rescue(folder: Path) -> int:
     """What the retention screen does where there are no pins."""
     store = Store(folder / "state.db")
-    with store.reader() as reader:
-        catalog = read_catalog(reader, NOW)
-    conversation = catalog.of_session("tip")
-    assert conversation is not None
-    print(delete.copy_to_trash(store, catalog, [conversation], trash_of(folder), now=NOW).name)
+    print(delete.copy_to_trash(store, "tip", trash_of(folder), None).name)
     return 0
 
 

@@ -247,7 +247,7 @@ def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
         conversation = planned.conversation
         return conversation_json(conversation, rules) | {
             "bytes": planned.own.total if is_archive else conversation.size,
-            "standing": planned.standing.value,
+            "standing": planned.standing,
             "takes_along": [] if is_archive else [session.id for session in planned.subagents],
         }
 

@@ -4,7 +4,6 @@ screen of an open one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -13,16 +12,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import plans_of
-from hermes_browse.store.edit.restore import Restored, describe_restored, restore
-from hermes_browse.store.hermes.homes import Location, sessions_folder, trash_folder
+from hermes_browse.store.edit.restore import Restored, describe_restored
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -61,22 +56,11 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
 """How commands are shown here, where it differs; Esc needs the room."""
 
 
-def read_deleted(bundle: Bundle, now: float) -> dict[str, Conversation]:
-    """Read the conversations of a bundle by id, with their details, in its order; `now` is in Unix
-    seconds."""
-    with open_store(Store(bundle.path)) as store:
-        catalog = store.catalog(now)
-        found = filter(None, map(catalog.of_session, bundle.conversations))
-        return {each.id: each for each in store.with_details(list(found))}
-
-
 class BundleRow(NamedTuple):
     """A bundle in the list."""
 
     bundle: Bundle
     is_marked: bool
-    deleted: Mapping[str, Conversation] = {}
-    """Its conversations by id; empty until they are read."""
 
     @property
     def enter(self) -> str:
@@ -89,14 +73,7 @@ class BundleRow(NamedTuple):
     @property
     def title(self) -> str:
         """The name of its first conversation, and the number of further ones."""
-        each = self.bundle
-        if each.title and any(each.titles[:1]):
-            return each.title
-        first = next(map(formats.name, self.deleted.values()), "")
-        more = len(each.conversations) - 1
-        if first and more > 0:
-            return _("{title} and {count:,} more", title=first, count=more)
-        return first or each.title or (each.conversations[0] if each.conversations else each.name)
+        return self.bundle.title or next(iter(self.bundle.conversations), self.bundle.name)
 
     @property
     def _state(self) -> str:
@@ -126,45 +103,37 @@ _COLUMNS: Columns[Bundle] = Columns(
 )
 
 
-def contents(row: BundleRow, now: float) -> Content:
+def contents(row: BundleRow) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
-    bundle, day = row.bundle, formats.day(row.bundle.created_at)
-    lines = [Content.styled(one_line(row.title, 200), "bold")]
-    if bundle.damage:
-        damage = _("damaged: {reason}", reason=one_line(bundle.damage, 300))
-        lines.append(Content.styled(damage, "$error"))
+    bundle, day = row.bundle, formats.day
+    damage = _("damaged: {reason}", reason=bundle.damage) if bundle.damage else ""
     counts = (
         formats.counted(len(bundle.conversations), "conversation"),
         formats.counted(len(bundle.sessions), "session"),
         formats.counted(bundle.messages, "message"),
     )
-    clock, size = formats.clock(bundle.created_at), formats.size(bundle.bytes)
-    deleted = _("deleted {day}, {clock} · {size}", day=day, clock=clock, size=size)
-    facts = [" · ".join(counts), deleted]
-    if bundle.restored_at is not None:
-        facts.append(
-            _(
-                "restored {day}; its file stays in the trash until it is deleted for good",
-                day=formats.day(bundle.restored_at),
-            )
-        )
-    store = one_line(bundle.store, 300)
-    facts += [_("from {store}", store=store) if store else "", bundle.name, ""]
-    lines += [Content.styled(fact, "dim") for fact in facts]
-    titles = chain(bundle.titles, repeat(None))
-    named = zip(bundle.conversations[:_LISTED], titles, strict=False)
-    lines += [_line_of(row, tip, title, now) for tip, title in named]
+    deleted = _(
+        "deleted {day}, {clock} · {size}",
+        day=day(bundle.created_at),
+        clock=formats.clock(bundle.created_at),
+        size=formats.size(bundle.bytes),
+    )
+    restored = _("restored {day}; its file stays in the trash until it is deleted for good")
+    facts = (
+        (row.title, "bold"),
+        (damage, "$error"),
+        (formats.joined(*counts), "dim"),
+        (deleted, "dim"),
+        (restored.format(day=day(bundle.restored_at)) if bundle.restored_at else "", "dim"),
+        (_("from {store}", store=bundle.store) if bundle.store else "", "dim"),
+        (bundle.name, "dim"),
+    )
+    lines = [Content.styled(one_line(text, 300), look) for text, look in facts if text]
+    lines.append(Content(""))
+    for tip, title in list(zip(bundle.conversations, bundle.titles, strict=False))[:_LISTED]:
+        mark = ("✓ ", "$success") if tip in bundle.restored else ("◆ ", "$accent")
+        lines.append(Content.assemble(mark, one_line(title or tip, 100)))
     return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
-
-
-def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
-    """Format the line of a conversation: its name and facts."""
-    mark = ("✓ ", "$success") if tip in row.bundle.restored else ("◆ ", "$accent")
-    if (deleted := row.deleted.get(tip)) is None:
-        return Content.assemble(mark, one_line(title or tip, 100))
-    count = formats.counted(deleted.message_count, "message")
-    facts = formats.joined(count, formats.age(deleted.last_active, now))
-    return Content.assemble(mark, one_line(formats.name(deleted), 100), (f"  {facts}", "dim"))
 
 
 def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence[str]) -> str:
@@ -180,8 +149,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     new = [session for each in restored for session in each.sessions if session not in each.there]
 
     def back() -> tuple[str, tuple[str, ...]]:
-        folder, files = trash_folder(main.location), sessions_folder(main.location)
-        done = delete(main.store, new, folder, sessions_folder=files)
+        done = main.opened().delete(new)
         return done.sentence, done.bundle.sessions
 
     message = " · ".join([describe_restored(restored), *notes, *more])
@@ -273,18 +241,13 @@ class BundleScreen(MainScreen):
             self._beside.start_write(self._put_back, conversations)
 
     async def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        beside, store, name = self._beside, self.store, self._bundle.name
-        trash, files = trash_folder(beside.location), sessions_folder(beside.location)
-        now, progress = beside.clock(), Progress(beside.writes.stopping.is_set)
+        beside, name = self._beside, self._bundle.name
+        tips = [each.id for each in conversations]
 
         def work() -> Restored:
-            with open_store(store) as lease:
-                catalog = lease.catalog(now)
-            plans = plans_of(catalog, [each.id for each in conversations])
-            only = [session for plan in plans for session in plan.sessions]
-            return restore(
-                beside.store, trash, name, sessions_folder=files, only=only, progress=progress
-            )
+            store = beside.opened()
+            only = store.find_in_deletion(name, tips)
+            return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 
         message = tell_restored(beside, [await beside.write(work)], ())
         if self.is_attached:

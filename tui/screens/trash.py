@@ -10,15 +10,15 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.restore import Restored, check_index, restore
+from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
+from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
-from hermes_browse.store.trash.progress import Progress, Stage
-from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
+from hermes_browse.store.trash.progress import Stage
+from hermes_browse.store.trash.shelf import Bundle, drop, find
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.edit.deleting import ProgressCard
@@ -34,15 +34,10 @@ from .bundles import (
     BundleScreen,
     DropCard,
     contents,
-    read_deleted,
     tell_restored,
 )
 from .sub_screen import ListScreen
 
-_UNTITLED = 50
-"""Maximum number of untitled bundles whose conversations are read at the start."""
-_SMALL = 4_000_000
-"""Bundles below this many bytes are read as soon as the cursor is on them."""
 _MANY = 2_000
 """Restoring at least this many messages takes seconds and shows progress."""
 
@@ -60,8 +55,6 @@ class TrashScreen(ListScreen):
         self._folder = trash_folder(main.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
-        self._deleted: dict[str, dict[str, Conversation]] = {}
-        """Conversations of the bundles that have been read, by bundle name."""
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
@@ -70,47 +63,23 @@ class TrashScreen(ListScreen):
                 yield WrappedText(id="contents")
 
     async def read_rows(self) -> None:
-        folder = self._folder
-        self._bundles = await self.write(lambda: list_bundles(folder))  # after what is under way
+        self._bundles = await self.write(self.main.opened().deletions)  # after what is under way
         self._marked &= {each.name for each in self._bundles}
         self._show()
-        self._read_bundle_names(
-            [each for each in self._bundles if not any(each.titles[:1])][:_UNTITLED]
-        )
-
-    def _read_bundle_names(self, bundles: Sequence[Bundle]) -> None:
-        """Read the conversations of small bundles, one after another; large ones are read when they
-        are opened."""
-        unread = (bundle for bundle in bundles if bundle.name not in self._deleted)
-        if small := [bundle for bundle in unread if bundle.bytes < _SMALL and not bundle.damage]:
-            self.start("names", self._read_deleted, small)
-
-    async def _read_deleted(self, bundles: Sequence[Bundle]) -> None:
-        now = self.main.clock()
-        for bundle in bundles:
-            try:
-                read = partial(read_deleted, bundle, now)
-                self._deleted[bundle.name] = await self.call(read)
-            except BrowseError:
-                self._deleted[bundle.name] = {}  # opening it shows the reason
-            self._show()
 
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
         summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
         self.show_title(_(self.TITLE), one_line(summary, 300))
-        rows = [
-            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, {}))
-            for bundle in self._bundles
-        ]
+        rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
         self._show_contents()
 
     def _show_contents(self) -> None:
         row, about = self._current, self.query_one("#contents", WrappedText)
         if row is not None:
-            about.update(contents(row, self.main.clock()))
+            about.update(contents(row))
         elif not self._bundles:
             about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
 
@@ -124,9 +93,7 @@ class TrashScreen(ListScreen):
         return marked or ([self._current.bundle] if self._current is not None else [])
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, BundleRow):
-            self._show_contents()
-            self._read_bundle_names([row.bundle])
+        self._show_contents()
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, BundleRow):
@@ -164,55 +131,40 @@ class TrashScreen(ListScreen):
         if not (bundles := self._targets()):
             return
         count, messages = len(bundles), sum(each.messages for each in bundles)
-        self.say(
-            ngettext(
-                "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
-            )
+        words = ngettext(
+            "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
         )
-        planned = ngettext(
-            "1 deletion to restore", "{count:,} deletions to restore", count, count=count
-        )
-        progress = ProgressCard(f"{planned} · {formats.counted(messages, 'message')}")
+        self.say(words)
+        progress = ProgressCard(f"{words} · {formats.counted(messages, 'message')}")
         if messages >= _MANY:
             self.app.push_screen(progress)
         self.main.start_write(self._restore, bundles, progress)
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
-        main, restored, total = self.main, list[Restored](), len(bundles)
-        files, stopping = sessions_folder(main.location), main.writes.stopping
+        main, store, total = self.main, self.main.opened(), len(bundles)
+        restored: list[Restored] = []
         failure: BrowseError | None = None
 
         def stop() -> bool:
-            return stopping.is_set() or progress.stopped.is_set()
+            return main.writes.stopping.is_set() or progress.stopped.is_set()
 
-        def put_back(number: int, bundle: Bundle) -> Restored:
-            def tell(stage: Stage) -> None:
-                share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
-                words = _(
-                    "{number:,} of {total:,} · {stage}",
-                    number=number,
-                    total=total,
-                    stage=stage.words,
-                )
-                main.writes.tell(progress.show, share, words)
-
-            return restore(
-                main.store,
-                self._folder,
-                bundle.name,
-                sessions_folder=files,
-                progress=Progress(stop, tell),
-                check=total == 1,
+        def tell(stage: Stage) -> None:
+            number = len(restored)
+            share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
+            words = _(
+                "{number:,} of {total:,} · {stage}", number=number, total=total, stage=stage.words
             )
+            main.writes.tell(progress.show, share, words)
+
+        def restore_all() -> None:
+            for each in bundles:
+                restored.append(store.restore(each.name, check=total == 1, stopped=stop, tell=tell))
 
         try:
-            for number, bundle in enumerate(bundles):
-                restored.append(await main.write(partial(put_back, number, bundle)))
+            await main.write(restore_all)
         except BrowseError as error:
             failure = error
-        notes: Sequence[str] = ()
-        if restored and total > 1:
-            notes = await main.write(partial(check_index, main.store))
+        notes = await main.write(store.check_index) if restored and total > 1 else ()
         progress.finish()
         if restored:
             tell_restored(main, restored, notes)
@@ -252,12 +204,8 @@ class TrashScreen(ListScreen):
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
         folder, count = self._folder, len(bundles)
-
-        def drop_all() -> None:
-            for bundle in bundles:
-                drop(folder, bundle.name)
-
-        await self.write(drop_all)
+        for bundle in bundles:
+            await self.write(partial(drop, folder, bundle.name))
         self.say(
             ngettext(
                 "deleted 1 deletion for good",

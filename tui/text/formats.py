@@ -341,7 +341,7 @@ _STATUSES = PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", 
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `cleanup.selection.Standing`, `pinned`
+    """Translate the state of a conversation: a `Status`, a `Planned.standing`, `pinned`
     or `archived`."""
     word = value.removesuffix("-open")  # stale-open
     return pgettext("status", word) if word in _STATUSES else value

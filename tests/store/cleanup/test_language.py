@@ -11,9 +11,7 @@ from pruning import NOW, aged, chosen, family, opened, plan_of, said
 from hermes_browse.store.amounts import HOUR, age_words
 from hermes_browse.store.cleanup.selection import (
     Selection,
-    Standing,
     parse_line,
-    standing,
     toggled,
     with_age,
 )
@@ -232,15 +230,6 @@ def one(**columns):
     named = {"last_active": used, "started_at": used - DAY, "ended_at": used}
     catalog = Catalog([Session(**({"id": "s", "source": "cli"} | named | columns))])
     return catalog.conversation("s")
-
-
-def test_standing():
-    """Ended by either sign; open until it has been idle for long; held is never stale."""
-    assert standing(one(), NOW) is Standing.ENDED
-    assert standing(one(ended_at=None, end_reason="compression"), NOW) is Standing.ENDED
-    assert standing(one(ended_at=None), NOW) is Standing.STALE
-    assert standing(one(ended_at=None), NOW, 31 * DAY) is Standing.OPEN
-    assert standing(one(ended_at=None, busy=True), NOW) is Standing.OPEN
 
 
 def test_ages_are_said_in_their_largest_unit():

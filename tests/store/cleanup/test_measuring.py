@@ -2,12 +2,11 @@
 
 import pytest
 from builders import DAY, big_store
-from pruning import NOW, chosen, family, interrupt_measuring, opened, said
+from pruning import NOW, chosen, family, opened, said
 from trashing import add_message
 
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.sizes import measure
-from hermes_browse.store.errors import QueryInterruptedError
 
 LATER = NOW + 3000 * DAY
 OLD = chosen("older:0d include:archived")
@@ -60,21 +59,6 @@ def test_pieces_make_the_whole(tmp_path):
         assert pieces > 2 and plan.selected == whole.selected and plan.totals() == whole.totals()
         again = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
         assert again.is_measured and again.totals() == whole.totals()
-
-
-def test_a_piece_can_be_cancelled(tmp_path, monkeypatch):
-    """What was measured until then counts."""
-    path = big_store(tmp_path / "state.db", 600, 6000)
-    known = {}
-    with opened(path, LATER) as (reader, catalog):
-        plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
-        with monkeypatch.context() as patched, pytest.raises(QueryInterruptedError):
-            interrupt_measuring(patched, after=1)
-            measure(reader, plan.unmeasured(), known=known, most=20_000)
-        more = plan.measured(known)
-        assert 0 < sum(each.is_measured for each in more.selected) < len(plan.selected)
-        whole = measure(reader, catalog.sessions.values())
-        assert known and all(whole[key] == each for key, each in known.items())
 
 
 @pytest.mark.parametrize("selection", [chosen("", "old"), chosen("title:old size>=1")])

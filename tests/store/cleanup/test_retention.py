@@ -1,6 +1,5 @@
 """The rules of retention against what the real Hermes deleted, closed and kept."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,8 +16,7 @@ ENABLED = "auto_prune: true"
 
 def outlook(path, setting="", now=NOW):
     """What becomes of the conversations of a store in a home of its own: days and reasons by tip,
-    roots of those that are due at the next start of Hermes, and open sessions that it closes
-    then."""
+    and roots of those that are due at the next start of Hermes."""
     if setting:
         (path.parent / "config.yaml").write_text(f"sessions:\n  {setting}\n", encoding="utf-8")
     with opened(path, now) as (reader, catalog):
@@ -30,8 +28,7 @@ def outlook(path, setting="", now=NOW):
         catalog=catalog,
         days={tip: forecast.prune_in_days for tip, forecast in found.items()},
         why={tip: forecast.reason for tip, forecast in found.items()},
-        due=sorted(each.root_id for each, forecast in leaving if forecast.prune_in_days == 0),
-        closing=rules.closing(catalog),
+        due=sorted(each.root_id for each, days, _why in leaving if days == 0),
     )
 
 
@@ -42,17 +39,17 @@ def of_schema_30(path):
 
 
 def test_what_one_start_of_hermes_did(fixture_store):
-    """Observed half a year later: 30 ended rows gone, 33 open ones closed; pinned, leased and
+    """Observed half a year later: 30 ended rows gone, open ones of automation closed; pinned and
     foreign ones were not."""
     found = outlook(fixture_store("state-v31"), now=NOW + 200 * DAY)
     chains = map(found.catalog.conversation, found.due)
     doomed = {segment.id for chain in chains for segment in chain.segments}
-    sources = {found.catalog.sessions[each].source for each in found.closing}
-    assert (len(doomed), len(found.closing)) == (30, 33)
-    assert sources == {"cli", "acp", "api_server", "kanban", "tool"}
-    kept = {"20260119_090000_111001", "20260119_170000_888102", "20260108_100000_eee002"}
-    assert not kept & (doomed | set(found.closing))
-    assert "20260103_090000_aaa003" in found.closing
+    closed = {tip for tip, why in found.why.items() if why.startswith("open: closed")}
+    sources = {found.catalog.sessions[each].source for each in closed}
+    assert len(doomed) == 30 and sources == {"cli", "acp", "api_server", "kanban", "tool"}
+    kept = {"20260119_090000_111001", "20260108_100000_eee002"}
+    assert not kept & (doomed | closed)
+    assert "20260103_090000_aaa003" in closed
 
 
 def test_fates(fixture_store):
@@ -82,7 +79,7 @@ def test_before_0_20_age_counts_from_the_start(fixture_store, name):
     path = fixture_store(f"state-{name}")
     assert set(outlook(path).days.values()) == {None}
     found = outlook(path, ENABLED)
-    assert found.closing == [] and not found.rules.pins_hold
+    assert not found.rules.pins_hold
     if "prune" in expected(name):
         gone = map(found.catalog.conversation, expected(name)["prune"]["older_90"])
         assert found.due == sorted({chain.root.id for chain in gone})
@@ -113,8 +110,7 @@ def test_a_pin_protects_only_where_it_surely_does(tmp_path):
 
 
 def test_a_pin_covers_what_comes_after_it(tmp_path):
-    """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row
-    alone (run)."""
+    """0.22 spares the later segments of a pinned one; 0.21.5 looks at each row alone (run)."""
     sessions = [
         aged("root", 200, end_reason="compression", pinned=1),
         aged("middle", 190, end_reason="compression", parent_session_id="root"),
@@ -123,10 +119,8 @@ def test_a_pin_covers_what_comes_after_it(tmp_path):
         aged("end", 190, parent_session_id="other"),
     ]
     path = make_store(tmp_path / "state.db", "31", sessions)
-    found = outlook(path)
-    assert (found.due, found.closing) == (["other"], [])
-    found = outlook(of_schema_30(path))
-    assert (found.due, found.closing) == (["other", "root"], ["tip"])
+    assert outlook(path).due == ["other"]
+    assert outlook(of_schema_30(path)).due == ["other", "root"]
 
 
 def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path):
@@ -142,7 +136,7 @@ def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path):
     ]
     found = outlook(of_schema_30(make_store(tmp_path / "state.db", "31", sessions)))
     assert found.rules.retention == ON
-    assert (found.due, found.closing) == (["plain", "root"], ["open", "tip"])
+    assert found.due == ["plain", "root"] and found.days["open"] == 90
 
 
 def test_when_an_age_counts_from(tmp_path):
@@ -169,16 +163,6 @@ def test_hermes_keeps_an_interval_between_clean_ups(tmp_path):
     assert outlook(path, "min_interval_hours: 1").days["old"] == 0
 
 
-def test_leased_rows_are_not_closed(tmp_path):
-    """By the automatic clean-up; an ended conversation is due all the same."""
-    lease = {"conversation_id": "run", "holder": "x", "acquired_at": NOW, "expires_at": NOW + 60}
-    sessions = [aged("run", 200, source="cron", ended=False), aged("old", 200)]
-    leases = {"session_turn_leases": [lease]}
-    found = outlook(make_store(tmp_path / "state.db", "31", sessions, tables=leases))
-    assert (found.due, found.closing) == (["old"], [])
-    assert replace(found.rules, busy=frozenset()).closing(found.catalog) == ["run"]
-
-
 @pytest.mark.parametrize(
     "setting, words",
     [
@@ -191,7 +175,7 @@ def test_nothing_is_said_that_is_not_known(tmp_path, setting, words):
     """No days without knowing; the reason instead."""
     found = outlook(make_store(tmp_path / "state.db", "31", [aged("old", 200)]), setting)
     assert found.days["old"] is None and words in found.why["old"]
-    assert found.due == found.closing == []
+    assert found.due == []
 
 
 def test_a_file_hermes_never_opens(tmp_path):

@@ -7,14 +7,13 @@ from collections import Counter
 import pytest
 from builders import big_store, hostile_store, make_store
 from pruning import aged, family, opened
-from trashing import rows, run
+from trashing import rows
 
 from hermes_browse.store.cleanup import sizes as module
 from hermes_browse.store.cleanup.sizes import (
     REASONING,
     added,
     measure,
-    read_file_space,
     read_space_map,
 )
 from hermes_browse.store.connection.stored_values import as_int
@@ -115,25 +114,6 @@ def test_the_map_adds_up(tmp_path):
     sizes = [each.bytes for each in found.conversations]
     assert sizes == sorted(sizes, reverse=True)
     assert found.total < found.file.file_bytes
-
-
-def test_only_a_vacuum_returns_what_is_freed(tmp_path):
-    """Deleted rows leave free pages in a file of the same size."""
-    path = big_store(tmp_path / "state.db", 50, 2000)
-    with opened(path) as (reader, _):
-        before = read_file_space(reader, 0)
-    run(path, "DELETE FROM messages WHERE id % 10", "PRAGMA wal_checkpoint(TRUNCATE)")
-    with opened(path) as (reader, _):
-        freed = read_file_space(reader, 0)
-    assert (
-        freed.file_bytes >= before.file_bytes
-        and freed.free_bytes > before.free_bytes
-        and not freed.shrinks_itself
-    )
-    run(path, "VACUUM")
-    with opened(path) as (reader, _):
-        after = read_file_space(reader, 0)
-    assert after.free_bytes == 0 and after.file_bytes <= freed.file_bytes - freed.free_bytes
 
 
 def _free_and_size(connection):

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 from platforms import posix_only, python
-from trashing import as_before
+from trashing import as_before, write
 from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
-from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import StoreBusyError
 
 _HOLDER = """

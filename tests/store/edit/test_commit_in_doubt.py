@@ -13,7 +13,6 @@ from trashing import NOW, dump, family, is_sound, put_back, remove
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.errors import (
-    StoreUnreadableError,
     WriteInDoubtError,
 )
 from hermes_browse.store.trash.shelf import list_bundles
@@ -64,31 +63,6 @@ def test_a_delete_keeps_its_bundle(tmp_path, arm, journal, outcome):
     assert (dump(path) == before) is (outcome == "undone")
     put_back(path, bundle.name)
     assert dump(path) == before and is_sound(path)
-
-
-def test_a_delete_whose_store_cannot_be_read_again(path, tmp_path, arm, monkeypatch):
-    """Then that is what is said."""
-    real, real_explain, broken = (
-        Store.reader,
-        transaction._explain,
-        StoreUnreadableError("The disk is gone."),
-    )
-
-    def explain(store, *arguments):
-        def reader(_self):
-            raise broken
-
-        monkeypatch.setattr(Store, "reader", reader)
-        try:
-            return real_explain(store, *arguments)
-        finally:
-            monkeypatch.setattr(Store, "reader", real)
-
-    monkeypatch.setattr("hermes_browse.store.edit.transaction._explain", explain)
-    arm("done")
-    with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
-        remove(path, "tip")
-    assert len(list_bundles(tmp_path / "trash")) == 1
 
 
 def test_a_key_that_interrupts_in_the_commit(path, tmp_path, arm):

@@ -29,12 +29,10 @@ from hermes_browse.store.errors import (
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
-    StoreError,
     WriteFailedError,
     WriteUnverifiedError,
 )
 from hermes_browse.store.trash import progress
-from hermes_browse.store.trash.shelf import list_bundles
 
 
 @pytest.mark.parametrize(
@@ -137,20 +135,6 @@ def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch)
     with pytest.raises(RuntimeError):
         remove(path, "tip")
     assert dump(path) == before and in_trash(tmp_path) == []
-
-
-def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(path, tmp_path, monkeypatch):
-    """What may be gone from the store must be somewhere."""
-    with as_before(path):
-
-        def check_gone(*_):
-            raise StoreError("the disk went away after the commit")
-
-        monkeypatch.setattr(deleting, "_check_gone", check_gone)
-        with pytest.raises(WriteUnverifiedError, match="the disk went away"):
-            remove(path, "tip")
-        (bundle,) = list_bundles(tmp_path / "trash")
-        put_back(path, bundle.name)
 
 
 def test_a_restore_can_be_stopped(path):

@@ -39,7 +39,10 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path):
     )
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"} and back.messages == 20
-    assert "Session tip was not restored: a session of that id is in the store." in back.notes
+    assert (
+        "Session tip was not restored: it is in the store, and differs from the deletion."
+        in back.notes
+    )
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Another",)]
     assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]
@@ -76,12 +79,12 @@ def test_what_has_changed_since_is_refused(tmp_path):
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"}
     assert back.notes == (
-        "Session tip was not restored: it is in the store, and has changed since it went to the trash.",
+        "Session tip was not restored: it is in the store, and differs from the deletion.",
     )
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Pier",)]
     assert rows(path, "SELECT count(*) FROM messages WHERE session_id = 'nested'") == [(4,)]
     run(path, "UPDATE sessions SET archived = 1")
-    with pytest.raises(RefusedError, match="has changed since"):
+    with pytest.raises(RefusedError, match="differs from the deletion"):
         put_back(path, name)
 
 
@@ -104,7 +107,7 @@ def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path):
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"root"} and back.messages == 20
     assert any("message 1 is another one's by now" in each for each in back.notes)
-    assert any("next has no parent: root" in each for each in back.notes)
+    assert any("next was a child of root" in each for each in back.notes)
     assert rows(path, "SELECT session_id, content FROM messages WHERE id = 1") == [
         ("other", "mine")
     ]

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from builders import T0, make_store
 from platforms import posix_only
-from trashing import as_before, dump, family, remove, run
+from trashing import as_before, dump, family, remove, run, write
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
-from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import (
     RefusedError,
     StoreDamagedError,

@@ -31,7 +31,7 @@ def test_a_plan_is_stopped_within_a_conversation(path):
 
     def tell(step):
         steps.append(step._replace(seconds=10.0))
-        if step.inside is not None and step.inside.name == "deleting":
+        if step.stage.name == "deleting":
             stopped.append(True)
 
     outcome = delete_planned(

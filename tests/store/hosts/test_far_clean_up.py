@@ -71,7 +71,7 @@ def test_one_call_with_reports(links, server, path, monkeypatch):
         outcome = store.delete_planned(plan, tell=steps.append)
         assert len(asked) == 1
         assert outcome.error is None and outcome.refused == 1 and left(path) == {"old3"}
-        assert outcome.plan.spared[-1].why.words == "resumed after the plan was made"
+        assert outcome.plan.spared[-1].why.words == "changed after the plan was made"
         assert steps[-1].done == steps[-1].total == MANY
         (deleted,) = outcome.results
         assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY

@@ -78,7 +78,7 @@ def test_a_bundle_is_found_by_its_beginning(trash):
 def test_dropping_removes_that_bundle_and_nothing_else(trash, tmp_path):
     """What stands beside it too; links and other things in the folder are no bundles."""
     newer, older = shelf.list_bundles(trash)
-    shelf.mark_restored(older.path, read_bundle_facts(older.path), NOW, older.sessions)
+    shelf.mark_restored(older.path, NOW, older.sessions)
     (tmp_path / "mine").write_text("kept")
     (trash / "20200101-000000-00000000.db").symlink_to(tmp_path / "mine")
     (trash / "notes.txt").write_text("kept")
@@ -158,7 +158,7 @@ def test_a_restored_bundle_says_so(trash):
     """It stays sound: the mark is not part of what is summed."""
     bundle = shelf.list_bundles(trash)[0]
     assert bundle.restored_at is None
-    shelf.mark_restored(bundle.path, read_bundle_facts(bundle.path), NOW + 9, bundle.sessions)
+    shelf.mark_restored(bundle.path, NOW + 9, bundle.sessions)
     assert shelf.describe(bundle.path).restored_at == NOW + 9
     assert verify(bundle.path)
     for nonsense in (

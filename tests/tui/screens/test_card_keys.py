@@ -41,7 +41,7 @@ def _preflight(browser):
 
 
 def _reclaim(executable):
-    return ReclaimCard(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False), 99))
+    return ReclaimCard(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0), 99))
 
 
 def _drop(browser):

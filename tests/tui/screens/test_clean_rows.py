@@ -12,8 +12,7 @@ from pruning import NOW, chosen, family, opened
 from rich.cells import cell_len
 
 from hermes_browse.store.amounts import DAY
-from hermes_browse.store.cleanup.plan import Spared, make_plan
-from hermes_browse.store.cleanup.retention import Forecast
+from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.sizes import Sizes, read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
@@ -48,7 +47,6 @@ def test_widths(plan, title, width):
     bundle = Bundle(
         "20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store"
     )
-    spared = Spared(conversation, SpareReason("open", title))
     rows = [
         PlanRow([each._replace(conversation=conversation)], sums_of([each]), 1),
         PlanRow(
@@ -58,12 +56,10 @@ def test_widths(plan, title, width):
             job="job",
             title=title,
         ),
-        SparedRow([spared], title, job=title or "x"),
-        SparedRow([spared], title),
+        SparedRow(conversation, SpareReason("open", title)),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
-        ForecastRow(conversation, Forecast(3.5, title)),
-        ForecastRow(conversation, Forecast(None, title)),
+        ForecastRow(conversation, 3.5, title),
     ]
     for row in rows:
         spans = row.spans(width, NOW)
@@ -125,23 +121,6 @@ def test_the_map_adds_up(plan):
     sizes = dict(space.conversations)
     assert sum(freed.values()) == found.totals().bytes > 0
     assert all(freed[tip] <= sizes[tip] for tip in freed)
-
-
-def test_spared_runs_of_a_job_are_one_line(plan):
-    """With the reason, or how many there are of each; opened it shows every run with its own."""
-    found = plan[0]
-    every = (each.conversation for each in found.selected)
-    runs = [each for each in every if each.root_id.startswith("cron_job1")]
-    spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
-    source, rows = rows_of(found._replace(spared=spared))
-    (line,) = (row for row in rows if isinstance(row, SparedRow) and row.job)
-    assert (line.reason, line.job, len(line.runs)) == ("pinned", "cron job1", 2)
-    assert rows[source.index_of("zcron job1")] == line and not line.is_open
-    mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
-    source, opened = rows_of(found._replace(spared=mixed), opened={"zcron job1"})
-    line, first, _second = opened[source.index_of("zcron job1") :][:3]
-    assert len(opened) == len(rows) + 2 and first.conversation.root_id == runs[0].root_id
-    assert line.reason == "1 pinned, 1 open" and line.is_open
 
 
 def test_bars():

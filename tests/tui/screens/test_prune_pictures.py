@@ -114,18 +114,6 @@ def test_days_to_come():
     )
 
 
-def test_one_far_off_does_not_squeeze_the_others():
-    """An open session of automation goes after two whole periods: it is named beside the axis, and
-    none is lost."""
-    days = [float(each) for each in range(28)]
-    axis = coming([*days, 1080.0], 30, NOW)
-    assert axis.unit == "by day" and sum(each["goes"] for each in axis.columns) == 28
-    assert axis.later == (1, NOW + 1080 * DAY)
-    assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
-    for never in (1e7, 1e300):  # after the last year there is a date for
-        assert cell_len(labels(coming([never], 30, NOW), 60)) == 60
-
-
 def _store(sizes, others=0):
     """A map of conversations given by bytes and percents that go, and of others."""
     largest = sorted(
@@ -199,7 +187,7 @@ async def test_every_tile_can_be_reached():
 
 
 def test_the_file_before_and_after():
-    file = FileSpace(1000_000, 100_000, 0, False)
+    file = FileSpace(1000_000, 100_000, 0)
     line = file_line("state.db", file, 200_000, 400_000, 120, no_color=False)
     bar = [text for text in line.plain if text in "█░"]
     assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain
@@ -250,6 +238,12 @@ async def test_the_map_takes_leaves_and_reads(path):
             tiles.cursor = places[tip]
             await browser.settle()
             assert screen.rows.current.key == key
+        screen.open_job("jcron job1")
+        await browser.settle()
+        for tip in ("cron_job1_20260101_030000", "old"):
+            tiles.cursor = places[tip]
+            await browser.settle()
+            assert screen.rows.current.key == f"p{tip}", "an open job has a line for each run"
         assert "of which" in browser.status
         before = browser.text("#totals")
         await browser.press("space")

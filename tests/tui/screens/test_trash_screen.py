@@ -75,7 +75,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
         await browser.press("X")
         assert isinstance(browser.app.screen, TrashScreen)
         told = browser.text("#contents")
-        assert "◆ Old plans  1 message" in told and "◆ hello there  1 message" in told
+        assert "◆ Old plans" in told and "◆ hello there" in told
         assert "Enter open" in browser.text("#keys")
         await browser.press("enter")
         await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Protocol
 
-from hermes_browse.store.cleanup.plan import Planned, Spared
-from hermes_browse.store.cleanup.selection import Standing
-from hermes_browse.store.sessions.catalog import rank
+from hermes_browse.store.cleanup.plan import Planned
+from hermes_browse.store.sessions.catalog import SpareReason, rank
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.list.list_model import RowDetails
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
-from ...widgets.list_rows import Column, Columns, head_of
+from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow, head_of
 
-Entry = TypeVar("Entry", Planned, Spared)
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
-_STANDINGS = {
-    Standing.ENDED: lambda: pgettext("standing", "ended"),
-    Standing.OPEN: lambda: pgettext("standing", "open"),
-    Standing.STALE: lambda: pgettext("standing", "stale"),
-}
-"""The words take five cells at most."""
 
 
 class PlanOrder(StrEnum):
@@ -72,61 +63,82 @@ def idle_age(conversation: Conversation, now: float) -> str:
     return formats.age(0.0, idle) if idle is not None else "?"
 
 
-@dataclass(frozen=True)
-class CleanUpRow(Generic[Entry]):
-    """A conversation of a plan, or all runs of a cron job."""
-
-    runs: Sequence[Entry]
-    """One for a conversation."""
-    job: str = field(default="", kw_only=True)
-    """Empty for a conversation."""
-    is_open: bool = field(default=False, kw_only=True)
-    """Whether the runs of the job are shown below."""
-    title: str = field(default="", kw_only=True)
-    """What the job is called, printable."""
+class NamedRow(ListRow, Protocol):
+    """A row of a conversation, or of the runs of a job."""
 
     @property
     def conversation(self) -> Conversation:
         """The conversation, or the first run of the job."""
-        return self.runs[0].conversation
+        ...
 
-    def name(self, runs: str) -> str:
-        """Return what it is called; a job with how many runs it has."""
-        if not self.job:
-            return one_line(formats.name(self.conversation), 300)
-        sign = "▾" if self.is_open else "▸"
-        return f"{sign} {one_line(self.title or self.job, 200)} · {runs}"
-
-    def completed(self, details: RowDetails) -> Self:
+    def completed(self, details: RowDetails) -> ListRow:
         """Return it with the name that its conversation or job has by now."""
-        if self.job:
-            return replace(self, title=details.job_title(self.conversation))
-        named = details.complete(self.conversation)[0]
-        return replace(self, runs=[self.runs[0]._replace(conversation=named)])
+        ...
 
 
-@dataclass(frozen=True)
-class PlanRow(CleanUpRow[Planned]):
-    """What would go."""
+class NamedRows(FixedRows):
+    """Rows, with the names that have been read by now."""
 
+    def __init__(self, rows: Sequence[NamedRow | NoteRow], details: RowDetails) -> None:
+        super().__init__(rows)
+        self._named, self._details = rows, details
+
+    def row(self, index: int) -> ListRow:
+        row = self._named[index]
+        return row if isinstance(row, NoteRow) else row.completed(self._details)
+
+    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
+        shown = self._named[first : last + 1]
+        return self._details.nameless(
+            row.conversation for row in shown if not isinstance(row, NoteRow)
+        )
+
+
+class PlanRow(NamedTuple):
+    """A conversation that would go, or all runs of a cron job."""
+
+    runs: Sequence[Planned]
+    """One for a conversation."""
     sums: Sums
     goes: int
     """How many the user did not leave out."""
+    job: str = ""
+    """Empty for a conversation."""
+    is_open: bool = False
+    """Whether the runs of the job are shown below."""
+    title: str = ""
+    """What the job is called, printable."""
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.runs[0].conversation
 
     @property
     def key(self) -> str:
         return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
 
-    def spans(self, width: int, now: float) -> Line:
-        mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
-        lead = (f" {mark} ", "mark" if self.goes else "dim")
+    def completed(self, details: RowDetails) -> PlanRow:
+        if self.job:
+            return self._replace(title=details.job_title(self.conversation))
+        named = details.complete(self.conversation)[0]
+        return self._replace(runs=[self.runs[0]._replace(conversation=named)])
+
+    def _name(self) -> str:
+        """Return what it is called; a job with how many runs it has."""
+        if not self.job:
+            along = len(self.runs[0].subagents)
+            name = one_line(formats.name(self.conversation), 300)
+            return f"{name}  ⊕{along}" if along else name
         runs = formats.counted(len(self.runs), "run")
         if 0 < self.goes < len(self.runs):
             runs = _("{count:,} of {runs}", count=self.goes, runs=runs)
-        name = self.name(runs)
-        if not self.job and self.runs[0].subagents:
-            name += f"  ⊕{len(self.runs[0].subagents)}"
-        title = (name, "title" if self.goes else "dim")
+        sign = "▾" if self.is_open else "▸"
+        return f"{sign} {one_line(self.title or self.job, 200)} · {runs}"
+
+    def spans(self, width: int, now: float) -> Line:
+        mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
+        lead = (f" {mark} ", "mark" if self.goes else "dim")
+        title = (self._name(), "title" if self.goes else "dim")
         return row_line(lead, title, _COLUMNS.text(self, width, now), width)
 
     def about(self) -> str:
@@ -166,8 +178,8 @@ _COLUMNS: Columns[PlanRow] = Columns(
     ),
     Column(
         N_("state"),
-        6,
-        lambda row, now: "" if row.job else _STANDINGS[row.runs[0].standing](),
+        7,
+        lambda row, now: "" if row.job else formats.status(row.runs[0].standing),
         least=84,
         lead=1,
     ),
@@ -201,30 +213,26 @@ def plan_head(width: int, order: PlanOrder) -> str:
     return line_text(head)
 
 
-@dataclass(frozen=True)
-class SparedRow(CleanUpRow[Spared]):
+class SparedRow(NamedTuple):
     """What matches the rules and stays."""
 
-    reason: str
-    """The reason, or how many runs there are of each."""
+    conversation: Conversation
+    why: SpareReason
 
     @property
     def key(self) -> str:
-        return f"z{self.job}" if self.job else f"s{self.conversation.root_id}"
+        return f"s{self.conversation.root_id}"
+
+    def completed(self, details: RowDetails) -> SparedRow:
+        return self._replace(conversation=details.complete(self.conversation)[0])
 
     def spans(self, width: int, now: float) -> Line:
-        name = self.name(formats.counted(len(self.runs), "run"))
-        reason = formats.clip(one_line(self.reason), max(width // 2, 12))
+        name = one_line(formats.name(self.conversation), 300)
+        reason = formats.clip(one_line(self.why.words), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
-        parts = [self.reason]
-        code = self.runs[0].why.code
-        if self.job:
-            parts.append(_("Enter shows the runs of this job"))
-        elif code in BY_HAND:
-            parts.append(_("Space takes it all the same"))
-        if not self.job and code == "open":
-            parts.append(_("6 includes stale open ones"))
-        return " · ".join(parts)
+        by_hand = _("Space takes it all the same") if self.why.code in BY_HAND else ""
+        stale = _("6 includes stale open ones") if self.why.code == "open" else ""
+        return formats.joined(self.why.words, by_hand, stale)

@@ -5,60 +5,36 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Container, Sequence, Set
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
 from hermes_browse.store.sessions.catalog import rank
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser.list.list_model import RowDetails, job_key_of
 from ...text import formats
-from ...text.sentences import along_line, count_reasons, spared_line, totals_line
-from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from .plan_rows import CleanUpRow, Entry, PlanOrder, PlanRow, SparedRow, sums_of
+from ...text.sentences import along_line, spared_line, totals_line
+from ...widgets.list_rows import NoteRow
+from .plan_rows import NamedRow, NamedRows, PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
     from hermes_browse.store.sessions.catalog import Catalog, SpareReason
 
-Row = TypeVar("Row", PlanRow, SparedRow)
 
-
-def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
     """Put the runs of each cron job together, in the place of the first one; the job of any other
     conversation is empty."""
-    lines = []
-    jobs: dict[str, list[Entry]] = {}
-    for entry in entries:
-        job = job_key_of(entry.conversation.root) or ""
-        if job in jobs:
-            jobs[job].append(entry)
-            continue
-        runs = [entry]
-        lines.append((job, runs))
-        if job:
-            jobs[job] = runs
-    return lines
-
-
-def _with_runs(rows: Iterable[Row], make: Callable[[Any], Row]) -> Iterator[Row]:
-    """Yield rows, and those of the runs of opened jobs below theirs; `make` makes a row of runs."""
-    for row in rows:
-        yield row
-        if row.is_open:
-            yield from (make([run]) for run in row.runs)
-
-
-def _reasons(runs: Sequence[Spared]) -> str:
-    """Return the reason if all runs have the same one, else the number of runs by reason."""
-    if len({run.why.words for run in runs}) == 1:
-        return runs[0].why.words
-    return count_reasons(run.why for run in runs)
+    jobs: dict[tuple[str, str], list[Planned]] = {}
+    for planned in plan.selected:
+        job = job_key_of(planned.conversation.root) or ""
+        key = job, "" if job else planned.conversation.root_id
+        jobs.setdefault(key, []).append(planned)
+    return [(job, runs) for (job, _root), runs in jobs.items()]
 
 
 def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tuple[object, ...]]:
@@ -76,9 +52,9 @@ def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tupl
     return keys[order]
 
 
-class PlanRows(FixedRows):
-    """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until
-    it is opened.
+class PlanRows(NamedRows):
+    """Rows of a plan: what would go, then what is spared; the runs of a cron job that go are one line
+    until it is opened.
 
     Args:
         details: Previews read so far.
@@ -97,34 +73,24 @@ class PlanRows(FixedRows):
         opened: Container[str] = frozenset(),
         order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
-        self._details, self.order = details, order
-
-        jobs = _by_job(plan.selected)
+        self.order = order
 
         def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
             goes = sum(run.conversation.root_id not in left_out for run in runs)
-            return PlanRow(runs, sums_of(runs), goes, job=job, is_open=f"j{job}" in opened)
+            return PlanRow(runs, sums_of(runs), goes, job, f"j{job}" in opened)
 
-        def staying(runs: Sequence[Spared], job: str = "") -> SparedRow:
-            return SparedRow(runs, _reasons(runs), job=job, is_open=f"z{job}" in opened)
-
-        goes = sorted((going(runs, job) for job, runs in jobs), key=_sort_key(order, details))
-        rows: list[ListRow] = [*_with_runs(goes, going)] or [NoteRow(empty)]
-        if plan.spared:
-            stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
-            kept = _("matched but kept ({count:,}):", count=len(plan.spared))
-            rows += [NoteRow(kept), *_with_runs(stays, staying)]
-        super().__init__(rows)
-
-    def row(self, index: int) -> ListRow:
-        row = self._rows[index]
-        return row.completed(self._details) if isinstance(row, CleanUpRow) else row
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        rows = self._rows[first : last + 1]
-        return self._details.nameless(
-            row.conversation for row in rows if isinstance(row, CleanUpRow)
+        lines = sorted(
+            (going(runs, job) for job, runs in _by_job(plan)), key=_sort_key(order, details)
         )
+        rows: list[NamedRow | NoteRow] = []
+        for line in lines:
+            rows.append(line)
+            rows += [going([run]) for run in line.runs if line.is_open]
+        rows = rows or [NoteRow(empty)]
+        if plan.spared:
+            rows.append(NoteRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
+            rows += [SparedRow(*spared) for spared in plan.spared]
+        super().__init__(rows, details)
 
 
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
@@ -245,9 +211,7 @@ def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
         words.append(_("{size} freed at once", size=formats.size(goes)))
     if file.free_bytes:
         words.append(_("{size} free already", size=formats.size(file.free_bytes)))
-    if file.shrinks_itself:
-        words.append(_("the file gets smaller by itself"))
-    elif given_back or file.free_bytes:
+    if given_back or file.free_bytes:
         returned = formats.size(given_back + file.free_bytes)
         words.append(_("v shrinks the file by {size}", size=returned))
     if file.wal_bytes:

@@ -244,17 +244,17 @@ class PruneScreen(PlanScreen):
         self.describe(words, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, PlanRow | SparedRow) and row.job:
+        if isinstance(row, PlanRow) and row.job:
             self.open_job(row.key)
         elif isinstance(row, PlanRow | SparedRow):
             self.read_conversation(row.conversation)
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
-        """Describe the tile, and move the cursor of the plan to its conversation."""
+        """Describe the tile, and move the cursor of the plan to its own row, or that of its job."""
         self.say(event.tile.about())
         if conversation := self._tile:
-            for key in (f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"):
+            for key in (f"j{job_key_of(conversation.root)}", f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:
                     self.rows.cursor = place
 
@@ -269,7 +269,7 @@ class PruneScreen(PlanScreen):
         elif isinstance(row, PlanRow):
             self.leave_out([run.conversation.root_id for run in row.runs])
             self.rows.action_move(1)
-        elif isinstance(row, SparedRow) and not row.job:
+        elif isinstance(row, SparedRow):
             self.take_or_leave(row.conversation)
 
     def action_measure(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from textual.app import ComposeResult
@@ -11,14 +12,12 @@ from textual.events import Resize
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.retention import Forecast, RetentionRules
+from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, pgettext
 
 from ...browser.context import Context
 from ...browser.list.conversation_list import ConversationList
@@ -27,49 +26,42 @@ from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
+from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 from ..sub_screen import ListScreen
-from .plan_rows import idle_age
+from .plan_rows import NamedRows, idle_age
 from .time_axis import TimeAxis, coming
 
 
 class ForecastRow(NamedTuple):
-    """A conversation that Hermes will delete by itself, and when."""
+    """A conversation that Hermes will delete by itself."""
 
     conversation: Conversation
-    forecast: Forecast
+    days: float
+    """Until it goes."""
+    reason: str
 
     @property
     def key(self) -> str:
         return f"f{self.conversation.root_id}"
 
-    @property
-    def days(self) -> float | None:
-        """Until it goes; None if never or unknown."""
-        return self.forecast.prune_in_days
+    def completed(self, details: RowDetails) -> ForecastRow:
+        return self._replace(conversation=details.complete(self.conversation)[0])
 
     def spans(self, width: int, now: float) -> Line:
-        days = self.days
-        when = _("never") if days is None else _("{days:,.0f} d", days=days)
-        if days is not None and days < 1:
+        when = _("{days:,.0f} d", days=self.days)
+        if self.days < 1:
             when = pgettext("deadline", "now")
-        urgent = days is not None and days < 7
-        mark = (
-            ("★", "accent")
-            if self.conversation.pinned
-            else ("!" if urgent else "·", "accent" if urgent else "dim")
-        )
+        sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
+        if self.conversation.pinned:
+            sign, look = "★", "accent"
         archived = f"  {_('archived')}" if self.conversation.archived else ""
         name = one_line(formats.name(self.conversation), 300) + archived
-        lead = f" {mark[0]} {formats.fit(when, 7, right=True)}  "
-        return row_line((lead, mark[1]), (name, "title"), _COLUMNS.text(self, width, now), width)
-
-    def day(self, now: float) -> str:
-        return formats.day_key(now + self.days * DAY) if self.days is not None else ""
+        lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
+        return row_line(lead, (name, "title"), _COLUMNS.text(self, width, now), width)
 
 
 _COLUMNS: Columns[ForecastRow] = Columns(
-    Column(N_("day"), 11, lambda row, now: row.day(now), least=76, lead=0),
+    Column(N_("day"), 11, lambda row, now: formats.day_key(now + row.days * DAY), least=76, lead=0),
     Column(N_("idle"), 6, lambda row, now: idle_age(row.conversation, now)),
     Column(
         N_("source"),
@@ -84,49 +76,13 @@ _COLUMNS: Columns[ForecastRow] = Columns(
 )
 
 
-class _Outlook(NamedTuple):
-    """What Hermes will delete or close."""
-
-    rules: RetentionRules
-    catalog: Catalog
-    leaving: list[ForecastRow]
-    closing: int
-    """Open sessions of automation that Hermes closes at its next clean-up."""
-
-
-class _Forecasts(FixedRows):
-    """Rows of conversations that Hermes deletes, with the names read so far."""
-
-    def __init__(self, rows: Sequence[ForecastRow], details: RowDetails) -> None:
-        super().__init__(rows)
-        self._forecasts, self._details = rows, details
-
-    def row(self, index: int) -> ForecastRow:
-        row = self._forecasts[index]
-        return row._replace(conversation=self._details.complete(row.conversation)[0])
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = self._forecasts[first : last + 1]
-        return self._details.nameless(row.conversation for row in shown)
-
-
-def _rule(outlook: _Outlook) -> str:
+def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
-    rules, leaving = outlook.rules, outlook.leaving
     parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
     if leaving:
-        first = sum(row.days is not None and row.days < 1 for row in leaving)
+        first = sum(row.days < 1 for row in leaving)
         at_next = _("{count:,} at its next clean-up", count=first)
         parts.append(at_next if first else _("none at its next clean-up"))
-    if outlook.closing:
-        parts.append(
-            ngettext(
-                "closes 1 open session of automation and deletes it later",
-                "closes {count:,} open sessions of automation and deletes them later",
-                outlook.closing,
-                count=outlook.closing,
-            )
-        )
     if leaving and rules.pins_hold:
         parts.append(_("a pin protects, archiving does not"))
     elif leaving and rules.can_pin:
@@ -150,7 +106,7 @@ class RetentionScreen(ListScreen):
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
-    outlook: _Outlook | None = None
+    leaving: Sequence[ForecastRow] = ()
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
@@ -161,30 +117,27 @@ class RetentionScreen(ListScreen):
     async def read_rows(self) -> None:
         current, now = self.main.catalog, self.main.clock()
 
-        def look(store: OpenStore) -> _Outlook:
-            catalog = current if current.exact else store.catalog(now)
+        def look(store: OpenStore) -> tuple[RetentionRules, list[ForecastRow]]:
             rules = store.retention(now)
-            leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
-            return _Outlook(rules, catalog, leaving, len(rules.closing(catalog)))
+            leaving = rules.deletions(current if current.exact else store.catalog(now))
+            return rules, [ForecastRow(*each) for each in leaving]
 
-        self.outlook = outlook = await self.read(look)
-        self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
-        self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
+        rules, self.leaving = await self.read(look)
+        self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
+        self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
         self._show_axis()
-        forecasts = _Forecasts(outlook.leaving, self.main.details)
-        self.rows.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
+        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)
 
     def _show_axis(self) -> None:
         """Show how many conversations go on which day."""
-        if self.outlook is None or not self.is_whole:
+        if not self.is_whole:
             return
         axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
-        days = [row.days for row in self.outlook.leaving if row.days is not None]
-        at_row = now + row.days * DAY if row is not None and row.days is not None else None
-        axis.show(coming(days, axis.most, now), at_row)
+        at_row = now + row.days * DAY if row is not None else None
+        axis.show(coming([each.days for each in self.leaving], axis.most, now), at_row)
 
     @property
     def _row(self) -> ForecastRow | None:
@@ -201,7 +154,7 @@ class RetentionScreen(ListScreen):
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
         if isinstance(row, ForecastRow):
-            self.describe(row.forecast.reason, by_hand=by_hand)
+            self.describe(row.reason, by_hand=by_hand)
             self._show_axis()
 
     def chose(self, row: ListRow) -> None:
@@ -215,19 +168,14 @@ class RetentionScreen(ListScreen):
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
-        if self._row is not None and self.outlook is not None:
-            catalog, conversation = self.outlook.catalog, self._row.conversation
-            self.main.start_write(_copy_to_trash, self.main, catalog, conversation)
+        if self._row is not None:
+            self.main.start_write(_copy_to_trash, self.main, self._row.conversation.id)
 
 
-async def _copy_to_trash(context: Context, catalog: Catalog, conversation: Conversation) -> None:
-    store, location, now = context.store, context.location, context.clock()
-
-    def copy() -> Bundle:
-        trash, files = trash_folder(location), sessions_folder(location)
-        return copy_to_trash(store, catalog, [conversation], trash, now=now, sessions_folder=files)
-
-    bundle = await context.write(copy)
+async def _copy_to_trash(context: Context, session_id: str) -> None:
+    location = context.location
+    folders = trash_folder(location), sessions_folder(location)
+    bundle = await context.write(partial(copy_to_trash, context.store, session_id, *folders))
     context.say(
         _(
             "a copy is in the trash: {name}; restore it after Hermes has deleted the original",

@@ -7,7 +7,6 @@ only.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,8 +84,6 @@ class Axis(NamedTuple):
     measure: Measure
     is_estimated: bool = False
     """Bytes of some conversations are not measured yet, but estimated from their messages."""
-    later: tuple[int, float] | None = None
-    """How many conversations are beyond the end, and the time of the last, Unix seconds."""
 
     def time_at(self, x: float) -> float:
         """The time at a position of the axis, from 0 on the left to 1 on the right."""
@@ -180,21 +177,15 @@ def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: flo
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
-    """Return the axis of future days, in conversations that go; it ends before those that are far
-    off.
+    """Return the axis of future days, in conversations that go.
 
     `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most`
     columns fit.
     """
-    ordered = sorted(min(each, _MOST_DAYS) for each in days)
-    far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
-    shown = [each for each in ordered if each <= far_off]
+    moments = [now + min(each, _MOST_DAYS) * DAY for each in days]
     today = AxisShare(now, "goes", 0.0)  # the axis begins today
-    shares = [today, *(AxisShare(now + each * DAY, "goes", 1.0) for each in shown)]
-    end = now + (max(shown, default=0.0) + 1) * DAY
-    axis = make_axis(shares, Measure.CONVERSATIONS, most, end)
-    beyond = len(ordered) - len(shown)
-    return axis._replace(later=(beyond, now + ordered[-1] * DAY)) if beyond else axis
+    shares = [today, *(AxisShare(moment, "goes", 1.0) for moment in moments)]
+    return make_axis(shares, Measure.CONVERSATIONS, most, max(moments, default=now) + DAY)
 
 
 def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
@@ -282,8 +273,7 @@ class TimeAxis(Picture):
         return [self._title(axis, width), *([NOTHING, *row] for row in columns), [below]]
 
     def _title(self, axis: Axis, width: int) -> list[Cell]:
-        """Return the title, the legend, what is beyond the end, the cutoff, and its keys if there is
-        room."""
+        """Return the title, the legend, the cutoff, and its keys if there is room."""
         what = self._heading or _(axis.measure)
         what += _(", estimated") if axis.is_estimated else ""
         highest = max((sum(each.values()) for each in axis.columns), default=0.0)
@@ -293,16 +283,6 @@ class TimeAxis(Picture):
         for look, (sign, words) in _KINDS.items():
             if self._can_cut and any(each[look] for each in axis.columns):
                 cells += [Cell(sign, look), Cell(f" {_(words)}  ", "text")]
-        if axis.later is not None:
-            count, last = axis.later
-            text = ngettext(
-                "1 more later: {day}",
-                "{count:,} more later, until {day}",
-                count,
-                count=count,
-                day=formats.day_key(last),
-            )
-            cells.append(Cell(f"· {text}  ", "text"))
         used = sum(cell_len(cell.text) for cell in cells)
         cutoff = self._cutoff(width - used)
         if cutoff:
