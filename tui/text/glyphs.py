@@ -112,8 +112,7 @@ LEGENDS = (
     })),
     Legend(N_("Signs here"), "screens/insights", "insights", N_({
         "█": "a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱",
-        "·░▒▓█": "hours: from none to the busiest quarter",
-        "▲ ◂": "the chosen column, the chosen hour",
+        "▲": "the chosen column",
         "▼": "sorted by this column",
     })),
     Legend(N_("Signs here"), "screens/doctor", "doctor", N_({

@@ -154,7 +154,6 @@ def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:
     report = make_report(facts, by, period, now)
     by_time = report if by in UNITS else make_report(facts, unit, period, now)
     split = question.stack if by in UNITS else by
-    is_split = split not in ("", "hour")
-    parts = split_report(facts, unit, split, period, now) if is_split else {}
+    parts = split_report(facts, unit, split, period, now) if split else {}
     without_session = facts.without_session if period == "all" else 0
     return GroupedSums(question, facts.catalog, without_session, report, by_time, parts)

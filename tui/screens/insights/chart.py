@@ -1,18 +1,18 @@
 """The chart of stacked columns over time: the largest models or sources in colours of their own, all
-others in one; and the map of the week in shades.
+others in one.
 
-The chosen column or hour differs in shape, not only in colour: by a band and an arrow.
+The chosen column differs in shape, not only in colour: by a band and an arrow.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from textual.events import Click
 from textual.message import Message
 
@@ -20,9 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
-from ...text.calendar import weekday
 from ...widgets.stacked_columns import (
-    NOTHING,
     Cell,
     Part,
     Picture,
@@ -161,11 +159,6 @@ def make_chart(
 
 _SCALE = 7
 """Cells for the numbers on the left."""
-_DAY = 6
-"""Cells for the name of a day."""
-_MARGIN = Cell(" " * _DAY, "none")
-_UNUSED = "·"
-_SHADES = "░▒▓█"
 
 
 def lay_out(chart: Chart, width: int) -> range:
@@ -199,7 +192,7 @@ def axis(chart: Chart, shown: range, width: int) -> str:
 
 @dataclass
 class Chosen(Message):
-    """A column or an hour was clicked."""
+    """A column was clicked."""
 
     key: str
     """Of its group."""
@@ -267,75 +260,3 @@ class BarPlot(Picture):
         shown = lay_out(self._chart, self.room)
         index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
         self.post_message(Chosen(keys[shown[min(index, len(shown) - 1)]]))
-
-
-def quantiles(values: Iterable[float]) -> list[float]:
-    """Return the quartiles of the values above 0, rising and without duplicates; the last is the
-    maximum."""
-    positive = sorted(value for value in values if value > 0)
-    places = (-(-len(positive) * quarter // 4) - 1 for quarter in range(1, 5))
-    return sorted({positive[place] for place in places}) if positive else []
-
-
-class WeekPlot(Picture):
-    """Hours of the week as shades, with an arrow at the chosen one."""
-
-    NAME = "week"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"week--{look}" for look in ("none", "text", "used", "chosen", "arrow")
-    }
-
-    _values: Mapping[str, float] = {}
-    _chosen = _metric = ""
-
-    def show(self, values: Mapping[str, float], chosen: str, metric: str) -> None:
-        """Show values of a metric by hour of the week (`0-14` as of `sums.key_of`), one of them
-        chosen."""
-        self._values, self._chosen, self._metric = values, chosen, metric
-        self.redraw()
-
-    @property
-    def _step(self) -> int:
-        return max(1, (self.size.width - _DAY) // 24)
-
-    def draw_rows(self) -> list[list[Cell]]:
-        bounds = quantiles(self._values.values())
-        shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
-        room = 3 * self._step
-        hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
-        rows = [[_MARGIN, Cell(hours, "text")]]
-        for day in range(7):
-            row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "text")]
-            for hour in range(24):
-                key = f"{day}-{hour:02}"
-                value = self._values.get(key, 0.0)
-                shade = shades[bisect_left(bounds, value)] if value > 0 else _UNUSED
-                row += self._hour(key, shade)
-            rows.append(row)
-        return [*rows, self._legend(shades, bounds)]
-
-    def _hour(self, key: str, shade: str) -> list[Cell]:
-        """Return the cells of an hour, with an arrow at the chosen one."""
-        width, is_chosen = max(1, self._step - 1), key == self._chosen
-        text, look = (shade * width, "used") if shade != _UNUSED else (shade.ljust(width), "text")
-        cells = [Cell(text, "chosen" if is_chosen else look)]
-        if self._step > 1:
-            cells.append(Cell("◂", "arrow") if is_chosen else NOTHING)
-        return cells
-
-    def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
-        cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
-        for shade, bound in zip(shades, bounds, strict=True):
-            to = _("to {value}", value=printed(bound, self._metric))
-            cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
-        return cells
-
-    def on_click(self, event: Click) -> None:
-        """Choose an hour."""
-        event.stop()
-        content = event.get_content_offset(self)
-        if content is None:
-            return
-        hour, day = (content.x - _DAY) // self._step, content.y - 1
-        if 0 <= hour < 24 and 0 <= day < 7:
-            self.post_message(Chosen(f"{day}-{hour:02}"))

@@ -27,7 +27,7 @@ from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import OTHERS, OWN, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
+from .chart import OTHERS, OWN, STACKED, STACKS, BarPlot, Chosen, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
@@ -37,7 +37,6 @@ from .words import (
     period_notes,
     search_for,
     sums_lines,
-    value_of,
 )
 
 TABS = (
@@ -51,8 +50,8 @@ TABS = (
 )
 """Name and grouping; the empty grouping is by the unit of the chart."""
 _GROUPINGS = tuple(grouping for _name, grouping in TABS)
-_CHART_LINES, _WEEK_LINES = 18, 22
-"""The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
+_CHART_LINES = 18
+"""The fewest lines of a screen that shows the chart above the table."""
 
 _FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
 _EXAMPLES = (
@@ -112,7 +111,6 @@ class InsightsScreen(SubScreen):
         yield TextLine(id="costs")
         with Vertical(id="panes"):
             yield BarPlot(id="bars")
-            yield WeekPlot(id="week")
             yield TextLine(id="headings")
             yield GroupList(id="groups")
 
@@ -153,7 +151,7 @@ class InsightsScreen(SubScreen):
     def watch_answer(self, answer: GroupedSums) -> None:
         if answer.by != TOOL:
             self._natural = first_with_value(answer.report.total)
-        sums, costs = sums_lines(answer, self.size.width - 2)
+        sums, costs = sums_lines(answer)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
         self._show_table()
@@ -163,7 +161,7 @@ class InsightsScreen(SubScreen):
 
     def _show_head(self) -> None:
         question = self.question
-        notes = period_notes(question, self.metric, self.main.clock())
+        notes = period_notes(question, self.main.clock())
         if self.answer is not None and self.sums.is_outdated(self.answer.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(_("insights"), " · ".join(notes))
@@ -225,15 +223,9 @@ class InsightsScreen(SubScreen):
         answer, row, metric = self.answer, self._row, self.metric
         if answer is None:
             return
-        bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
-        current, is_week = row.group.key if row is not None else "", answer.by == "hour"
-        bars.display = not is_week and self.size.height >= _CHART_LINES
-        week.display = is_week and self.size.height >= _WEEK_LINES
-        if is_week:
-            values = {group.key: value_of(group, metric) for group in answer.report.rows}
-            week.show(values, current, metric)
-        else:
-            bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
+        bars, current = self.query_one(BarPlot), row.group.key if row is not None else ""
+        bars.display = self.size.height >= _CHART_LINES
+        bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
 
     @on(Chosen)
     def chosen(self, event: Chosen) -> None:

@@ -157,9 +157,9 @@ def group_rows(
     named = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
-    looks = Stacking(answer, metric).looks
+    looks, others = Stacking(answer, metric).looks, OTHERS if by in STACKS else OWN[0]
     rows = [
-        GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
+        GroupRow(group, table, looks.get(group.key, others), name)
         for group, name in zip(groups, named, strict=True)
     ]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]

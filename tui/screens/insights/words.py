@@ -6,8 +6,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
 from hermes_browse.store.insights.facts import UNKNOWN
 from hermes_browse.store.insights.sums import UNITS, Group, bucket_from, first_day
 from hermes_browse.store.text import one_line
@@ -98,37 +96,20 @@ def tick(by: str, key: str, this_year: int) -> str:
     return calendar.short_date(bucket) if bucket.year == this_year else calendar.full_date(bucket)
 
 
-def tokens_line(group: Group, width: int) -> str:
-    """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by
-    kind; conversations, messages and tokens if not all fit."""
-    tokens, many = group.tokens, len(group.conversations)
-    total = formats.number(tokens.total)
-    kinds = _(
-        "{fresh} input, {cached} cached, {out} output",
-        fresh=formats.number(tokens.input),
-        cached=formats.number(tokens.cache_read + tokens.cache_write),
-        out=formats.number(tokens.output),
+def tokens_line(group: Group) -> str:
+    """Return the usage in a sentence: conversations, messages, tokens by kind."""
+    tokens, count = group.tokens, formats.number
+    used = _(
+        "{count} tokens: {fresh} input, {cached} cached, {out} output",
+        count=count(tokens.total),
+        fresh=count(tokens.input),
+        cached=count(tokens.cache_read + tokens.cache_write),
+        out=count(tokens.output),
     )
-    reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
-    every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
-    used = _("{count} tokens: {kinds}", count=total, kinds=every)
-    begun = ngettext(
-        "1 session begun", "{count:,} sessions begun", group.sessions, count=group.sessions
-    )
-    messages = formats.counted(group.messages, "message")
-    whole = formats.joined(
-        formats.counted(many, "conversation"),
-        begun,
-        messages,
-        used if tokens.total else _("no tokens recorded"),
-    )
-    if cell_len(whole) <= width:
-        return whole
-    used = _("{count} tok: {kinds}", count=total, kinds=kinds)
     return formats.joined(
-        _("{count:,} convs", count=many),
+        _("{count:,} convs", count=len(group.conversations)),
         _("{count:,} msgs", count=group.messages),
-        used if tokens.total else _("no tok recorded"),
+        used if tokens.total else _("no tokens recorded"),
     )
 
 
@@ -180,24 +161,22 @@ def tools_line(group: Group) -> str:
     )
 
 
-def sums_lines(answer: GroupedSums, width: int) -> tuple[str, str]:
+def sums_lines(answer: GroupedSums) -> tuple[str, str]:
     """Return the sums and the cost of an answer, each in a sentence."""
     total = answer.report.total
     if answer.by == TOOL:
         return tools_line(total), _("No store records tokens or cost by tool.")
     cost_words = cost_line(total, answer.without_session)
-    return tokens_line(total, width), _("cost {sum}", sum=cost_words)
+    return tokens_line(total), _("cost {sum}", sum=cost_words)
 
 
-def period_notes(question: Question, metric: str, now: float) -> list[str]:
-    """Return the period of a question, when it begins, and the metric if no chart names it."""
+def period_notes(question: Question, now: float) -> list[str]:
+    """Return the period of a question, and when it begins."""
     notes = [_(_PERIODS[question.period])]
     day = first_day(question.period, now)
     if day is not None:
         since, month = _("since {day} {month} {year}"), _(calendar.MONTHS[day.month - 1])
         notes.append(since.format(day=day.day, month=month, year=day.year))
-    if question.by == "hour":
-        notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
     return notes
 
 
