@@ -224,7 +224,8 @@ async def test_hours_of_the_week(path):
             "Tuesday, two days ago at the same hour"
         )
         assert "Tue 20:00–21:00" in browser.text("#groups")
-        assert "messages by day" in browser.text("#bars") and heights(browser)[-3:] == [6, 0, 2]
+        assert "messages by day   █ Tue 20:00–21:00" in browser.text("#bars")
+        assert heights(browser)[-3:] == [6, 0, 2]
         await browser.press("m", "m")
         assert "cost by day" in browser.text("#bars")
         await browser.press("m", "m")

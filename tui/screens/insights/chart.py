@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -31,7 +32,7 @@ from ...widgets.stacked_columns import (
     stack,
 )
 from .adding_up import GroupedSums
-from .words import by_name, printed, tick, value_of
+from .words import by_name, label, printed, tick, value_of
 
 _NAME = 40
 """Cells of a name in the legend."""
@@ -146,10 +147,11 @@ def make_chart(
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
     stacking = Stacking(answer, metric, "" if is_column else current)
     columns = list(map(stacking.at, keys))
+    names = {"conversation": name_of, "hour": partial(label, "hour")}
     return Chart(
         labels=[tick(unit, key, this_year) for key in keys],
         columns=columns,
-        legend=stacking.legend(columns, name_of if answer.by == "conversation" else None),
+        legend=stacking.legend(columns, names.get(answer.by)),
         chosen=keys.index(current) if is_column and current in keys else -1,
         metric=metric,
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
