@@ -134,18 +134,6 @@ def _terminal_problems(term: Mapping[str, object]) -> Iterator[StoreProblem]:
         )
         remedy = _("Set TERM, for example to xterm-256color.")
         yield StoreProblem("warning", "terminal-dumb", text, remedy)
-    elif term["colors"] not in ("none", "truecolor", "24bit"):
-        text = _(
-            "The terminal does not say that it has true colours, so the first rows are not painted ahead."
-        )
-        remedy = _("Set COLORTERM=truecolor where it has them.")
-        yield StoreProblem("info", "no-truecolor", text, remedy)
-    columns, rows = int(str(term["columns"])), int(str(term["rows"]))
-    if columns < 80 or rows < 24:
-        text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
-        remedy = _("Make it larger, or its letters smaller.")
-        small = text.format(columns=columns, rows=rows)
-        yield StoreProblem("info", "terminal-small", small, remedy)
 
 
 def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[StoreProblem]:
@@ -310,4 +298,4 @@ def _terminal_words(term: Mapping[str, object]) -> str:
         _("in {program}", program=term["multiplexer"]) if term["multiplexer"] else "",
         _("over SSH") if term["ssh"] else "",
     ]
-    return _(", ").join(part for part in parts if part)
+    return formats.listed(*parts)

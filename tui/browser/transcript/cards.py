@@ -21,7 +21,7 @@ from hermes_browse.store.messages.details import Details
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, pgettext
 
 from ...settings.keys.screen_commands import DETAILS, RAW
 from ...text import formats, sentences
@@ -91,43 +91,29 @@ def _ended(conversation: Conversation, now: float) -> Row:
 
 
 def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
-    tokens = conversation.tokens
+    tokens, size = conversation.tokens, details.live_bytes + details.prompt_bytes
     if tokens.total:
-        yield (_("tokens"), _("{count:,} in all", count=tokens.total))
-        seen = tokens.input + tokens.cache_read + tokens.cache_write
-        share = tokens.cache_read / seen if seen else 0.0
-        sent = formats.joined(
-            _("{count:,} uncached", count=tokens.input),
-            _("{count:,} from cache", count=tokens.cache_read),
-            _("{share:.0%} of what was sent", share=share) if share else "",
+        reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
+        parts = (
+            f"{tokens.total:,}",
+            sentences.token_kinds(tokens),
+            _("{count} of it reasoning", count=reasoning) if reasoning else "",
         )
-        yield (f"  {_('sent')}", sent)
-        if tokens.cache_write:
-            yield ("", _("{count:,} written to cache", count=tokens.cache_write))
-        reasoning = tokens.reasoning
-        of_it = _("{count:,} of them reasoning", count=reasoning) if reasoning else ""
-        written = formats.joined(f"{tokens.output:,}", of_it)
-        yield (f"  {pgettext('tokens', 'written')}", written)
-    if details.api_calls:
-        yield (_("requests"), f"{details.api_calls:,}")
-    size = details.live_bytes + details.prompt_bytes
-    if details.live_images:
-        sentence = ngettext(
-            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
-            "{messages}, {size} and {count:,} messages with images: "
-            "about {tokens} tokens (guessed, {bytes} bytes each)",
-            details.live_images,
-        )
-    else:
-        sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
-    context = sentence.format(
-        messages=formats.counted(details.live_rows, "message"),
-        size=formats.size(size),
-        count=details.live_images,
+        yield (_("tokens"), formats.joined(*parts))
+    yield (_("requests"), f"{details.api_calls:,}" if details.api_calls else "")
+    images = details.live_images
+    context = formats.listed(
+        formats.counted(details.live_rows, "message"),
+        formats.counted(images, "illustrated") if images else "",
+        formats.size(size),
+    )
+    words = _(
+        "{context}: about {tokens} tokens (guessed, {bytes} bytes each)",
+        context=context,
         tokens=formats.number(size / formats.BYTES_PER_TOKEN),
         bytes=formats.BYTES_PER_TOKEN,
     )
-    yield (_("live context"), context)
+    yield (_("live context"), words)
 
 
 def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
@@ -178,8 +164,8 @@ def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
 
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
-    parts = _(", ").join(
-        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
+    parts = formats.listed(
+        *(f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items())
     )
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield (_("messages"), sentence.format(count=shown, parts=parts))
@@ -222,7 +208,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     yield (_("branch"), conversation.git_branch or "")
     family = {"branch": conversation.branches, "subagent": conversation.subagents}
     counts = (formats.counted(count, noun) for noun, count in family.items() if count)
-    yield (_("family"), _(", ").join(counts))
+    yield (_("family"), formats.listed(*counts))
 
 
 def _identity(conversation: Conversation) -> Iterator[Row]:

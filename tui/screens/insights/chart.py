@@ -7,7 +7,7 @@ The chosen column differs in shape, not only in colour: by a band and an arrow.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -147,7 +147,10 @@ def make_chart(
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
     stacking = Stacking(answer, metric, "" if is_column else current)
     columns = list(map(stacking.at, keys))
-    names = {"conversation": name_of, "hour": partial(label, "hour")}
+    names: Mapping[str, Callable[[str], str]] = {
+        "conversation": name_of,
+        "hour": partial(label, "hour"),
+    }
     return Chart(
         labels=[tick(unit, key, this_year) for key in keys],
         columns=columns,

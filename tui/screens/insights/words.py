@@ -11,7 +11,7 @@ from hermes_browse.store.insights.sums import UNITS, Group, bucket_from, first_d
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...text import calendar, formats
+from ...text import calendar, formats, sentences
 from .adding_up import TOOL, GroupedSums, Question
 
 _PERIODS = {
@@ -98,14 +98,9 @@ def tick(by: str, key: str, this_year: int) -> str:
 
 def tokens_line(group: Group) -> str:
     """Return the usage in a sentence: conversations, messages, tokens by kind."""
-    tokens, count = group.tokens, formats.number
-    used = _(
-        "{count} tokens: {fresh} input, {cached} cached, {out} output",
-        count=count(tokens.total),
-        fresh=count(tokens.input),
-        cached=count(tokens.cache_read + tokens.cache_write),
-        out=count(tokens.output),
-    )
+    tokens = group.tokens
+    kinds = sentences.token_kinds(tokens)
+    used = _("{count} tokens: {kinds}", count=formats.number(tokens.total), kinds=kinds)
     return formats.joined(
         _("{count:,} convs", count=len(group.conversations)),
         _("{count:,} msgs", count=group.messages),
