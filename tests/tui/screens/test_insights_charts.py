@@ -50,7 +50,7 @@ def test_parts_are_never_more_than_the_sum():
     hides no part."""
     whole = [Group("d", sessions=3)]
     parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
-    question, none = Question("", "30d", "day", "model"), Catalog((), 0.0)
+    question, none = Question("", "30d", "day"), Catalog((), 0.0)
     report = Report("day", whole[0], tuple(whole))
     answer = GroupedSums(question, none, 0, report, report, parts)
     stacking = Stacking(answer, "sessions", "m5")

@@ -309,18 +309,14 @@ async def test_news_wait_for_f5(path):
 
 
 async def test_columns_are_stacked(path):
-    """By model, by source, or not at all; where lines are models they are the parts."""
+    """By model over time, else by the lines of the table."""
     async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
         assert names(browser) == ["two", "one"]
-        await browser.press("s")
-        assert names(browser) == ["telegram", "cli"]
-        assert "by source" in browser.status
-        await browser.press("s")
-        assert not names(browser) and "not stacked" in browser.status
-        await browser.press("2", "s")
-        assert "the lines of the table" in browser.status
+        await browser.press("2")
         assert names(browser) == ["two", "one"]
+        await browser.press("3")
+        assert names(browser) == ["telegram", "cli"]
 
 
 async def test_nothing_at_all(tmp_path):

@@ -41,8 +41,6 @@ class Question(NamedTuple):
     period: str
     unit: str
     """One column of the chart: day, week or month."""
-    stack: str
-    """By what columns are stacked if the grouping is by time; empty for not at all."""
 
     @property
     def by(self) -> str:
@@ -61,7 +59,7 @@ class GroupedSums(NamedTuple):
     by_time: Report
     """All groups together."""
     parts: Mapping[str, Mapping[str, Group]]
-    """By group, or by what columns are stacked by: the sums by time."""
+    """By group, or by model if the groups are times: the sums by time."""
 
     @property
     def by(self) -> str:
@@ -153,7 +151,6 @@ def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:
     by, period, unit = question.by, question.period, question.unit
     report = make_report(facts, by, period, now)
     by_time = report if by in UNITS else make_report(facts, unit, period, now)
-    split = question.stack if by in UNITS else by
-    parts = split_report(facts, unit, split, period, now) if split else {}
+    parts = split_report(facts, unit, "model" if by in UNITS else by, period, now)
     without_session = facts.without_session if period == "all" else 0
     return GroupedSums(question, facts.catalog, without_session, report, by_time, parts)

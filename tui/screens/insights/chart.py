@@ -18,7 +18,7 @@ from textual.events import Click
 from textual.message import Message
 
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
 from ...widgets.stacked_columns import (
@@ -44,13 +44,8 @@ OTHERS, PICKED = "others", "picked"
 """Looks of all others together, and of a part that is not one of the largest but is under the
 cursor."""
 LOOKS = (*OWN, OTHERS, PICKED)
-STACKS = ("model", "source", "")
-"""By what columns of time can be stacked; empty for not at all."""
-STACKED = {
-    "model": N_("Columns are stacked by model."),
-    "source": N_("Columns are stacked by source."),
-    "": N_("Columns are not stacked."),
-}
+STACKS = ("model", "source")
+"""Groupings of which the largest groups have colours of their own."""
 
 
 class Chart(NamedTuple):

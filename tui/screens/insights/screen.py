@@ -27,7 +27,7 @@ from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import OTHERS, OWN, STACKED, STACKS, BarPlot, Chosen, make_chart
+from .chart import OTHERS, OWN, BarPlot, Chosen, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
@@ -53,7 +53,7 @@ _GROUPINGS = tuple(grouping for _name, grouping in TABS)
 _CHART_LINES = 18
 """The fewest lines of a screen that shows the chart above the table."""
 
-_FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
+_FIRST = Question("", "30d", NATURAL_UNITS["30d"])
 _EXAMPLES = (
     (
         N_("tokens and cost"),
@@ -283,13 +283,6 @@ class InsightsScreen(SubScreen):
 
     def action_unit(self) -> None:
         self.question = self.question._replace(unit=following(UNITS, self.question.unit))
-
-    def action_stack(self) -> None:
-        if self.question.grouping:
-            self.say(_("Columns are stacked by the lines of the table."))
-            return
-        self.question = self.question._replace(stack=following(STACKS, self.question.stack))
-        self.say(_(STACKED[self.question.stack]))
 
     def action_metric(self) -> None:
         by = self.question.by

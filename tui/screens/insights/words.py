@@ -170,8 +170,7 @@ def period_notes(question: Question, now: float) -> list[str]:
     notes = [_(_PERIODS[question.period])]
     day = first_day(question.period, now)
     if day is not None:
-        since, month = _("since {day} {month} {year}"), _(calendar.MONTHS[day.month - 1])
-        notes.append(since.format(day=day.day, month=month, year=day.year))
+        notes.append(_("since {day}", day=calendar.full_date(day)))
     return notes
 
 

@@ -140,7 +140,6 @@ INSIGHTS = at(
         "measure", "m", "measure", "metric", "What is measured: cost, tokens, messages, sessions"
     ),
     Shown("day-week-month", "b", "day/week/month", "unit", "Columns of days, weeks or months"),
-    Shown("stack", "s", "stack", "stack", "Stack columns by model, by source, or not at all"),
     Shown("next", "tab", "next", "tab(1)", "Next grouping"),
     Command("previous", "shift+tab", "previous", "tab(-1)", "Previous grouping"),
     Command("", "1", "time", "choose(0)", "Group by time"),
