@@ -145,22 +145,21 @@ def clip_line(line: Line, width: int) -> Line:
     return clipped
 
 
-def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """Add a look to ranges of a line: half-open, in code points of its text, in order, apart."""
-    if not ranges:
-        return line
+def light(line: Line, ranges: Sequence[tuple[int, int]], looks: Sequence[str]) -> Line:
+    """Add a look to each of some ranges of a line: half-open, in code points of its text, in order,
+    apart."""
     edges = [0, *chain.from_iterable(ranges), len(line_text(line))]
     parts = slice_spans(line, pairwise(edges))
     return [
-        (text, f"{looks} {look}" if number % 2 else looks)
+        (text, f"{before} {looks[number // 2]}" if number % 2 else before)
         for number, part in enumerate(parts)
-        for text, looks in part
+        for text, before in part
     ]
 
 
 def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:
     """Return a text of a list in its look, with that of a hit instead in some ranges."""
-    lit = light([(text, look)], ranges, "hit")
+    lit = light([(text, look)], ranges, ["hit"] * len(ranges))
     return [(part, looks.rpartition(" ")[2]) for part, looks in lit]
 
 

@@ -183,10 +183,7 @@ def axis(chart: Chart, shown: range, width: int) -> str:
         wanted = [(0, labels[0]), (last, labels[-1]), *wanted]
     if chart.chosen in shown:
         index = shown.index(chart.chosen)
-        label, middle = labels[index], (places[index] + places[index + 1] - free - 1) // 2
-        before = max(middle - cell_len(label) - 1, 0)
-        is_room = middle + cell_len(label) + 2 <= width
-        wanted.insert(0, (middle, f"▲ {label}") if is_room else (before, f"{label} ▲"))
+        wanted.insert(0, ((places[index] + places[index + 1] - free - 1) // 2, "▲"))
     return place_labels(wanted, width)
 
 
