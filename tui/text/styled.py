@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 
@@ -29,18 +30,9 @@ TAB = "    "
 
 
 def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    start, length = 0, len(text)
-    while length - start > width:
-        cut = text.rfind(" ", start + 1, start + width + 1)
-        if cut <= start:
-            ranges.append((start, start + width))
-            start += width
-        else:
-            ranges.append((start, cut))
-            start = cut + 1
-    ranges.append((start, length))
-    return ranges
+    # As many characters as there is room for, up to a space or the end; else a word is cut.
+    lines = re.finditer(rf"(.{{1,{width}}})(?: |$)|(.{{{width}}})", text)
+    return [line.span(line.lastindex or 0) for line in lines]
 
 
 def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
@@ -77,9 +69,10 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
         width: Cells, at least 2.
     """
     width = max(width, 2)
-    if text.isascii():
-        return _breaks_ascii(text, width)
-    return _breaks_wide(text, width) if cell_len(text) > width else [(0, len(text))]
+    is_ascii = text.isascii()
+    if (len(text) if is_ascii else cell_len(text)) <= width:
+        return [(0, len(text))]
+    return _breaks_ascii(text, width) if is_ascii else _breaks_wide(text, width)
 
 
 def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Line]:

@@ -10,7 +10,6 @@ from builders import DAY, make_store
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Tokens
-from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
 from hermes_browse.tui.screens.insights.chart import (
     OTHERS,
     OWN,
@@ -20,8 +19,15 @@ from hermes_browse.tui.screens.insights.chart import (
     axis,
     lay_out,
 )
+from hermes_browse.tui.screens.insights.sums import (
+    GroupedSums,
+    Question,
+    cost,
+    cost_line,
+    label,
+    tokens_line,
+)
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
-from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
@@ -110,21 +116,6 @@ def test_the_plots_are_loaded_with_the_screen_alone():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert ended.stdout.split() == ["False", "True"]
-
-
-def test_searches():
-    """What is asked for, and what cannot be."""
-    assert search_for("month", "2026-03", "all", NOW).query == "on:2026-03"
-    assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
-    assert search_for("project", "/my work", "all", NOW) == (
-        'cwd:"/my work"',
-        "longer names match",
-    )
-    assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
-    assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
-    for by, key in (("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')):
-        found = search_for(by, key, "all", NOW)
-        assert not found.query and "cannot" in found.note
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])

@@ -1,10 +1,9 @@
-"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, /
-searches for it."""
+"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them."""
 
 import time
 
 import pytest
-from browsing import NOW, browsing, demo_app, on_demo, on_store, rows_of
+from browsing import NOW, browsing, demo_app, on_store
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 from trashing import execute, rows
@@ -18,7 +17,6 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.chart import BarPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
-from hermes_browse.tui.screens.insights.words import search_for
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
@@ -216,7 +214,7 @@ async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
 
 
 async def test_hours_of_the_week(path):
-    """Enter shows what a search could not; / says so."""
+    """Enter shows what is behind one."""
     async with on_store(path, NOW) as browser:
         await browser.press("I", "6")
         row = lines(browser)[0]
@@ -230,46 +228,8 @@ async def test_hours_of_the_week(path):
         assert "cost by day" in browser.text("#bars")
         await browser.press("m", "m")
         assert lines(browser)[0].group.key == "1-20"
-        await browser.press("slash")
-        assert "cannot ask for an hour" in browser.status
         await browser.press("enter")
         assert behind(browser) == {"b", "c"}
-
-
-@pytest.mark.parametrize(
-    "keys, query", [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
-)
-async def test_the_search_for_a_line(path, keys, query):
-    """It is typed into the box of the main screen, and finds the same conversations."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("I", *keys)
-        wanted = lines(browser)[0].group.conversations
-        await browser.press("slash")
-        assert (
-            isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
-        )
-        rows = rows_of(browser)
-        assert {
-            row.conversation.root_id for row in rows if isinstance(row, ConversationRow)
-        } == wanted
-
-
-@pytest.mark.slow
-async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path):
-    """Of a model: behind the count in the status line, until something else is asked."""
-    async with on_demo(tmp_path, (80, 24)) as browser:
-        await browser.press("I", *["right_square_bracket"] * 4)
-        for number in range(1, 7):
-            await browser.press(str(number))
-            if lines(browser)[0].by == "model":
-                break
-        await browser.press("slash")
-        word = search_for("model", "any", "all", NOW).note
-        assert word and word in browser.status
-        assert browser.status.split()[0] == f"{len(browser.screen.rows):,}"
-        browser.screen.box.value += " cookie "
-        await browser.settle()
-        assert word not in browser.status
 
 
 async def test_the_demo_as_sql_counts_it(tmp_path):
@@ -325,7 +285,7 @@ async def test_nothing_at_all(tmp_path):
     async with on_store(path, NOW, (80, 24)) as browser:
         await browser.press("I")
         assert "] looks further back" in browser.text("#groups")
-        await browser.press("enter", "slash", "2", "4", "6")
+        await browser.press("enter", "2", "4", "6")
         assert "] looks further back" in browser.text("#groups")
         await browser.press("question_mark")
         assert isinstance(browser.app.screen, HelpCard) and "shorter period" in browser.card()

@@ -31,8 +31,7 @@ from ...widgets.stacked_columns import (
     runs,
     stack,
 )
-from .adding_up import GroupedSums
-from .words import by_name, label, printed, tick, value_of
+from .sums import GroupedSums, by_name, label, printed, tick, value_of
 
 _NAME = 40
 """Cells of a name in the legend."""

@@ -26,18 +26,20 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
-from .adding_up import TOOL, AddingUp, GroupedSums, Question
 from .chart import OTHERS, OWN, BarPlot, Chosen, make_chart
-from .sums_table import GroupRow, group_rows, newest_first
-from .words import (
+from .sums import (
     METRICS,
+    TOOL,
     TOOL_METRICS,
+    AddingUp,
+    GroupedSums,
+    Question,
     first_with_value,
     label,
     period_notes,
-    search_for,
     sums_lines,
 )
+from .sums_table import GroupRow, group_rows, newest_first
 
 TABS = (
     (N_("time"), ""),
@@ -293,16 +295,6 @@ class InsightsScreen(SubScreen):
     def action_reload(self) -> None:
         self.sums.forget()
         self.watch_question()
-
-    def action_search(self) -> None:
-        if (row := self._row) is None:
-            return
-        search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
-        if not search.query:
-            self.say(_("{why}: Enter shows the conversations", why=search.note))
-            return
-        self.dismiss(None)
-        self.main.search_for(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
         if (row := self.behind) is not None:

@@ -16,9 +16,8 @@ from ...text import formats
 from ...text.styled import Line, line_width
 from ...text.styled import bar as draw_bar
 from ...widgets.list_rows import Column, Columns, NoteRow
-from .adding_up import GroupedSums
 from .chart import OTHERS, OWN, STACKS, Stacking
-from .words import by_name, cost, cost_line, label, value_of
+from .sums import GroupedSums, by_name, cost, cost_line, label, value_of
 
 _MOST_CONVERSATIONS = 200
 _LEAST_BAR = 8

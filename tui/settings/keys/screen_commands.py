@@ -149,7 +149,6 @@ INSIGHTS = at(
     Command("", "5", "directory", "choose(4)", "Group by directory"),
     Command("", "6", "hours", "choose(5)", "Group by hours"),
     Command("", "7", "biggest", "choose(6)", "Group by conversation"),
-    Shown("search", "slash", "search", "search", "The search for this line, in the list"),
     Command("reload", "f5", "reload", "reload", "Read the store again"),
     *_EVERY,
 )
