@@ -189,28 +189,6 @@ async def test_by_model_source_and_directory(path):
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
         assert {row.group.key for row in lines(browser)} == {"/src", "unknown"}
-        await browser.press("7")
-        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], (
-            "tokens, as asked for before"
-        )
-        assert [values for _name, values in parts(browser)] == [[3040, 0, 0], [10, 0, 1500]]
-        assert "Chat b" in browser.text("#groups")
-
-
-async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
-    """By its first words, not by its id."""
-    told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
-    path = make_store(
-        tmp_path / "state.db",
-        "31",
-        [session("20260101_000000_abcdef", 1, title=None, input_tokens=9), session("b", 1)],
-        told,
-    )
-    async with on_store(path, NOW, (160, 40)) as browser:
-        await browser.press("I", "7", "m")
-        assert "Move the tests to pytest" in browser.text("#groups")
-        legend = browser.text("#bars")
-        assert "Move the tests to pytest" in legend and "20260101_000000" not in legend
 
 
 async def test_hours_of_the_week(path):

@@ -19,7 +19,7 @@ from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
@@ -78,16 +78,10 @@ def _words(texts: Mapping[str, str], code: str) -> str:
     return _(texts[code]) if code in texts else code
 
 
-def _ended(conversation: Conversation, now: float) -> Row:
-    tip, status = conversation.tip, conversation.status
-    reason = why = formats.end_reason(tip.end_reason)
-    if tip.end_reason and reason != tip.end_reason:
-        why += f" ({tip.end_reason})"
-    if tip.ended_at is None:
-        state = _("no messages") if status is Status.EMPTY else formats.status(status)
-        return pgettext("session", "state"), formats.joined(state, why if reason else "")
-    ended = _when(tip.ended_at, now)
-    return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
+def _why_ended(conversation: Conversation) -> str:
+    stored = conversation.tip.end_reason or ""
+    words = formats.end_reason(stored)
+    return f"{words} ({stored})" if words != stored else words
 
 
 def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
@@ -201,7 +195,9 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     yield (_("started"), _when(conversation.root.started_at, now))
     yield (_("last active"), _when(conversation.last_active, now))
     yield (_("read in Hermes"), _when(as_time(facts.get("last_read_at")), now))
-    yield _ended(conversation, now)
+    state = formats.status(conversation.status)
+    yield (pgettext("session", "state"), formats.joined(state, _why_ended(conversation)))
+    yield (pgettext("session", "ended"), _when(conversation.tip.ended_at, now))
     yield (_("doing"), facts.get("last_activity_description", ""))
     yield (_("directory"), conversation.cwd or "")
     yield (_("repository"), facts.get("git_repo_root", ""))

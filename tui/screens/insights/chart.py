@@ -7,17 +7,15 @@ The chosen column differs in shape, not only in colour: by a band and an arrow.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual.events import Click
 from textual.message import Message
 
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
@@ -33,8 +31,6 @@ from ...widgets.stacked_columns import (
 )
 from .sums import GroupedSums, by_name, label, printed, tick, value_of
 
-_NAME = 40
-"""Cells of a name in the legend."""
 _LEAST = 1e-9
 """What is less is a rounding error, and no part."""
 OWN = ("series-1", "series-2", "series-3", "series-4")
@@ -76,6 +72,7 @@ class Stacking:
 
     def __init__(self, answer: GroupedSums, metric: str, picked: str = "") -> None:
         self._whole = {group.key: value_of(group, metric) for group in answer.by_time.rows}
+        self._by = answer.by
         is_alone = not answer.is_by_time and answer.by not in STACKS
         self._parts = {
             key: {when: value_of(group, metric) for when, group in groups.items()}
@@ -106,49 +103,34 @@ class Stacking:
         parts = [(look, values[key] * share) for key, look in self.looks.items()]
         return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
-    def legend(
-        self, columns: Sequence[Sequence[Part]], name_of: Callable[[str], str] | None = None
-    ) -> list[tuple[str, str]]:
-        """Return look and name of each kind of part that columns have, lowest first.
-
-        `name_of` returns the name of a part; without it the name is made of its key.
-        """
+    def legend(self, columns: Sequence[Sequence[Part]]) -> list[tuple[str, str]]:
+        """Return look and name of each kind of part that columns have, lowest first."""
         if not self._parts:
             return []
-        keys = list(self.looks)
-        names = [one_line(name_of(key), _NAME) for key in keys] if name_of else _short(keys)
+        names = _short([label(self._by, key) for key in self.looks])
         rest = ngettext("1 other", "{count:,} others", self._others, count=self._others)
         kinds = [*zip(self.looks.values(), names, strict=True), (OTHERS, rest)]
         there = {look for parts in columns for look, value in parts if value > _LEAST}
         return [kind for kind in kinds if kind[0] in there] or kinds[:1]
 
 
-def _short(keys: Sequence[str]) -> list[str]:
+def _short(names: Sequence[str]) -> list[str]:
     """Return names for the legend: the part after the last slash (`gpt-5` of `openai/gpt-5`) if
     these are unique."""
-    names = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
-    return names if len(set(names)) == len(names) else [one_line(key, 100) for key in keys]
+    short = [name.rstrip("/").rpartition("/")[2] or name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
 
 
-def make_chart(
-    answer: GroupedSums, metric: str, current: str, now: float, name_of: Callable[[str], str]
-) -> Chart:
-    """Make the chart of an answer: the current group is a chosen column, or the lowest part of all.
-
-    `name_of` returns the name of a conversation.
-    """
+def make_chart(answer: GroupedSums, metric: str, current: str, now: float) -> Chart:
+    """Make the chart of an answer: the current group is a chosen column, or the lowest part of all."""
     unit, is_column = answer.question.unit, answer.is_by_time
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
     stacking = Stacking(answer, metric, "" if is_column else current)
     columns = list(map(stacking.at, keys))
-    names: Mapping[str, Callable[[str], str]] = {
-        "conversation": name_of,
-        "hour": partial(label, "hour"),
-    }
     return Chart(
         labels=[tick(unit, key, this_year) for key in keys],
         columns=columns,
-        legend=stacking.legend(columns, names.get(answer.by)),
+        legend=stacking.legend(columns),
         chosen=keys.index(current) if is_column and current in keys else -1,
         metric=metric,
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),

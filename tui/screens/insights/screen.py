@@ -48,7 +48,6 @@ TABS = (
     (N_("tool"), TOOL),
     (N_("directory"), "project"),
     (N_("hours"), "hour"),
-    (N_("biggest"), "conversation"),
 )
 """Name and grouping; the empty grouping is by the unit of the chart."""
 _GROUPINGS = tuple(grouping for _name, grouping in TABS)
@@ -177,30 +176,15 @@ class InsightsScreen(SubScreen):
         answer = self.answer
         if answer is None:
             return
-        rows = group_rows(answer, self.metric, self._title)
-        self.rows.show(FixedRows(rows))
+        self.rows.show(FixedRows(group_rows(answer, self.metric)))
         self._show_head()
         self.heads_shown()
         self._show_plot()
-        if answer.by == "conversation":
-            keys = (row.group.key for row in rows if isinstance(row, GroupRow))
-            nameless = self.main.details.nameless(map(answer.catalog.conversation, keys))
-            self.read_names(nameless, "conversations")
-
-    def names_read(self) -> None:
-        super().names_read()
-        if self.question.by == "conversation" and self.behind is None:
-            self._show_table()
 
     def heads_shown(self) -> None:
         width, row = self.rows.scrollable_content_region.width, self.rows.current
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         self.show_line("headings", text)
-
-    def _title(self, root_id: str) -> str:
-        assert self.answer is not None  # it has the conversation
-        conversation = self.answer.catalog.conversation(root_id)
-        return formats.name(self.main.details.complete(conversation)[0])
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
@@ -227,7 +211,7 @@ class InsightsScreen(SubScreen):
             return
         bars, current = self.query_one(BarPlot), row.group.key if row is not None else ""
         bars.display = self.size.height >= _CHART_LINES
-        bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
+        bars.show(make_chart(answer, metric, current, self.main.clock()))
 
     @on(Chosen)
     def chosen(self, event: Chosen) -> None:
@@ -256,10 +240,8 @@ class InsightsScreen(SubScreen):
         elif isinstance(row, JobRow):
             self._opened ^= {row.name}
             self.watch_behind(self.behind)
-        elif isinstance(row, GroupRow) and row.by != "conversation":
+        elif isinstance(row, GroupRow):
             self.behind = row
-        elif isinstance(row, GroupRow) and self.answer is not None:
-            self.read_conversation(self.answer.catalog.conversation(row.group.key))
 
     # Keys
 

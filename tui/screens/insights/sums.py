@@ -180,7 +180,6 @@ _BY = {
     "source": N_("source"),
     "model": N_("model"),
     "tool": N_("tool"),
-    "conversation": N_("conversation"),
 }
 
 

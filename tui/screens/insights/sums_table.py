@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -19,7 +18,6 @@ from ...widgets.list_rows import Column, Columns, NoteRow
 from .chart import OTHERS, OWN, STACKS, Stacking
 from .sums import GroupedSums, by_name, cost, cost_line, label, value_of
 
-_MOST_CONVERSATIONS = 200
 _LEAST_BAR = 8
 """Cells; with less room there is no bar."""
 
@@ -137,23 +135,15 @@ class GroupRow(NamedTuple):
         return " · ".join([name, _("cost {sum}", sum=cost_line(group, 0))])
 
 
-def group_rows(
-    answer: GroupedSums, metric: str, name_of: Callable[[str], str]
-) -> list[GroupRow | NoteRow]:
-    """Make sorted rows: times newest first, other groups by value of the metric, as are the bars.
-
-    `name_of` returns the name of a conversation.
-    """
+def group_rows(answer: GroupedSums, metric: str) -> list[GroupRow | NoteRow]:
+    """Make sorted rows: times newest first, other groups by value of the metric, as are the bars."""
     by, groups = answer.by, list(answer.report.rows)
     if answer.is_by_time:
         groups.sort(key=lambda group: (bucket_from(group.key, by) is not None, group.key))
         groups.reverse()
     else:
         groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
-    is_named = by == "conversation"
-    groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
-    names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
-    named = [one_line(name, 300) for name in names]
+    named = [label(by, group.key) for group in groups]
     most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
     looks, others = Stacking(answer, metric).looks, OTHERS if by in STACKS else OWN[0]

@@ -148,7 +148,6 @@ INSIGHTS = at(
     Command("", "4", "tool", "choose(3)", "Group by tool"),
     Command("", "5", "directory", "choose(4)", "Group by directory"),
     Command("", "6", "hours", "choose(5)", "Group by hours"),
-    Command("", "7", "biggest", "choose(6)", "Group by conversation"),
     Command("reload", "f5", "reload", "reload", "Read the store again"),
     *_EVERY,
 )
