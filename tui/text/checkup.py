@@ -216,66 +216,66 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
-    every = [*_store_facts(checkup), *_hermes_facts(checkup), *_facts_here(checkup)]
+    every = [*_store_facts(checkup), *_facts_around(checkup)]
     return [(name, text) for name, text in every if text]
 
 
-def _store_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
-    summary, size = checkup.summary, formats.size
-    yield _("store"), str(summary.path)
-    yield _("profile"), summary.profile or ""
-    if summary.sessions is not None:
-        holds = _(
-            "{sessions:,} sessions, {messages:,} messages",
-            sessions=summary.sessions,
-            messages=summary.messages or 0,
-        )
-        yield _("holds"), holds
-    if summary.schema_version is not None:
-        yield _("schema"), str(summary.schema_version)
-    if summary.journal_mode is not None:
-        mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
-        yield _("journal mode"), mode.format(mode=summary.journal_mode)
-    yield (
-        _("size"),
-        _("{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)),
-    )
-    if checkup.free is not None:
-        yield _("disk"), _("{size} free", size=size(checkup.free))
-    if summary.sessions is not None:
-        yield _("search index"), _index(checkup.search)
+def _store_facts(checkup: Checkup) -> list[tuple[str, str]]:
+    summary, free = checkup.summary, checkup.free
+    mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
+    holds = _("{sessions:,} sessions, {messages:,} messages")
+    sizes = _("{size}, write-ahead log {wal}")
+    is_read = summary.sessions is not None
+    return [
+        (_("store"), str(summary.path)),
+        (_("profile"), summary.profile or ""),
+        (
+            _("holds"),
+            holds.format(sessions=summary.sessions, messages=summary.messages or 0)
+            if is_read
+            else "",
+        ),
+        (_("schema"), str(summary.schema_version or "")),
+        (
+            _("journal mode"),
+            mode.format(mode=summary.journal_mode) if summary.journal_mode else "",
+        ),
+        (
+            _("size"),
+            sizes.format(size=formats.size(summary.size), wal=formats.size(summary.wal_size)),
+        ),
+        (_("disk"), _("{size} free", size=formats.size(free)) if free is not None else ""),
+        (_("search index"), _index(checkup.search) if is_read else ""),
+    ]
 
 
-def _hermes_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
-    if checkup.holders is None:
-        yield _("open in"), _("this system does not tell")
-    else:
-        names = _names(checkup.holders, _(", "))
-        yield _("open in"), names or _("no other process")
-    version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
-    yield "hermes", version if checkup.hermes else _("not found")
-    if checkup.rules is not None:
-        yield _("retention"), _hermes_cleans_up(checkup.rules)
-
-
-def _facts_here(checkup: Checkup) -> Iterator[tuple[str, str]]:
+def _facts_around(checkup: Checkup) -> list[tuple[str, str]]:
     term, configuration, log = checkup.terminal, checkup.configuration, checkup.log
     tool, windows = _("by {tool}"), term["windows"]
-    yield _("terminal"), _terminal_words(term)
-    yield _("clipboard"), tool.format(tool=term["clipboard"])
-    yield _("new windows"), tool.format(tool=windows) if windows else _("not from this terminal")
+    held = _("this system does not tell")
+    if checkup.holders is not None:
+        held = _names(checkup.holders, _(", ")) or _("no other process")
+    version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
     path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
-    yield _("configuration"), path.format(path=configuration.path)
-    path = "{path}" if log.exists() else _("{path} (nothing went wrong yet)")
-    yield _("log"), path.format(path=log)
+    log_path = "{path}" if log.exists() else _("{path} (nothing went wrong yet)")
+    return [
+        (_("open in"), held),
+        ("hermes", version if checkup.hermes else _("not found")),
+        (_("retention"), _hermes_cleans_up(checkup.rules) if checkup.rules else ""),
+        (_("terminal"), _terminal_words(term)),
+        (_("clipboard"), tool.format(tool=term["clipboard"])),
+        (
+            _("new windows"),
+            tool.format(tool=windows) if windows else _("not from this terminal"),
+        ),
+        (_("configuration"), path.format(path=configuration.path)),
+        (_("log"), log_path.format(path=log)),
+    ]
 
 
 def _hermes_cleans_up(rules: RetentionRules) -> str:
-    retention = rules.retention
-    parts = (
-        [rules.why_never] if rules.why_never else [retention.sentence, retention.vacuum_sentence]
-    )
-    return _("; ").join(part for part in parts if part)
+    parts = rules.retention.sentence, rules.retention.vacuum_sentence
+    return rules.why_never or _("; ").join(filter(None, parts))
 
 
 def _index(search: SearchHealth) -> str:

@@ -1,8 +1,5 @@
 """The columns, lines and sentences of insights, drawn from given numbers."""
 
-import subprocess
-import sys
-
 import pytest
 from browsing import NOW, on_store
 from builders import DAY, make_store
@@ -104,18 +101,6 @@ async def test_columns_are_drawn(tmp_path):
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
         plot.show(plain(["a"], [0.0]))
         assert "█" not in "".join(drawn())
-
-
-def test_the_plots_are_loaded_with_the_screen_alone():
-    """The browser starts without them."""
-    program = (
-        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.chart' in sys.modules); "
-        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.chart' in sys.modules)"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.split() == ["False", "True"]
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])

@@ -17,7 +17,6 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.chart import BarPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
-from hermes_browse.tui.widgets.stacked_columns import edges
 
 
 def session(id, days, **columns):
@@ -277,19 +276,6 @@ async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
     async with on_store(make_store(tmp_path / "state.db", "31", far), NOW) as browser:
         await browser.press("I", *["right_square_bracket"] * 4, "b")
         assert len(lines(browser)) == 3 and len(heights(browser)) == 2
-
-
-async def test_a_click_on_a_bar(path):
-    """Goes to its line; on a day without anything it says so."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("I")
-        screen = browser.app.screen
-        places = edges(30, screen.query_one(BarPlot).room)
-        for index, wanted in ((27, 1), (28, 1), (29, 0)):
-            await browser.pilot.click("#bars", offset=(1 + 7 + places[index], 2))
-            await browser.settle()
-            assert screen.query_one("#groups", ConversationList).cursor == wanted
-            assert ("nothing" in browser.status) is (index == 28)
 
 
 @pytest.mark.slow

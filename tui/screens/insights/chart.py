@@ -6,15 +6,11 @@ The chosen column differs in shape, not only in colour: by a band and an arrow.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
-from textual.events import Click
-from textual.message import Message
 
 from hermes_browse.store.wording import _, ngettext
 
@@ -57,8 +53,6 @@ class Chart(NamedTuple):
     metric: str = ""
     """What the values are."""
     title: str = ""
-    keys: Sequence[str] = ()
-    """Of the groups that the columns are; empty if they are of other groups."""
 
 
 class Stacking:
@@ -134,7 +128,6 @@ def make_chart(answer: GroupedSums, metric: str, current: str, now: float) -> Ch
         chosen=keys.index(current) if is_column and current in keys else -1,
         metric=metric,
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
-        keys=keys if is_column else (),
     )
 
 
@@ -166,14 +159,6 @@ def axis(chart: Chart, shown: range, width: int) -> str:
         index = shown.index(chart.chosen)
         wanted.insert(0, ((places[index] + places[index + 1] - free - 1) // 2, "▲"))
     return place_labels(wanted, width)
-
-
-@dataclass
-class Chosen(Message):
-    """A column was clicked."""
-
-    key: str
-    """Of its group."""
 
 
 class BarPlot(Picture):
@@ -228,13 +213,3 @@ class BarPlot(Picture):
         for look, _name in chart.legend:
             cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {names[look]}", "text")]
         return cells
-
-    def on_click(self, event: Click) -> None:
-        """Choose a column, if columns are rows of the table."""
-        event.stop()
-        keys, content = self._chart.keys, event.get_content_offset(self)
-        if not keys or content is None or content.x < _SCALE:
-            return
-        shown = lay_out(self._chart, self.room)
-        index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
-        self.post_message(Chosen(keys[shown[min(index, len(shown) - 1)]]))

@@ -26,7 +26,7 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
-from .chart import OTHERS, OWN, BarPlot, Chosen, make_chart
+from .chart import OTHERS, OWN, BarPlot, make_chart
 from .sums import (
     METRICS,
     TOOL,
@@ -35,7 +35,6 @@ from .sums import (
     GroupedSums,
     Question,
     first_with_value,
-    label,
     period_notes,
     sums_lines,
 )
@@ -213,20 +212,6 @@ class InsightsScreen(SubScreen):
         bars.display = self.size.height >= _CHART_LINES
         bars.show(make_chart(answer, metric, current, self.main.clock()))
 
-    @on(Chosen)
-    def chosen(self, event: Chosen) -> None:
-        event.stop()
-        if self.behind is None:
-            self._go_to(event.key)
-
-    def _go_to(self, key: str) -> None:
-        by = self.question.by
-        index = self.rows.source.index_of(f"g{by} {key}")
-        if index is not None:
-            self.rows.cursor = index
-        else:
-            self.say(_("{what}: nothing", what=label(by, key)))
-
     # Rows
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
@@ -281,7 +266,7 @@ class InsightsScreen(SubScreen):
     def action_back(self) -> None:
         if (row := self.behind) is not None:
             self.behind = None
-            self._go_to(row.group.key)
+            self.rows.cursor = self.rows.source.index_of(row.key) or 0
         elif self.sums.stop():
             self.say(_("stopped: F5 reads again"))
         else:
