@@ -214,8 +214,6 @@ def long_number(value: float) -> str:
 _COUNTED = {
     "conversation": NN_("1 conversation", "{count:,} conversations"),
     "session": NN_("1 session", "{count:,} sessions"),
-    "subagent session": NN_("1 subagent session", "{count:,} subagent sessions"),
-    "open session": NN_("1 open session", "{count:,} open sessions"),
     "message": NN_("1 message", "{count:,} messages"),
     "rewound": NN_("1 rewound message", "{count:,} rewound messages"),
     "compacted": NN_("1 compacted message", "{count:,} compacted messages"),
