@@ -68,11 +68,11 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
         text: Printable, without newlines.
         width: Cells, at least 2.
     """
-    width = max(width, 2)
     is_ascii = text.isascii()
     if (len(text) if is_ascii else cell_len(text)) <= width:
         return [(0, len(text))]
-    return _breaks_ascii(text, width) if is_ascii else _breaks_wide(text, width)
+    break_up = _breaks_ascii if is_ascii else _breaks_wide
+    return break_up(text, max(width, 2))
 
 
 def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Line]:
@@ -120,7 +120,7 @@ def safe_text(text: str) -> str:
 
 
 def line_text(line: Line) -> str:
-    return "".join(text for text, _ in line)
+    return line[0][0] if len(line) == 1 else "".join([text for text, _ in line])
 
 
 def line_width(line: Iterable[Span]) -> int:
