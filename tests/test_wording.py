@@ -105,7 +105,7 @@ _OF_OTHERS = {
 }
 """What Hermes, Python, SQLite, Git, ssh and shells write or read."""
 _NAMES = {
-    *("make smaller", "old transcript", "left out"),  # keys
+    *("make smaller", "subagent session", "open session", "old transcript", "left out"),  # keys
     "new message",
     *("uv tool install", "ssh -t {ssh} {command}"),
     *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),

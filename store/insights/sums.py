@@ -273,8 +273,12 @@ def bucket_from(key: str, unit: str) -> date | None:
 
 def all_buckets(first: str, last: str, unit: str) -> list[str]:
     """List the keys of a unit from one to another, without a gap."""
-    begin, end = bucket_from(first, unit), bucket_from(last, unit)
-    if begin is None or end is None:
-        return []
-    days = map(date.fromordinal, range(begin.toordinal(), end.toordinal() + 1))
-    return list(dict.fromkeys(_day_key(day, unit) for day in days))
+    day, end = bucket_from(first, unit), bucket_from(last, unit)
+    keys: list[str] = []
+    while day is not None and end is not None and day <= end:
+        keys.append(_day_key(day, unit))
+        if unit == "month":
+            day = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+        else:
+            day += timedelta(days=7 if unit == "week" else 1)
+    return keys

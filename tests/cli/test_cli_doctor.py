@@ -150,8 +150,9 @@ def test_the_terminal():
     """Only what is asked of a terminal, and only of one."""
     assert codes() == [] and codes(colors="none") == []
     assert codes(encoding="ascii") == ["encoding"] and codes(encoding="UTF8") == []
-    assert codes(term="dumb") == ["terminal-dumb"]
-    assert codes(term="dumb", interactive=False) == []
+    assert codes(term="dumb") == ["terminal-dumb"] and codes(colors="unknown") == ["no-truecolor"]
+    assert codes(columns=79) == ["terminal-small"] and codes(rows=10) == ["terminal-small"]
+    assert codes(term="dumb", interactive=False, columns=10) == []
 
 
 def test_windows_wanted_where_there_are_none(monkeypatch):

@@ -140,9 +140,9 @@ class KeyScreen(BoundKeys, CurrentPanes):
             self.way_back.forget()
             self.way_back = None
 
-    def search_for(self, query: str) -> None:
-        """Search for a text that was not typed."""
-        self.query_line.put(query)
+    def search_for(self, query: str, remark: str = "") -> None:
+        """Search for a text that was not typed; `remark` is shown with the results."""
+        self.query_line.put(query, remark)
         self.set_focus(self.rows)
 
     async def expire_trash(self, age: str) -> None:

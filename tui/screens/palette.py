@@ -43,12 +43,15 @@ class Choice(NamedTuple):
     group: str = ""
     """The heading above it."""
 
-    def rank(self, words: str) -> int:
-        """Return where what was typed, casefolded, stands in it: the less, the better; -1 for
-        nowhere."""
-        whole = f"{self.title} {self.note} {self.group}".casefold()
-        is_found = all(word in whole for word in words.split())
-        return whole.find(words) % (len(whole) + 1) if is_found else -1
+    def rank(self, words: str) -> int | None:
+        """Return how well it matches what was typed, casefolded: 0 is best; None for not at all."""
+        title = self.title.casefold()
+        if title.startswith(words):
+            return 0
+        if words in title:
+            return 1
+        whole = f"{title} {self.note.casefold()} {self.group.casefold()}"
+        return 2 if all(word in whole for word in words.split()) else None
 
 
 class ChoiceCard(Card[str | None]):
@@ -83,7 +86,9 @@ class ChoiceCard(Card[str | None]):
         """List what matches: all choices below their headings, or the best ones first."""
         words = typed.strip().casefold()
         ranks = {choice: choice.rank(words) for choice in self._choices}
-        found = [choice for choice in sorted(ranks, key=ranks.__getitem__) if ranks[choice] >= 0]
+        found = [choice for choice in self._choices if ranks[choice] is not None]
+        if words:
+            found.sort(key=lambda choice: ranks[choice] or 0)
         titles = max(cell_len(choice.title) for choice in self._choices)
         keys = max(cell_len(choice.keys) for choice in self._choices)
         options: list[Option] = []
@@ -103,9 +108,8 @@ class ChoiceCard(Card[str | None]):
         self._list.clear_options()
         self._list.add_options(options)
         ids = [option.id for option in options]
-        self._list.highlighted = ids.index(self._first) if self._first in ids else None
-        if self._list.highlighted is None:
-            self._list.action_first()
+        first = next((number for number, name in enumerate(ids) if name is not None), None)
+        self._list.highlighted = ids.index(self._first) if self._first in ids else first
 
     @on(Input.Changed, "#narrow")
     def narrowed(self, event: Input.Changed) -> None:
@@ -128,7 +132,10 @@ class ChoiceCard(Card[str | None]):
 
     def action_move(self, by: int) -> None:
         """Move the cursor; the field keeps the focus."""
-        (self._list.action_cursor_down if by > 0 else self._list.action_cursor_up)()
+        if by > 0:
+            self._list.action_cursor_down()
+        else:
+            self._list.action_cursor_up()
 
 
 class ThemeCard(ChoiceCard):

@@ -9,6 +9,10 @@ from hermes_browse.store.wording import N_, _
 _LONG_WEEKDAYS = N_((
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
 ))  # fmt: skip
+_LONG_MONTHS = N_((
+    "January", "February", "March", "April", "May", "June", "July", "August",
+    "September", "October", "November", "December",
+))  # fmt: skip
 _WEEKDAYS = N_(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
 MONTHS = N_((
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
@@ -24,7 +28,13 @@ def weekday(number: int) -> str:
 
 def short_day(day: date) -> str:
     """Return `Thu 5 Mar 2026`."""
-    return _("{weekday} {date}", weekday=weekday(day.weekday()), date=full_date(day))
+    return _(
+        "{weekday} {day} {month} {year}",
+        weekday=weekday(day.weekday()),
+        day=day.day,
+        month=_(MONTHS[day.month - 1]),
+        year=day.year,
+    )
 
 
 def short_date(day: date) -> str:
@@ -45,10 +55,15 @@ def short_month(day: date) -> str:
 
 def month(day: date) -> str:
     """Return `March 2026`."""
-    return day.strftime(_("%B %Y"))
+    return _("{month} {year}", month=_(_LONG_MONTHS[day.month - 1]), year=day.year)
 
 
 def long_day(day: date) -> str:
     """Return `Thursday, 5 March 2026`."""
-    date = day.strftime(_("%-d %B %Y"))
-    return _("{weekday}, {date}", weekday=_(_LONG_WEEKDAYS[day.weekday()]), date=date)
+    return _(
+        "{weekday}, {day} {month} {year}",
+        weekday=_(_LONG_WEEKDAYS[day.weekday()]),
+        day=day.day,
+        month=_(_LONG_MONTHS[day.month - 1]),
+        year=day.year,
+    )

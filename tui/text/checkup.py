@@ -134,6 +134,18 @@ def _terminal_problems(term: Mapping[str, object]) -> Iterator[StoreProblem]:
         )
         remedy = _("Set TERM, for example to xterm-256color.")
         yield StoreProblem("warning", "terminal-dumb", text, remedy)
+    elif term["colors"] not in ("none", "truecolor", "24bit"):
+        text = _(
+            "The terminal does not say that it has true colours, so the first rows are not painted ahead."
+        )
+        remedy = _("Set COLORTERM=truecolor where it has them.")
+        yield StoreProblem("info", "no-truecolor", text, remedy)
+    columns, rows = int(str(term["columns"])), int(str(term["rows"]))
+    if columns < 80 or rows < 24:
+        text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
+        remedy = _("Make it larger, or its letters smaller.")
+        small = text.format(columns=columns, rows=rows)
+        yield StoreProblem("info", "terminal-small", small, remedy)
 
 
 def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[StoreProblem]:
@@ -216,66 +228,66 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
-    every = [*_store_facts(checkup), *_facts_around(checkup)]
+    every = [*_store_facts(checkup), *_hermes_facts(checkup), *_facts_here(checkup)]
     return [(name, text) for name, text in every if text]
 
 
-def _store_facts(checkup: Checkup) -> list[tuple[str, str]]:
-    summary, free = checkup.summary, checkup.free
-    mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
-    holds = _("{sessions:,} sessions, {messages:,} messages")
-    sizes = _("{size}, write-ahead log {wal}")
-    is_read = summary.sessions is not None
-    return [
-        (_("store"), str(summary.path)),
-        (_("profile"), summary.profile or ""),
-        (
-            _("holds"),
-            holds.format(sessions=summary.sessions, messages=summary.messages or 0)
-            if is_read
-            else "",
-        ),
-        (_("schema"), str(summary.schema_version or "")),
-        (
-            _("journal mode"),
-            mode.format(mode=summary.journal_mode) if summary.journal_mode else "",
-        ),
-        (
-            _("size"),
-            sizes.format(size=formats.size(summary.size), wal=formats.size(summary.wal_size)),
-        ),
-        (_("disk"), _("{size} free", size=formats.size(free)) if free is not None else ""),
-        (_("search index"), _index(checkup.search) if is_read else ""),
-    ]
+def _store_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
+    summary, size = checkup.summary, formats.size
+    yield _("store"), str(summary.path)
+    yield _("profile"), summary.profile or ""
+    if summary.sessions is not None:
+        holds = _(
+            "{sessions:,} sessions, {messages:,} messages",
+            sessions=summary.sessions,
+            messages=summary.messages or 0,
+        )
+        yield _("holds"), holds
+    if summary.schema_version is not None:
+        yield _("schema"), str(summary.schema_version)
+    if summary.journal_mode is not None:
+        mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
+        yield _("journal mode"), mode.format(mode=summary.journal_mode)
+    yield (
+        _("size"),
+        _("{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)),
+    )
+    if checkup.free is not None:
+        yield _("disk"), _("{size} free", size=size(checkup.free))
+    if summary.sessions is not None:
+        yield _("search index"), _index(checkup.search)
 
 
-def _facts_around(checkup: Checkup) -> list[tuple[str, str]]:
+def _hermes_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
+    if checkup.holders is None:
+        yield _("open in"), _("this system does not tell")
+    else:
+        names = _names(checkup.holders, _(", "))
+        yield _("open in"), names or _("no other process")
+    version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    yield "hermes", version if checkup.hermes else _("not found")
+    if checkup.rules is not None:
+        yield _("retention"), _hermes_cleans_up(checkup.rules)
+
+
+def _facts_here(checkup: Checkup) -> Iterator[tuple[str, str]]:
     term, configuration, log = checkup.terminal, checkup.configuration, checkup.log
     tool, windows = _("by {tool}"), term["windows"]
-    held = _("this system does not tell")
-    if checkup.holders is not None:
-        held = _names(checkup.holders, _(", ")) or _("no other process")
-    version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    yield _("terminal"), _terminal_words(term)
+    yield _("clipboard"), tool.format(tool=term["clipboard"])
+    yield _("new windows"), tool.format(tool=windows) if windows else _("not from this terminal")
     path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
-    log_path = "{path}" if log.exists() else _("{path} (nothing went wrong yet)")
-    return [
-        (_("open in"), held),
-        ("hermes", version if checkup.hermes else _("not found")),
-        (_("retention"), _hermes_cleans_up(checkup.rules) if checkup.rules else ""),
-        (_("terminal"), _terminal_words(term)),
-        (_("clipboard"), tool.format(tool=term["clipboard"])),
-        (
-            _("new windows"),
-            tool.format(tool=windows) if windows else _("not from this terminal"),
-        ),
-        (_("configuration"), path.format(path=configuration.path)),
-        (_("log"), log_path.format(path=log)),
-    ]
+    yield _("configuration"), path.format(path=configuration.path)
+    path = "{path}" if log.exists() else _("{path} (nothing went wrong yet)")
+    yield _("log"), path.format(path=log)
 
 
 def _hermes_cleans_up(rules: RetentionRules) -> str:
-    parts = rules.retention.sentence, rules.retention.vacuum_sentence
-    return rules.why_never or _("; ").join(filter(None, parts))
+    retention = rules.retention
+    parts = (
+        [rules.why_never] if rules.why_never else [retention.sentence, retention.vacuum_sentence]
+    )
+    return _("; ").join(part for part in parts if part)
 
 
 def _index(search: SearchHealth) -> str:
@@ -298,4 +310,4 @@ def _terminal_words(term: Mapping[str, object]) -> str:
         _("in {program}", program=term["multiplexer"]) if term["multiplexer"] else "",
         _("over SSH") if term["ssh"] else "",
     ]
-    return formats.listed(*parts)
+    return _(", ").join(part for part in parts if part)

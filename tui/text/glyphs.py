@@ -112,7 +112,8 @@ LEGENDS = (
     })),
     Legend(N_("Signs here"), "screens/insights", "insights", N_({
         "█": "a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱",
-        "▲": "the chosen column",
+        "·░▒▓█": "hours: from none to the busiest quarter",
+        "▲ ◂": "the chosen column, the chosen hour",
         "▼": "sorted by this column",
     })),
     Legend(N_("Signs here"), "screens/doctor", "doctor", N_({

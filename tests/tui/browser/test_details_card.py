@@ -55,7 +55,7 @@ async def test_the_card_tells_of_the_conversation_on_screen(tmp_path, size):
             "all of it can be scrolled to"
         )
         assert (
-            " cached" in expected
+            "from cache" in expected
             and "an estimate" in expected
             and f"{conversation.id}  resumes here" in expected
         )

@@ -22,13 +22,13 @@ from hermes_browse.tui.text.styled import line_text, line_width
 
 def block(text, width):
     """A text laid out by its format."""
-    return MessageLayout(tool_text.block(text), width).lines()
+    return MessageLayout(tool_text.block(text, width), width).lines()
 
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):
     """Arguments or a result laid out by their fields."""
     paragraphs, _left = tool_text.tool_text(
-        text, language, is_result=is_result, full=full, limit=10_000
+        text, width, language, is_result=is_result, full=full, limit=10_000
     )
     return MessageLayout(paragraphs, width).lines()
 
@@ -96,13 +96,16 @@ def test_colours_run_on_over_lines():
     assert "sgr-red" in looks(lines, "two") and texts(lines) == ["one", "two"]
 
 
-def test_a_diff_is_told_by_its_text():
+def test_a_diff_a_log_and_a_traceback_are_told_by_their_text():
     diff = block("--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old = 1\n+new = 1\n same", 60)
     assert (
         "removed" in looks(diff, "-old")
         and "added" in looks(diff, "+new")
         and looks(diff, " same") == {"output"}
     )
+    log = block("2026-05-01 10:00:00,123 INFO up\n2026-05-01 10:00:01,000 ERROR down\n", 60)
+    assert "error" in looks(log, "ERROR") and "comment" in looks(log, "10:00:01")
+    assert "error" not in looks(block("an ERROR in prose\nis no log", 60), "ERROR")
 
 
 def test_code_is_told_by_the_file_it_is_about():
@@ -114,6 +117,25 @@ def test_code_is_told_by_the_file_it_is_about():
     assert texts(lines)[:2] == [" 9 def one():", "10     return 'two'"]
     command = tool_text_lines('{"command": "for x in 1; do\\n  echo $x\\ndone"}', 60, full=True)
     assert "keyword" in looks(command, "for")
+
+
+def test_objects_of_the_same_fields_are_a_table():
+    rows = [{"name": "a", "size": 1}, {"name": "bb", "size": 20}]
+    lines = texts(shown(json.dumps({"files": rows})))
+    assert [line.split() for line in lines] == [
+        ["files:"],
+        ["name", "│", "size"],
+        ["─────┼─────"],
+        ["a", "│", "1"],
+        ["bb", "│", "20"],
+    ]
+    ragged = texts(shown(json.dumps({"files": [{"name": "a"}, {"other": 1}]})))
+    assert not any("│" in line for line in ragged)
+
+
+def test_a_table_of_markdown_is_drawn():
+    lines = texts(block("| a | bb |\n|---|---|\n| 1 | 2 |", 40))
+    assert lines[0].split() == ["a", "│", "bb"] and not any("|" in line for line in lines)
 
 
 def test_a_field_that_says_nothing_is_shown_when_all_is():

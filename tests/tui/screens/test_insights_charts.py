@@ -1,5 +1,8 @@
 """The columns, lines and sentences of insights, drawn from given numbers."""
 
+import subprocess
+import sys
+
 import pytest
 from browsing import NOW, on_store
 from builders import DAY, make_store
@@ -7,6 +10,7 @@ from builders import DAY, make_store
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Tokens
+from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
 from hermes_browse.tui.screens.insights.chart import (
     OTHERS,
     OWN,
@@ -15,16 +19,10 @@ from hermes_browse.tui.screens.insights.chart import (
     Stacking,
     axis,
     lay_out,
-)
-from hermes_browse.tui.screens.insights.sums import (
-    GroupedSums,
-    Question,
-    cost,
-    cost_line,
-    label,
-    tokens_line,
+    quantiles,
 )
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
+from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
@@ -48,12 +46,18 @@ def test_columns_in_few_cells():
             assert len(axis(each, lay_out(each, width), width)) == width
 
 
+def test_shades_by_quantiles():
+    """One hour with a hundred times as much as the others does not make them all alike."""
+    assert quantiles([1, 2, 3, 4, 5, 6, 7, 800]) == [2, 4, 6, 800]
+    assert quantiles([0, 5, 5]) == [5] and quantiles([0.0]) == [] and quantiles([1, 9]) == [1, 9]
+
+
 def test_parts_are_never_more_than_the_sum():
     """A session of two models counts for both; a column is as high as its sum all the same, and
     hides no part."""
     whole = [Group("d", sessions=3)]
     parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
-    question, none = Question("", "30d", "day"), Catalog((), 0.0)
+    question, none = Question("", "30d", "day", "model"), Catalog((), 0.0)
     report = Report("day", whole[0], tuple(whole))
     answer = GroupedSums(question, none, 0, report, report, parts)
     stacking = Stacking(answer, "sessions", "m5")
@@ -94,13 +98,42 @@ async def test_columns_are_drawn(tmp_path):
                 assert "".join(line[x] for line in drawn()[-2:0:-1]).strip() == rows_of(value)
         assert rows_of(1.4) != rows_of(1.6)
         assert (
-            drawn()[1][:7].strip() == "4" and drawn()[-1][:7].strip() == "0" and "▲" in drawn()[-1]
+            drawn()[1][:7].strip() == "4"
+            and drawn()[-1][:7].strip() == "0"
+            and "▲ d" in drawn()[-1]
         )
         parts = [(OWN[1], 2.0), (OTHERS, 2.0)]
         plot.show(Chart(["a"], [parts], [(OWN[1], "low"), (OTHERS, "others")], title="sums"))
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
         plot.show(plain(["a"], [0.0]))
         assert "█" not in "".join(drawn())
+
+
+def test_the_plots_are_loaded_with_the_screen_alone():
+    """The browser starts without them."""
+    program = (
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.chart' in sys.modules); "
+        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.chart' in sys.modules)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.split() == ["False", "True"]
+
+
+def test_searches():
+    """What is asked for, and what cannot be."""
+    assert search_for("month", "2026-03", "all", NOW).query == "on:2026-03"
+    assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
+    assert search_for("project", "/my work", "all", NOW) == (
+        'cwd:"/my work"',
+        "longer names match",
+    )
+    assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
+    assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
+    for by, key in (("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')):
+        found = search_for(by, key, "all", NOW)
+        assert not found.query and "cannot" in found.note
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])
@@ -125,10 +158,10 @@ def test_lines_fill_their_width(by, width):
 
 
 def test_sentences():
-    """Words fit the narrowest screen; unknown and estimated are told apart."""
+    """Words fit the width; unknown and estimated are told apart."""
     group = Group("x", set("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
-    assert "2 msgs" in tokens_line(group) and len(tokens_line(group)) <= 78
-    assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()))
+    assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78
+    assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()), 200)
     assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
     assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
     told = cost_line(group, 3)

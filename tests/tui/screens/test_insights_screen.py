@@ -1,9 +1,10 @@
-"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them."""
+"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, /
+searches for it."""
 
 import time
 
 import pytest
-from browsing import NOW, browsing, demo_app, on_store
+from browsing import NOW, browsing, demo_app, on_demo, on_store, rows_of
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 from trashing import execute, rows
@@ -14,9 +15,11 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.insights.chart import BarPlot
+from hermes_browse.tui.screens.insights.chart import BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
+from hermes_browse.tui.screens.insights.words import search_for
+from hermes_browse.tui.widgets.stacked_columns import edges
 
 
 def session(id, days, **columns):
@@ -83,16 +86,17 @@ def behind(browser):
     return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
 
 
+@pytest.mark.parametrize("tab", slow_but(["1", "6"], ["1", "2", "6"]))
 @pytest.mark.parametrize("size", slow_but([(80, 16)], [(50, 14), (80, 16), (80, 24)]))
-async def test_a_low_terminal_shows_lines_rather_than_the_chart(path, size):
+async def test_a_low_terminal_shows_lines_rather_than_the_chart(path, tab, size):
     """There are always some, and a resize brings the picture."""
     async with on_store(path, NOW, size) as browser:
-        await browser.press("I")
+        await browser.press("I", tab)
         screen = browser.app.screen
         assert screen.query_one("#groups").region.height >= 4
         await browser.pilot.resize_terminal(80, 36)
         await browser.wait_until(lambda: screen.size.height == 36)
-        picture = screen.query_one(BarPlot)
+        picture = screen.query_one(WeekPlot if tab == "6" else BarPlot)
         assert picture.region.height >= 6 and screen.query_one("#groups").region.height >= 4
 
 
@@ -139,7 +143,7 @@ async def test_days_with_their_bars(path):
             "#costs"
         )
         await browser.press("down")
-        assert chart(browser).chosen == 27 and "▲" in browser.text("#bars")
+        assert chart(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
         await browser.press("enter")
         assert behind(browser) == {"b", "c"} and "2 conversations" in browser.status
         await browser.press("escape")
@@ -188,25 +192,90 @@ async def test_by_model_source_and_directory(path):
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
         assert {row.group.key for row in lines(browser)} == {"/src", "unknown"}
+        await browser.press("7")
+        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], (
+            "tokens, as asked for before"
+        )
+        assert [values for _name, values in parts(browser)] == [[3040, 0, 0], [10, 0, 1500]]
+        assert "Chat b" in browser.text("#groups")
+
+
+async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
+    """By its first words, not by its id."""
+    told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
+    path = make_store(
+        tmp_path / "state.db",
+        "31",
+        [session("20260101_000000_abcdef", 1, title=None, input_tokens=9), session("b", 1)],
+        told,
+    )
+    async with on_store(path, NOW, (160, 40)) as browser:
+        await browser.press("I", "7", "m")
+        assert "Move the tests to pytest" in browser.text("#groups")
+        legend = browser.text("#bars")
+        assert "Move the tests to pytest" in legend and "20260101_000000" not in legend
 
 
 async def test_hours_of_the_week(path):
-    """Enter shows what is behind one."""
+    """A map instead of bars; Enter shows what a search could not; / says so."""
     async with on_store(path, NOW) as browser:
         await browser.press("I", "6")
+        assert (
+            not browser.app.screen.query_one(BarPlot).display
+            and browser.app.screen.query_one(WeekPlot).display
+        )
         row = lines(browser)[0]
         assert (row.group.key, row.group.messages) == ("1-20", 6), (
             "Tuesday, two days ago at the same hour"
         )
-        assert "Tue 20:00–21:00" in browser.text("#groups")
-        assert "messages by day   █ Tue 20:00–21:00" in browser.text("#bars")
-        assert heights(browser)[-3:] == [6, 0, 2]
+        assert "Tue 20:00–21:00" in browser.text("#groups") and "█◂" in browser.text("#week")
+        assert "messages by hour of the week" in browser.text("#header") and "to 6" in browser.text(
+            "#week"
+        )
         await browser.press("m", "m")
-        assert "cost by day" in browser.text("#bars")
+        assert "cost by hour" in browser.text("#header") and "to $" in browser.text("#week")
         await browser.press("m", "m")
         assert lines(browser)[0].group.key == "1-20"
+        await browser.press("slash")
+        assert "cannot ask for an hour" in browser.status
         await browser.press("enter")
         assert behind(browser) == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    "keys, query", [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
+)
+async def test_the_search_for_a_line(path, keys, query):
+    """It is typed into the box of the main screen, and finds the same conversations."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("I", *keys)
+        wanted = lines(browser)[0].group.conversations
+        await browser.press("slash")
+        assert (
+            isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
+        )
+        rows = rows_of(browser)
+        assert {
+            row.conversation.root_id for row in rows if isinstance(row, ConversationRow)
+        } == wanted
+
+
+@pytest.mark.slow
+async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path):
+    """Of a model: behind the count in the status line, until something else is asked."""
+    async with on_demo(tmp_path, (80, 24)) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4)
+        for number in range(1, 7):
+            await browser.press(str(number))
+            if lines(browser)[0].by == "model":
+                break
+        await browser.press("slash")
+        word = search_for("model", "any", "all", NOW).note
+        assert word and word in browser.status
+        assert browser.status.split()[0] == f"{len(browser.screen.rows):,}"
+        browser.screen.box.value += " cookie "
+        await browser.settle()
+        assert word not in browser.status
 
 
 async def test_the_demo_as_sql_counts_it(tmp_path):
@@ -221,7 +290,7 @@ async def test_the_demo_as_sql_counts_it(tmp_path):
         found = [
             (row.group.key, row.group.tokens.input, row.group.sessions) for row in lines(browser)
         ]
-        assert sorted(found) == counts and f"{messages:,} msgs" in browser.text("#sums")
+        assert sorted(found) == counts and f"{messages:,} messages" in browser.text("#sums")
         groups = browser.app.screen.query_one("#groups", ConversationList)
         groups.cursor = groups.source.index_of("gsource cron") or 0
         await browser.press("enter")
@@ -246,14 +315,18 @@ async def test_news_wait_for_f5(path):
 
 
 async def test_columns_are_stacked(path):
-    """By model over time, else by the lines of the table."""
+    """By model, by source, or not at all; where lines are models they are the parts."""
     async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
         assert names(browser) == ["two", "one"]
-        await browser.press("2")
-        assert names(browser) == ["two", "one"]
-        await browser.press("3")
+        await browser.press("s")
         assert names(browser) == ["telegram", "cli"]
+        assert "by source" in browser.status
+        await browser.press("s")
+        assert not names(browser) and "not stacked" in browser.status
+        await browser.press("2", "s")
+        assert "the lines of the table" in browser.status
+        assert names(browser) == ["two", "one"]
 
 
 async def test_nothing_at_all(tmp_path):
@@ -262,7 +335,7 @@ async def test_nothing_at_all(tmp_path):
     async with on_store(path, NOW, (80, 24)) as browser:
         await browser.press("I")
         assert "] looks further back" in browser.text("#groups")
-        await browser.press("enter", "2", "4", "6")
+        await browser.press("enter", "slash", "2", "4", "6")
         assert "] looks further back" in browser.text("#groups")
         await browser.press("question_mark")
         assert isinstance(browser.app.screen, HelpCard) and "shorter period" in browser.card()
@@ -276,6 +349,19 @@ async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
     async with on_store(make_store(tmp_path / "state.db", "31", far), NOW) as browser:
         await browser.press("I", *["right_square_bracket"] * 4, "b")
         assert len(lines(browser)) == 3 and len(heights(browser)) == 2
+
+
+async def test_a_click_on_a_bar(path):
+    """Goes to its line; on a day without anything it says so."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("I")
+        screen = browser.app.screen
+        places = edges(30, screen.query_one(BarPlot).room)
+        for index, wanted in ((27, 1), (28, 1), (29, 0)):
+            await browser.pilot.click("#bars", offset=(1 + 7 + places[index], 2))
+            await browser.settle()
+            assert screen.query_one("#groups", ConversationList).cursor == wanted
+            assert ("nothing" in browser.status) is (index == 28)
 
 
 @pytest.mark.slow

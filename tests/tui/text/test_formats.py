@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui.screens.insights.sums import tick
+from hermes_browse.tui.screens.insights.words import tick
 from hermes_browse.tui.text import calendar, formats
 from hermes_browse.tui.text.styled import breaks
 

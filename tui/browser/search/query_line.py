@@ -98,6 +98,7 @@ class QueryLine:
         self.offered: Offer | None = None
         """Completions of the end of the query."""
         self._recalling = False
+        self._remark = ""
         self._vocabulary: Vocabulary | None = None
         self._vocabulary_of: Catalog | None = None
 
@@ -118,7 +119,7 @@ class QueryLine:
         self._main.box.marks = marks
         messages = [problem.text for problem in problems]
         refusal = next((problem.text for problem in problems if problem.is_value), "")
-        return Typed(query, messages, refusal)
+        return Typed(query, [*messages, self._remark] if self._remark else messages, refusal)
 
     def recall(self, key: str) -> bool:
         """Put the previous or next search of the history into the box.
@@ -144,13 +145,13 @@ class QueryLine:
             self.put(text)
         return True
 
-    def put(self, text: str) -> None:
-        """Search for a text that was not typed."""
-        self._recalling = True
+    def put(self, text: str, remark: str = "") -> None:
+        """Search for a text that was not typed; `remark` is shown with the results."""
+        self._recalling, self._remark = True, remark
         try:
             self._main.box.value = text
         finally:
-            self._recalling = False
+            self._recalling, self._remark = False, ""
         self._main.box.cursor_position = len(text)
 
     def remember(self) -> None:

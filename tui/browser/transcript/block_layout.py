@@ -243,7 +243,9 @@ def output(
 ) -> list[Paragraph]:
     """Lay out arguments or a result, as shown below the call: `full`, or the first lines."""
     limit = OPEN_LIMIT if full else _SHORT_LIMIT
-    paragraphs, cut = tool_text(text, language, is_result=is_result, full=full, limit=limit)
+    paragraphs, cut = tool_text(
+        text, width - 2, language, is_result=is_result, full=full, limit=limit
+    )
     left = 0
     if not full:
         paragraphs, left = first_lines(paragraphs, width - 2, _SHORT_LINES)

@@ -19,9 +19,9 @@ from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, ConversationKind
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DETAILS, RAW
 from ...text import formats, sentences
@@ -78,36 +78,56 @@ def _words(texts: Mapping[str, str], code: str) -> str:
     return _(texts[code]) if code in texts else code
 
 
-def _why_ended(conversation: Conversation) -> str:
-    stored = conversation.tip.end_reason or ""
-    words = formats.end_reason(stored)
-    return f"{words} ({stored})" if words != stored else words
+def _ended(conversation: Conversation, now: float) -> Row:
+    tip, status = conversation.tip, conversation.status
+    reason = why = formats.end_reason(tip.end_reason)
+    if tip.end_reason and reason != tip.end_reason:
+        why += f" ({tip.end_reason})"
+    if tip.ended_at is None:
+        state = _("no messages") if status is Status.EMPTY else formats.status(status)
+        return pgettext("session", "state"), formats.joined(state, why if reason else "")
+    ended = _when(tip.ended_at, now)
+    return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
 
 
 def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
-    tokens, size = conversation.tokens, details.live_bytes + details.prompt_bytes
+    tokens = conversation.tokens
     if tokens.total:
-        reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
-        parts = (
-            f"{tokens.total:,}",
-            sentences.token_kinds(tokens),
-            _("{count} of it reasoning", count=reasoning) if reasoning else "",
+        yield (_("tokens"), _("{count:,} in all", count=tokens.total))
+        seen = tokens.input + tokens.cache_read + tokens.cache_write
+        share = tokens.cache_read / seen if seen else 0.0
+        sent = formats.joined(
+            _("{count:,} uncached", count=tokens.input),
+            _("{count:,} from cache", count=tokens.cache_read),
+            _("{share:.0%} of what was sent", share=share) if share else "",
         )
-        yield (_("tokens"), formats.joined(*parts))
-    yield (_("requests"), f"{details.api_calls:,}" if details.api_calls else "")
-    images = details.live_images
-    context = formats.listed(
-        formats.counted(details.live_rows, "message"),
-        formats.counted(images, "illustrated") if images else "",
-        formats.size(size),
-    )
-    words = _(
-        "{context}: about {tokens} tokens (guessed, {bytes} bytes each)",
-        context=context,
+        yield (f"  {_('sent')}", sent)
+        if tokens.cache_write:
+            yield ("", _("{count:,} written to cache", count=tokens.cache_write))
+        reasoning = tokens.reasoning
+        of_it = _("{count:,} of them reasoning", count=reasoning) if reasoning else ""
+        written = formats.joined(f"{tokens.output:,}", of_it)
+        yield (f"  {pgettext('tokens', 'written')}", written)
+    if details.api_calls:
+        yield (_("requests"), f"{details.api_calls:,}")
+    size = details.live_bytes + details.prompt_bytes
+    if details.live_images:
+        sentence = ngettext(
+            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
+            "{messages}, {size} and {count:,} messages with images: "
+            "about {tokens} tokens (guessed, {bytes} bytes each)",
+            details.live_images,
+        )
+    else:
+        sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+    context = sentence.format(
+        messages=formats.counted(details.live_rows, "message"),
+        size=formats.size(size),
+        count=details.live_images,
         tokens=formats.number(size / formats.BYTES_PER_TOKEN),
         bytes=formats.BYTES_PER_TOKEN,
     )
-    yield (_("live context"), words)
+    yield (_("live context"), context)
 
 
 def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
@@ -158,8 +178,8 @@ def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
 
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
-    parts = formats.listed(
-        *(f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items())
+    parts = _(", ").join(
+        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
     )
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield (_("messages"), sentence.format(count=shown, parts=parts))
@@ -195,16 +215,14 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     yield (_("started"), _when(conversation.root.started_at, now))
     yield (_("last active"), _when(conversation.last_active, now))
     yield (_("read in Hermes"), _when(as_time(facts.get("last_read_at")), now))
-    state = formats.status(conversation.status)
-    yield (pgettext("session", "state"), formats.joined(state, _why_ended(conversation)))
-    yield (pgettext("session", "ended"), _when(conversation.tip.ended_at, now))
+    yield _ended(conversation, now)
     yield (_("doing"), facts.get("last_activity_description", ""))
     yield (_("directory"), conversation.cwd or "")
     yield (_("repository"), facts.get("git_repo_root", ""))
     yield (_("branch"), conversation.git_branch or "")
     family = {"branch": conversation.branches, "subagent": conversation.subagents}
     counts = (formats.counted(count, noun) for noun, count in family.items() if count)
-    yield (_("family"), formats.listed(*counts))
+    yield (_("family"), _(", ").join(counts))
 
 
 def _identity(conversation: Conversation) -> Iterator[Row]:

@@ -1,4 +1,5 @@
-"""Lay out arguments and results of tools by their format: JSON, diff, code, coloured terminal output.
+"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured
+terminal output.
 
 SGR sequences (ECMA-48 8.3.117) become looks; all other controls stay visible. Rich parses the
 colours. It gets the sequences only: of a whole text it would drop other controls and whatever
@@ -19,15 +20,16 @@ from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
 
 from ...text.styled import Line, line_width, safe_text, split_lines
-from .markdown_layout import highlight
+from .markdown_layout import highlight, render_markdown, table_lines
 from .paragraphs import Paragraph, indent, plain
 
 _MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields with the output of a tool, most informative first."""
-_SHORT = 70
-"""Cells of a value that stands on the line of its name."""
 _HEAD = 4000
 """Code points at the beginning of a text that decide its format."""
+_MAX_ROWS = 500
+_MAX_COLUMNS = 8
+"""A larger table is plain text."""
 _SUFFIX = re.compile(
     "c|cfg|cpp|cs|css|diff|go|html|ini|java|js|json|jsx|lua|md|php|py|rb|rs|sh|sql|swift|toml"
     "|ts|tsx|xml|yaml|yml|zsh"
@@ -38,6 +40,14 @@ _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
+_LOG = re.compile(
+    r"(\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?)?"
+    r"(?:(.{0,50}?)\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b)?"
+    r"(.*)"
+)
+"""A line of a log: the time; what stands before its level; the level; the rest."""
+_LOG_LOOKS = ("comment", "output", "error", "keyword", "number", "comment", "output")
+_TABLE = re.compile(r"\s*\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _MAX_SEQUENCE = 100
@@ -117,6 +127,20 @@ def diff_lines(text: str) -> list[Line]:
     return lines
 
 
+def _is_log(text: str) -> bool:
+    lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
+    stamped = [line for line in lines if _LOG.findall(line)[0][0]]
+    return len(lines) > 1 and len(stamped) * 2 >= len(lines)
+
+
+def _log(text: str) -> list[Line]:
+    lines = (_LOG.findall(line)[0] for line in safe_text(text).split("\n"))
+    return [
+        [(part, look) for part, look in zip(parts, _LOG_LOOKS, strict=True) if part]
+        for parts in lines
+    ]
+
+
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
@@ -133,8 +157,9 @@ def _numbered(text: str, language: str) -> list[Paragraph] | None:
     ]
 
 
-def block(text: str, language: str = "") -> list[Paragraph]:
-    """Lay out a stored text by its format, or as code in a known language."""
+def block(text: str, width: int, language: str = "") -> list[Paragraph]:
+    """Lay out a stored text by its format, or as code in a known language; tables are at most
+    `width` cells wide."""
     head, whole = text[:_HEAD], text.rstrip("\n")
     if len(text) > LIMIT:  # finding its format would take too long
         lines = _output(without_colours(whole))
@@ -143,11 +168,15 @@ def block(text: str, language: str = "") -> list[Paragraph]:
     elif language == "diff" or _DIFF.search(head):
         lines = diff_lines(whole)
     elif (loaded := load_json(text)) is not None:
-        return pretty(loaded)
+        return pretty(loaded, width)
     elif "|" in head and (numbered := _numbered(whole, language)):
         return numbered
+    elif _TABLE.match(text) and len(text) < 4 * _HEAD:
+        return render_markdown(safe_text(text), width, "output")
     elif "Traceback (most recent call last)" in head:
         lines = highlight(safe_text(whole), "pytb")
+    elif _is_log(text):
+        lines = _log(whole)
     elif language:
         lines = highlight(safe_text(whole), language)
     else:
@@ -159,10 +188,30 @@ def _output(text: str) -> list[Line]:
     return split_lines([(safe_text(text), "output")])
 
 
-def pretty(value: object) -> list[Paragraph]:
-    """Lay out a JSON value in colours: on one line if it is short, else indented."""
+def _table_of(value: object) -> list[list[Line]]:
+    """Convert a list of objects with the same few plain fields to cells, the names first; return
+    nothing for any other value."""
+    if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
+        return []
+    names = list(value[0]) if isinstance(value[0], dict) else []
+    if not 0 < len(names) <= _MAX_COLUMNS:
+        return []
+    rows = [[[(one_line(name), "output bold")] for name in names]]
+    for item in value:
+        cells = list(item.values()) if isinstance(item, dict) and list(item) == names else [[]]
+        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in cells):
+            return []
+        texts = ("" if each is None else one_line(str(each)) for each in cells)
+        rows.append([[(text, "output")] for text in texts])
+    return rows
+
+
+def pretty(value: object, width: int) -> list[Paragraph]:
+    """Lay out a JSON value in colours: as a table, on one line if it fits, else indented."""
+    if rows := _table_of(value):
+        return table_lines(rows, width)
     short = json.dumps(value, ensure_ascii=False)
-    text = short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)
+    text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
     return list(map(Paragraph, highlight(safe_text(text), "json")))
 
 
@@ -173,29 +222,30 @@ def _language_in(key: str, language: str) -> str:
     return _OF_KEYS.get(key, language if key in _CODE_KEYS else "")
 
 
-def _field(key: str, value: object, language: str) -> list[Paragraph]:
+def _field(key: str, value: object, width: int, language: str) -> list[Paragraph]:
     label = (one_line(key, 60) + ":", "dim")
     if isinstance(value, str):
-        paragraphs = block(value, _language_in(key, language))
+        paragraphs = block(value, width - 2, _language_in(key, language))
     elif isinstance(value, dict | list) and value:
-        paragraphs = pretty(value)
+        paragraphs = pretty(value, width - 2)
     else:
         look = "number" if type(value) in (int, float) else "comment"
         paragraphs = plain(json.dumps(value), look)
     first, *others = paragraphs
     line = [*first.lead, *first.spans]
     is_cut = isinstance(value, str) and "\n" in value.strip()
-    if others or is_cut or line_width(line) > _SHORT:
+    if others or is_cut or line_width(line) > width - 2:
         return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
     return [Paragraph([label, (" ", "dim"), *line])]
 
 
 def tool_text(
-    text: str, language: str = "", *, is_result: bool, full: bool, limit: int
+    text: str, width: int, language: str = "", *, is_result: bool, full: bool, limit: int
 ) -> tuple[Sequence[Paragraph], int]:
     """Lay out stored arguments or a stored result.
 
     Args:
+        width: Cells; tables are at most as wide.
         language: Of the file that the call is about; empty if unknown.
         is_result: The field with the output of the tool is shown without its name.
         full: Show fields that are null, too.
@@ -206,7 +256,7 @@ def tool_text(
     """
     loaded = load_json(text)
     if not isinstance(loaded, dict):
-        return block(text[:limit], language if is_result else ""), max(len(text) - limit, 0)
+        return block(text[:limit], width, language if is_result else ""), max(len(text) - limit, 0)
     main = _main_text(loaded) if is_result else None
     paragraphs, left = list[Paragraph](), 0
     for key, value in loaded.items():
@@ -214,9 +264,9 @@ def tool_text(
             left += max(len(value) - limit, 0)
             value = value[:limit]
         if key != main and (full or value is not None):
-            paragraphs += _field(key, value, language)
+            paragraphs += _field(key, value, width, language)
         elif key == main and value.strip():
-            paragraphs += block(value, _language_in(key, language))
+            paragraphs += block(value, width, _language_in(key, language))
     return paragraphs, left
 
 

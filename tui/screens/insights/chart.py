@@ -1,21 +1,28 @@
 """The chart of stacked columns over time: the largest models or sources in colours of their own, all
-others in one.
+others in one; and the map of the week in shades.
 
-The chosen column differs in shape, not only in colour: by a band and an arrow.
+The chosen column or hour differs in shape, not only in colour: by a band and an arrow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
+from textual.events import Click
+from textual.message import Message
 
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
+from ...text.calendar import weekday
 from ...widgets.stacked_columns import (
+    NOTHING,
     Cell,
     Part,
     Picture,
@@ -25,8 +32,11 @@ from ...widgets.stacked_columns import (
     runs,
     stack,
 )
-from .sums import GroupedSums, by_name, label, printed, tick, value_of
+from .adding_up import GroupedSums
+from .words import by_name, printed, tick, value_of
 
+_NAME = 40
+"""Cells of a name in the legend."""
 _LEAST = 1e-9
 """What is less is a rounding error, and no part."""
 OWN = ("series-1", "series-2", "series-3", "series-4")
@@ -35,8 +45,13 @@ OTHERS, PICKED = "others", "picked"
 """Looks of all others together, and of a part that is not one of the largest but is under the
 cursor."""
 LOOKS = (*OWN, OTHERS, PICKED)
-STACKS = ("model", "source")
-"""Groupings of which the largest groups have colours of their own."""
+STACKS = ("model", "source", "")
+"""By what columns of time can be stacked; empty for not at all."""
+STACKED = {
+    "model": N_("Columns are stacked by model."),
+    "source": N_("Columns are stacked by source."),
+    "": N_("Columns are not stacked."),
+}
 
 
 class Chart(NamedTuple):
@@ -53,6 +68,8 @@ class Chart(NamedTuple):
     metric: str = ""
     """What the values are."""
     title: str = ""
+    keys: Sequence[str] = ()
+    """Of the groups that the columns are; empty if they are of other groups."""
 
 
 class Stacking:
@@ -66,7 +83,6 @@ class Stacking:
 
     def __init__(self, answer: GroupedSums, metric: str, picked: str = "") -> None:
         self._whole = {group.key: value_of(group, metric) for group in answer.by_time.rows}
-        self._by = answer.by
         is_alone = not answer.is_by_time and answer.by not in STACKS
         self._parts = {
             key: {when: value_of(group, metric) for when, group in groups.items()}
@@ -97,26 +113,37 @@ class Stacking:
         parts = [(look, values[key] * share) for key, look in self.looks.items()]
         return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
-    def legend(self, columns: Sequence[Sequence[Part]]) -> list[tuple[str, str]]:
-        """Return look and name of each kind of part that columns have, lowest first."""
+    def legend(
+        self, columns: Sequence[Sequence[Part]], name_of: Callable[[str], str] | None = None
+    ) -> list[tuple[str, str]]:
+        """Return look and name of each kind of part that columns have, lowest first.
+
+        `name_of` returns the name of a part; without it the name is made of its key.
+        """
         if not self._parts:
             return []
-        names = _short([label(self._by, key) for key in self.looks])
+        keys = list(self.looks)
+        names = [one_line(name_of(key), _NAME) for key in keys] if name_of else _short(keys)
         rest = ngettext("1 other", "{count:,} others", self._others, count=self._others)
         kinds = [*zip(self.looks.values(), names, strict=True), (OTHERS, rest)]
         there = {look for parts in columns for look, value in parts if value > _LEAST}
         return [kind for kind in kinds if kind[0] in there] or kinds[:1]
 
 
-def _short(names: Sequence[str]) -> list[str]:
+def _short(keys: Sequence[str]) -> list[str]:
     """Return names for the legend: the part after the last slash (`gpt-5` of `openai/gpt-5`) if
     these are unique."""
-    short = [name.rstrip("/").rpartition("/")[2] or name for name in names]
-    return short if len(set(short)) == len(names) else list(names)
+    names = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
+    return names if len(set(names)) == len(names) else [one_line(key, 100) for key in keys]
 
 
-def make_chart(answer: GroupedSums, metric: str, current: str, now: float) -> Chart:
-    """Make the chart of an answer: the current group is a chosen column, or the lowest part of all."""
+def make_chart(
+    answer: GroupedSums, metric: str, current: str, now: float, name_of: Callable[[str], str]
+) -> Chart:
+    """Make the chart of an answer: the current group is a chosen column, or the lowest part of all.
+
+    `name_of` returns the name of a conversation.
+    """
     unit, is_column = answer.question.unit, answer.is_by_time
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
     stacking = Stacking(answer, metric, "" if is_column else current)
@@ -124,15 +151,21 @@ def make_chart(answer: GroupedSums, metric: str, current: str, now: float) -> Ch
     return Chart(
         labels=[tick(unit, key, this_year) for key in keys],
         columns=columns,
-        legend=stacking.legend(columns),
+        legend=stacking.legend(columns, name_of if answer.by == "conversation" else None),
         chosen=keys.index(current) if is_column and current in keys else -1,
         metric=metric,
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
+        keys=keys if is_column else (),
     )
 
 
 _SCALE = 7
 """Cells for the numbers on the left."""
+_DAY = 6
+"""Cells for the name of a day."""
+_MARGIN = Cell(" " * _DAY, "none")
+_UNUSED = "·"
+_SHADES = "░▒▓█"
 
 
 def lay_out(chart: Chart, width: int) -> range:
@@ -157,8 +190,19 @@ def axis(chart: Chart, shown: range, width: int) -> str:
         wanted = [(0, labels[0]), (last, labels[-1]), *wanted]
     if chart.chosen in shown:
         index = shown.index(chart.chosen)
-        wanted.insert(0, ((places[index] + places[index + 1] - free - 1) // 2, "▲"))
+        label, middle = labels[index], (places[index] + places[index + 1] - free - 1) // 2
+        before = max(middle - cell_len(label) - 1, 0)
+        is_room = middle + cell_len(label) + 2 <= width
+        wanted.insert(0, (middle, f"▲ {label}") if is_room else (before, f"{label} ▲"))
     return place_labels(wanted, width)
+
+
+@dataclass
+class Chosen(Message):
+    """A column or an hour was clicked."""
+
+    key: str
+    """Of its group."""
 
 
 class BarPlot(Picture):
@@ -213,3 +257,85 @@ class BarPlot(Picture):
         for look, _name in chart.legend:
             cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {names[look]}", "text")]
         return cells
+
+    def on_click(self, event: Click) -> None:
+        """Choose a column, if columns are rows of the table."""
+        event.stop()
+        keys, content = self._chart.keys, event.get_content_offset(self)
+        if not keys or content is None or content.x < _SCALE:
+            return
+        shown = lay_out(self._chart, self.room)
+        index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
+        self.post_message(Chosen(keys[shown[min(index, len(shown) - 1)]]))
+
+
+def quantiles(values: Iterable[float]) -> list[float]:
+    """Return the quartiles of the values above 0, rising and without duplicates; the last is the
+    maximum."""
+    positive = sorted(value for value in values if value > 0)
+    places = (-(-len(positive) * quarter // 4) - 1 for quarter in range(1, 5))
+    return sorted({positive[place] for place in places}) if positive else []
+
+
+class WeekPlot(Picture):
+    """Hours of the week as shades, with an arrow at the chosen one."""
+
+    NAME = "week"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"week--{look}" for look in ("none", "text", "used", "chosen", "arrow")
+    }
+
+    _values: Mapping[str, float] = {}
+    _chosen = _metric = ""
+
+    def show(self, values: Mapping[str, float], chosen: str, metric: str) -> None:
+        """Show values of a metric by hour of the week (`0-14` as of `sums.key_of`), one of them
+        chosen."""
+        self._values, self._chosen, self._metric = values, chosen, metric
+        self.redraw()
+
+    @property
+    def _step(self) -> int:
+        return max(1, (self.size.width - _DAY) // 24)
+
+    def draw_rows(self) -> list[list[Cell]]:
+        bounds = quantiles(self._values.values())
+        shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
+        room = 3 * self._step
+        hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
+        rows = [[_MARGIN, Cell(hours, "text")]]
+        for day in range(7):
+            row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "text")]
+            for hour in range(24):
+                key = f"{day}-{hour:02}"
+                value = self._values.get(key, 0.0)
+                shade = shades[bisect_left(bounds, value)] if value > 0 else _UNUSED
+                row += self._hour(key, shade)
+            rows.append(row)
+        return [*rows, self._legend(shades, bounds)]
+
+    def _hour(self, key: str, shade: str) -> list[Cell]:
+        """Return the cells of an hour, with an arrow at the chosen one."""
+        width, is_chosen = max(1, self._step - 1), key == self._chosen
+        text, look = (shade * width, "used") if shade != _UNUSED else (shade.ljust(width), "text")
+        cells = [Cell(text, "chosen" if is_chosen else look)]
+        if self._step > 1:
+            cells.append(Cell("◂", "arrow") if is_chosen else NOTHING)
+        return cells
+
+    def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
+        cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
+        for shade, bound in zip(shades, bounds, strict=True):
+            to = _("to {value}", value=printed(bound, self._metric))
+            cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
+        return cells
+
+    def on_click(self, event: Click) -> None:
+        """Choose an hour."""
+        event.stop()
+        content = event.get_content_offset(self)
+        if content is None:
+            return
+        hour, day = (content.x - _DAY) // self._step, content.y - 1
+        if 0 <= hour < 24 and 0 <= day < 7:
+            self.post_message(Chosen(f"{day}-{hour:02}"))

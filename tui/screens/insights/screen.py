@@ -26,19 +26,19 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
-from .chart import OTHERS, OWN, BarPlot, make_chart
-from .sums import (
-    METRICS,
-    TOOL,
-    TOOL_METRICS,
-    AddingUp,
-    GroupedSums,
-    Question,
-    first_with_value,
-    period_notes,
-    sums_lines,
-)
+from .adding_up import TOOL, AddingUp, GroupedSums, Question
+from .chart import OTHERS, OWN, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
+from .words import (
+    METRICS,
+    TOOL_METRICS,
+    first_with_value,
+    label,
+    period_notes,
+    search_for,
+    sums_lines,
+    value_of,
+)
 
 TABS = (
     (N_("time"), ""),
@@ -47,13 +47,14 @@ TABS = (
     (N_("tool"), TOOL),
     (N_("directory"), "project"),
     (N_("hours"), "hour"),
+    (N_("biggest"), "conversation"),
 )
 """Name and grouping; the empty grouping is by the unit of the chart."""
 _GROUPINGS = tuple(grouping for _name, grouping in TABS)
-_CHART_LINES = 18
-"""The fewest lines of a screen that shows the chart above the table."""
+_CHART_LINES, _WEEK_LINES = 18, 22
+"""The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
-_FIRST = Question("", "30d", NATURAL_UNITS["30d"])
+_FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
 _EXAMPLES = (
     (
         N_("tokens and cost"),
@@ -111,6 +112,7 @@ class InsightsScreen(SubScreen):
         yield TextLine(id="costs")
         with Vertical(id="panes"):
             yield BarPlot(id="bars")
+            yield WeekPlot(id="week")
             yield TextLine(id="headings")
             yield GroupList(id="groups")
 
@@ -151,7 +153,7 @@ class InsightsScreen(SubScreen):
     def watch_answer(self, answer: GroupedSums) -> None:
         if answer.by != TOOL:
             self._natural = first_with_value(answer.report.total)
-        sums, costs = sums_lines(answer)
+        sums, costs = sums_lines(answer, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
         self._show_table()
@@ -161,7 +163,7 @@ class InsightsScreen(SubScreen):
 
     def _show_head(self) -> None:
         question = self.question
-        notes = period_notes(question, self.main.clock())
+        notes = period_notes(question, self.metric, self.main.clock())
         if self.answer is not None and self.sums.is_outdated(self.answer.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(_("insights"), " · ".join(notes))
@@ -175,15 +177,30 @@ class InsightsScreen(SubScreen):
         answer = self.answer
         if answer is None:
             return
-        self.rows.show(FixedRows(group_rows(answer, self.metric)))
+        rows = group_rows(answer, self.metric, self._title)
+        self.rows.show(FixedRows(rows))
         self._show_head()
         self.heads_shown()
         self._show_plot()
+        if answer.by == "conversation":
+            keys = (row.group.key for row in rows if isinstance(row, GroupRow))
+            nameless = self.main.details.nameless(map(answer.catalog.conversation, keys))
+            self.read_names(nameless, "conversations")
+
+    def names_read(self) -> None:
+        super().names_read()
+        if self.question.by == "conversation" and self.behind is None:
+            self._show_table()
 
     def heads_shown(self) -> None:
         width, row = self.rows.scrollable_content_region.width, self.rows.current
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         self.show_line("headings", text)
+
+    def _title(self, root_id: str) -> str:
+        assert self.answer is not None  # it has the conversation
+        conversation = self.answer.catalog.conversation(root_id)
+        return formats.name(self.main.details.complete(conversation)[0])
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
@@ -208,9 +225,29 @@ class InsightsScreen(SubScreen):
         answer, row, metric = self.answer, self._row, self.metric
         if answer is None:
             return
-        bars, current = self.query_one(BarPlot), row.group.key if row is not None else ""
-        bars.display = self.size.height >= _CHART_LINES
-        bars.show(make_chart(answer, metric, current, self.main.clock()))
+        bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
+        current, is_week = row.group.key if row is not None else "", answer.by == "hour"
+        bars.display = not is_week and self.size.height >= _CHART_LINES
+        week.display = is_week and self.size.height >= _WEEK_LINES
+        if is_week:
+            values = {group.key: value_of(group, metric) for group in answer.report.rows}
+            week.show(values, current, metric)
+        else:
+            bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
+
+    @on(Chosen)
+    def chosen(self, event: Chosen) -> None:
+        event.stop()
+        if self.behind is None:
+            self._go_to(event.key)
+
+    def _go_to(self, key: str) -> None:
+        by = self.question.by
+        index = self.rows.source.index_of(f"g{by} {key}")
+        if index is not None:
+            self.rows.cursor = index
+        else:
+            self.say(_("{what}: nothing", what=label(by, key)))
 
     # Rows
 
@@ -225,8 +262,10 @@ class InsightsScreen(SubScreen):
         elif isinstance(row, JobRow):
             self._opened ^= {row.name}
             self.watch_behind(self.behind)
-        elif isinstance(row, GroupRow):
+        elif isinstance(row, GroupRow) and row.by != "conversation":
             self.behind = row
+        elif isinstance(row, GroupRow) and self.answer is not None:
+            self.read_conversation(self.answer.catalog.conversation(row.group.key))
 
     # Keys
 
@@ -253,6 +292,13 @@ class InsightsScreen(SubScreen):
     def action_unit(self) -> None:
         self.question = self.question._replace(unit=following(UNITS, self.question.unit))
 
+    def action_stack(self) -> None:
+        if self.question.grouping:
+            self.say(_("Columns are stacked by the lines of the table."))
+            return
+        self.question = self.question._replace(stack=following(STACKS, self.question.stack))
+        self.say(_(STACKED[self.question.stack]))
+
     def action_metric(self) -> None:
         by = self.question.by
         own = by if by in self._metrics else ""
@@ -263,10 +309,20 @@ class InsightsScreen(SubScreen):
         self.sums.forget()
         self.watch_question()
 
+    def action_search(self) -> None:
+        if (row := self._row) is None:
+            return
+        search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
+        if not search.query:
+            self.say(_("{why}: Enter shows the conversations", why=search.note))
+            return
+        self.dismiss(None)
+        self.main.search_for(f"{search.query} ", search.note)
+
     def action_back(self) -> None:
         if (row := self.behind) is not None:
             self.behind = None
-            self.rows.cursor = self.rows.source.index_of(row.key) or 0
+            self._go_to(row.group.key)
         elif self.sums.stop():
             self.say(_("stopped: F5 reads again"))
         else:

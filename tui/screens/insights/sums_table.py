@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -15,9 +16,11 @@ from ...text import formats
 from ...text.styled import Line, line_width
 from ...text.styled import bar as draw_bar
 from ...widgets.list_rows import Column, Columns, NoteRow
+from .adding_up import GroupedSums
 from .chart import OTHERS, OWN, STACKS, Stacking
-from .sums import GroupedSums, by_name, cost, cost_line, label, value_of
+from .words import by_name, cost, cost_line, label, value_of
 
+_MOST_CONVERSATIONS = 200
 _LEAST_BAR = 8
 """Cells; with less room there is no bar."""
 
@@ -135,20 +138,28 @@ class GroupRow(NamedTuple):
         return " · ".join([name, _("cost {sum}", sum=cost_line(group, 0))])
 
 
-def group_rows(answer: GroupedSums, metric: str) -> list[GroupRow | NoteRow]:
-    """Make sorted rows: times newest first, other groups by value of the metric, as are the bars."""
+def group_rows(
+    answer: GroupedSums, metric: str, name_of: Callable[[str], str]
+) -> list[GroupRow | NoteRow]:
+    """Make sorted rows: times newest first, other groups by value of the metric, as are the bars.
+
+    `name_of` returns the name of a conversation.
+    """
     by, groups = answer.by, list(answer.report.rows)
     if answer.is_by_time:
         groups.sort(key=lambda group: (bucket_from(group.key, by) is not None, group.key))
         groups.reverse()
     else:
         groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
-    named = [label(by, group.key) for group in groups]
+    is_named = by == "conversation"
+    groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
+    names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
+    named = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
-    looks, others = Stacking(answer, metric).looks, OTHERS if by in STACKS else OWN[0]
+    looks = Stacking(answer, metric).looks
     rows = [
-        GroupRow(group, table, looks.get(group.key, others), name)
+        GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
         for group, name in zip(groups, named, strict=True)
     ]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]

@@ -140,6 +140,7 @@ INSIGHTS = at(
         "measure", "m", "measure", "metric", "What is measured: cost, tokens, messages, sessions"
     ),
     Shown("day-week-month", "b", "day/week/month", "unit", "Columns of days, weeks or months"),
+    Shown("stack", "s", "stack", "stack", "Stack columns by model, by source, or not at all"),
     Shown("next", "tab", "next", "tab(1)", "Next grouping"),
     Command("previous", "shift+tab", "previous", "tab(-1)", "Previous grouping"),
     Command("", "1", "time", "choose(0)", "Group by time"),
@@ -148,6 +149,8 @@ INSIGHTS = at(
     Command("", "4", "tool", "choose(3)", "Group by tool"),
     Command("", "5", "directory", "choose(4)", "Group by directory"),
     Command("", "6", "hours", "choose(5)", "Group by hours"),
+    Command("", "7", "biggest", "choose(6)", "Group by conversation"),
+    Shown("search", "slash", "search", "search", "The search for this line, in the list"),
     Command("reload", "f5", "reload", "reload", "Read the store again"),
     *_EVERY,
 )

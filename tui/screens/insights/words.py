@@ -1,0 +1,247 @@
+"""Sums in words: names of groups and metrics, sentences, and the search that corresponds to a
+row."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.insights.facts import UNKNOWN
+from hermes_browse.store.insights.sums import UNITS, Group, bucket_from, first_day
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...text import calendar, formats
+from .adding_up import TOOL, GroupedSums, Question
+
+_PERIODS = {
+    "7d": N_("7 days"),
+    "30d": N_("30 days"),
+    "90d": N_("90 days"),
+    "1y": N_("year"),
+    "all": N_("all time"),
+}
+METRICS = (N_("cost"), N_("tokens"), N_("messages"), N_("sessions"))
+TOOL_METRICS = (N_("calls"), N_("failed"))
+_BY = {
+    "hour": N_("hour of the week"),
+    "project": N_("directory"),
+    "day": N_("day"),
+    "week": N_("week"),
+    "month": N_("month"),
+    "source": N_("source"),
+    "model": N_("model"),
+    "tool": N_("tool"),
+    "conversation": N_("conversation"),
+}
+
+
+def by_name(by: str) -> str:
+    return _(_BY[by])
+
+
+def value_of(group: Group, metric: str) -> float:
+    values = {
+        "tokens": group.tokens.total,
+        "cost": group.cost_usd,
+        "messages": group.messages,
+        "sessions": group.sessions,
+        "calls": max(group.calls, group.messages),
+        "failed": group.failed,
+    }
+    return float(values[metric])
+
+
+def first_with_value(total: Group) -> str:
+    """Return the first metric with a value."""
+    return next((metric for metric in METRICS if value_of(total, metric)), METRICS[0])
+
+
+def printed(value: float, metric: str) -> str:
+    """Format a value in few cells."""
+    if metric == "cost":
+        return formats.money(value) or "$0"
+    return formats.number(value)
+
+
+def cost(group: Group) -> str:
+    """`$1.24`; `~$1.24` if a part is estimated, `$1.24?` if a part is unknown."""
+    amount = formats.money(group.cost_usd)
+    return f"{'~' if amount and group.estimated_usd else ''}{amount}{'?' if group.unknown else ''}"
+
+
+def label(by: str, key: str) -> str:
+    """Return the label of a group by its key."""
+    if by == "hour":
+        day, dash, hour = key.partition("-")
+        if dash and day.isdecimal() and hour.isdecimal():
+            return f"{calendar.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
+    bucket = bucket_from(key, by) if by in UNITS else None
+    if bucket is not None:
+        if by == "week":
+            last = calendar.short_day(bucket + timedelta(days=6))
+            return _("{first} to {last}", first=calendar.short_day(bucket), last=last)
+        return calendar.month(bucket) if by == "month" else calendar.short_day(bucket)
+    return one_line(key, 200)
+
+
+def tick(by: str, key: str, this_year: int) -> str:
+    """Return the label below a column: `5 Mar`, `Mar 2026`; in another year than this one `5 Mar
+    2025`."""
+    bucket = bucket_from(key, by)
+    if bucket is None:
+        return key
+    if by == "month":
+        return calendar.short_month(bucket)
+    return calendar.short_date(bucket) if bucket.year == this_year else calendar.full_date(bucket)
+
+
+def tokens_line(group: Group, width: int) -> str:
+    """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by
+    kind; conversations, messages and tokens if not all fit."""
+    tokens, many = group.tokens, len(group.conversations)
+    total = formats.number(tokens.total)
+    kinds = _(
+        "{fresh} input, {cached} cached, {out} output",
+        fresh=formats.number(tokens.input),
+        cached=formats.number(tokens.cache_read + tokens.cache_write),
+        out=formats.number(tokens.output),
+    )
+    reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
+    every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
+    used = _("{count} tokens: {kinds}", count=total, kinds=every)
+    begun = ngettext(
+        "1 session begun", "{count:,} sessions begun", group.sessions, count=group.sessions
+    )
+    messages = formats.counted(group.messages, "message")
+    whole = formats.joined(
+        formats.counted(many, "conversation"),
+        begun,
+        messages,
+        used if tokens.total else _("no tokens recorded"),
+    )
+    if cell_len(whole) <= width:
+        return whole
+    used = _("{count} tok: {kinds}", count=total, kinds=kinds)
+    return formats.joined(
+        _("{count:,} convs", count=many),
+        _("{count:,} msgs", count=group.messages),
+        used if tokens.total else _("no tok recorded"),
+    )
+
+
+def cost_line(group: Group, without_session: int) -> str:
+    """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
+    a session."""
+    parts = [
+        _(
+            "{total}: {actual} actual + {estimated} estimated",
+            total=printed(group.cost_usd, "cost"),
+            actual=printed(group.actual_usd, "cost"),
+            estimated=printed(group.estimated_usd, "cost"),
+        )
+    ]
+    if group.unknown:
+        parts.append(
+            ngettext(
+                "1 session of unknown cost",
+                "{count:,} sessions of unknown cost",
+                group.unknown,
+                count=group.unknown,
+            )
+        )
+    if group.included:
+        parts.append(_("{count:,} in a subscription", count=group.included))
+    if without_session:
+        parts.append(
+            ngettext(
+                "1 message of no session left out",
+                "{count:,} messages of no session left out",
+                without_session,
+                count=without_session,
+            )
+        )
+    return " · ".join(parts)
+
+
+def tools_line(group: Group) -> str:
+    """Return calls, answers and failures of tools in a sentence."""
+    rate = f" ({group.failure_rate:.1%})" if group.failure_rate is not None else ""
+    return _(
+        "{calls} · {answers} · {failed:,} failed{rate} · in {sessions} of {conversations}",
+        calls=formats.counted(group.calls, "call"),
+        answers=formats.counted(group.messages, "answer"),
+        failed=group.failed,
+        rate=rate,
+        sessions=formats.counted(group.sessions, "session"),
+        conversations=formats.counted(len(group.conversations), "conversation"),
+    )
+
+
+def sums_lines(answer: GroupedSums, width: int) -> tuple[str, str]:
+    """Return the sums and the cost of an answer, each in a sentence."""
+    total = answer.report.total
+    if answer.by == TOOL:
+        return tools_line(total), _("No store records tokens or cost by tool.")
+    cost_words = cost_line(total, answer.without_session)
+    return tokens_line(total, width), _("cost {sum}", sum=cost_words)
+
+
+def period_notes(question: Question, metric: str, now: float) -> list[str]:
+    """Return the period of a question, when it begins, and the metric if no chart names it."""
+    notes = [_(_PERIODS[question.period])]
+    day = first_day(question.period, now)
+    if day is not None:
+        since, month = _("since {day} {month} {year}"), _(calendar.MONTHS[day.month - 1])
+        notes.append(since.format(day=day.day, month=month, year=day.year))
+    if question.by == "hour":
+        notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
+    return notes
+
+
+_FILTERS = {
+    "source": "source",
+    "model": "model",
+    "project": "cwd",
+    "tool": "tool",
+    "conversation": "id",
+}
+
+
+class GroupSearch(NamedTuple):
+    """A search for the conversations of a group."""
+
+    query: str
+    """Empty if there is none."""
+    note: str
+    """Why there is none, or how its results differ from the group."""
+
+
+def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
+    """Return the search that corresponds to a group in one of `sums.PERIODS`; `now` is in Unix
+    seconds."""
+    if key == UNKNOWN:
+        return GroupSearch("", _("the search cannot ask for what is unknown"))
+    if by == "hour":
+        return GroupSearch("", _("the search cannot ask for an hour of the week"))
+    bucket = bucket_from(key, by) if by in UNITS else None
+    if bucket is not None:
+        if by == "week":
+            before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
+            return GroupSearch(f"after:{after} before:{before}", "")
+        return GroupSearch(f"on:{key}", "")
+    if '"' in key or not key.strip():
+        return GroupSearch("", _("the search cannot ask for this name"))
+    query, notes = f"{_FILTERS[by]}:{key}", []
+    if any(map(str.isspace, key)):
+        query = f'{_FILTERS[by]}:"{key}"'
+    if by == "model":
+        notes.append(_("models helpers used are left out"))
+    if by in ("model", "project"):
+        notes.append(_("longer names match"))
+    since = first_day(period, now)
+    if since is not None and by != "conversation":
+        query += f" after:{since - timedelta(days=1)}"
+    return GroupSearch(query, _("; ").join(notes))
