@@ -12,14 +12,14 @@ from hermes_browse.store.sessions.models import Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
-from .formats import cost_below, counted, dollars, joined, listed, money, number, timestamp
+from .formats import cost_below, counted, dollars, joined, listed, money, timestamp
 
 if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
     from hermes_browse.store.changes.run import Run, Stretch
     from hermes_browse.store.cleanup.plan import Plan, Totals
     from hermes_browse.store.sessions.catalog import SpareReason
-    from hermes_browse.store.sessions.models import Conversation, Tokens
+    from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.since.since import SinceItem
 
 # Messages and relations
@@ -228,16 +228,6 @@ def notes(change: FileChange) -> Iterator[str]:
 def author(session_id: str, own: Collection[str]) -> str:
     """Name who did something: the conversation of the sessions `own`, or a subagent by its id."""
     return _("itself") if session_id in own else f"…{one_line(session_id[-6:])}"
-
-
-def token_kinds(tokens: Tokens) -> str:
-    """`76k input, 18.3M cached, 40.4k output`."""
-    return _(
-        "{fresh} input, {cached} cached, {out} output",
-        fresh=number(tokens.input),
-        cached=number(tokens.cache_read + tokens.cache_write),
-        out=number(tokens.output),
-    )
 
 
 def facts(run: Run) -> str:
