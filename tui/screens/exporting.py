@@ -50,6 +50,10 @@ _WORDS = {
 }
 
 
+def _switch(text: str, is_on: bool, look_off: str = "dim") -> Content:
+    return Content.styled(f"{'●' if is_on else '○'} {text}", "" if is_on else look_off)
+
+
 class ExportCard(Card[None]):
     """Asks how and where to export, and stays until that is done: what was typed is not lost when
     it fails.
@@ -106,21 +110,12 @@ class ExportCard(Card[None]):
         return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
 
     def _show(self) -> None:
-        lines = [
-            Content.styled(
-                f"{'●' if each is self._form else '○'} {_(_WORDS[each])}",
-                "" if each is self._form else "dim",
-            )
-            for each in self._forms
-        ]
-        self.query_one("#formats", Static).update(Content("\n").join(lines))
+        forms = [_switch(_(_WORDS[each]), each is self._form) for each in self._forms]
+        self.query_one("#formats", Static).update(Content("\n").join(forms))
         self.query_one("#everything", Static).update(self._scope())
-        secrets = (
-            _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
-        )
-        self.query_one("#secrets", Static).update(
-            Content.styled(secrets, "" if self._redact else "$warning")
-        )
+        words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
+        secrets = _switch(words, self._redact, "$warning")
+        self.query_one("#secrets", Static).update(secrets)
         told = Content.styled(one_line(self._refused, 1000), "$warning")
         if self._is_saving:
             told = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
@@ -131,23 +126,16 @@ class ExportCard(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            return Content(
-                ngettext(
-                    "● the message that was replaced",
-                    "● the {count:,} messages that were replaced",
-                    len(self._part),
-                    count=len(self._part),
-                )
+            many = len(self._part)
+            words = ngettext(
+                "the message that was replaced", "the {count:,} messages that were replaced", many
             )
-        if self._form is not Format.JSONL:
-            mark = "●" if self._everything else "○"
-            return Content(f"{mark} " + _("also rewound and hidden messages"))
-        if not self._everything:
-            return Content(_("○ also rewound and compacted messages; any Hermes imports the rest"))
-        every = _(
-            "● also rewound and compacted messages: only Hermes 0.22 and later import them as such"
-        )
-        return Content.styled(every, "$warning")
+            return _switch(words.format(count=many), is_on=True)
+        words, look = _("also rewound and hidden messages"), ""
+        if self._form is Format.JSONL and self._everything:
+            words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")
+            look = "$warning"
+        return _switch(words, self._everything).stylize(look)
 
     def action_format(self, by: int) -> None:
         """Choose the next format; a proposed name gets its extension."""

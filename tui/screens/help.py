@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding
@@ -24,7 +25,7 @@ from ..settings.keys.main_commands import NEEDED, TRANSCRIPT
 from ..settings.keys.screen_commands import HELP
 from ..text.formats import fit
 from ..text.glyphs import LEGENDS
-from ..text.styled import Line, Span, line_width, wrap_spans
+from ..text.styled import Line, line_text, wrap_spans
 from ..widgets.bindings import working
 from ..widgets.card import Card, keys_line
 from ..widgets.lines import TextBox
@@ -63,11 +64,9 @@ class Section(NamedTuple):
         words = text.casefold().split()
         if not words or all(word in self.title.casefold() for word in words):
             return self
-        return self._replace(
-            rows=tuple(
-                row for row in self.rows if all(word in " ".join(row).casefold() for word in words)
-            )
-        )
+        texts = {row: " ".join(row).casefold() for row in self.rows}
+        rows = (row for row, text in texts.items() if all(word in text for word in words))
+        return self._replace(rows=tuple(rows))
 
     def of_key(self, key: str) -> Section:
         """Keep the rows of a key or sign."""
@@ -75,22 +74,19 @@ class Section(NamedTuple):
 
     def lines(self, width: int) -> list[Line]:
         """Format the section in exactly `width` cells."""
-        keys = max(line_width([(row[0], "")]) for row in self.rows)
+        keys = max(cell_len(name) for name, _meaning in self.rows)
         if not self.is_signs:
             keys = min(max(keys, _KEYS[0]), _KEYS[1], width // 3)
+        rest = width - keys - 2
         lines: list[Line] = [[(fit(self.title, width), "bold $accent")]]
         for name, meaning in self.rows:
-            left = wrap_spans([(name, "bold")], keys)
-            right = wrap_spans([(meaning, "")], width - keys - 2)
-            for before, behind in zip_longest(left, right, fillvalue=()):
-                lines.append(_filled([*_filled(before, keys + 2), *behind], width))
-        return [*lines, _filled((), width)]
+            pairs = zip_longest(_wrapped(name, keys), _wrapped(meaning, rest), fillvalue="")
+            lines += [[(fit(key, keys + 2), "bold"), (fit(text, rest), "")] for key, text in pairs]
+        return [*lines, [(" " * width, "")]]
 
 
-def _filled(line: Iterable[Span], width: int) -> Line:
-    """Fill up a line with blanks."""
-    spans = list(line)
-    return [*spans, (" " * (width - line_width(spans)), "")]
+def _wrapped(text: str, width: int) -> list[str]:
+    return list(map(line_text, wrap_spans([(text, "")], width)))
 
 
 def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -141,7 +137,7 @@ def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
             columns.append([])
         columns[-1] += block
     gap = (" " * _GAP, "")
-    rows = zip_longest(*columns, fillvalue=_filled((), room))
+    rows = zip_longest(*columns, fillvalue=[(" " * room, "")])
     return [[span for line in row for span in (gap, *line)][1:] for row in rows]
 
 

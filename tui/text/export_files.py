@@ -21,9 +21,10 @@ from hermes_browse.store.export.redact import Redactor, describe, read_env, secr
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.hermes.homes import Location, default_root
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.store.wording import _, ngettext
 
 from .. import version
+from . import sentences
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -168,13 +169,7 @@ class Export(NamedTuple):
 def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
     """Return a sentence about rewound and compacted messages, which only `everything` includes;
     empty without any."""
-    rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
-    of_rewound = ngettext("1 rewound message", "{count:,} rewound messages", rewound)
-    of_compacted = ngettext("1 compacted message", "{count:,} compacted messages", compacted)
-    counts_in_words = ((rewound, of_rewound), (compacted, of_compacted))
-    messages = pgettext("list", ", ").join(
-        words.format(count=count) for count, words in counts_in_words if count
-    )
+    messages = sentences.not_live(counts[State.REWOUND], counts[State.COMPACTED])
     if not messages:
         return ""
     if not everything:

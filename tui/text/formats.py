@@ -96,33 +96,50 @@ def joined(*facts: str) -> str:
     return " · ".join(filter(None, facts))
 
 
+def listed(*facts: str) -> str:
+    """List the facts that are known, as in a sentence."""
+    return _(", ").join(filter(None, facts))
+
+
 AGE_WIDTH = 6
 """Cells of an age in a list, at most."""
 
 
+_AGES = N_(
+    (
+        (59.5 * _MINUTE, _MINUTE, "{count:.0f}min"),
+        (23.5 * _HOUR, _HOUR, "{count:.0f}h"),
+        (2 * _WEEK, _DAY, "{count:.0f}d"),
+        (26 * _WEEK, _WEEK, "{count:.0f}w"),
+        (2 * _YEAR, _MONTH, "{count:.0f}mo"),
+        (100 * _YEAR, _YEAR, "{count:.0f}y"),
+    )
+)
+_DURATIONS = N_(
+    (
+        (10, 1, "{count:.1f} s"),
+        (100, 1, "{count:.0f} s"),
+        (100 * _MINUTE, _MINUTE, "{count:.0f} min"),
+        (2 * _DAY, _HOUR, "{count:.0f} h"),
+        (math.inf, _DAY, "{count:.0f} days"),
+    )
+)
+"""Up to how many seconds, the seconds of the unit, and the words."""
+
+
 def age(moment: float | None, now: float) -> str:
     """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`,
-    `7mo`, `2y`."""
-    if moment is None or not math.isfinite(moment):
-        return ""
-    elapsed = now - moment
+    `7mo`, `2y`; empty for what is no date."""
+    elapsed = math.nan if moment is None else now - moment
     if elapsed < -_MINUTE:
-        return pgettext("age", "later")
+        return pgettext("age", "later") if math.isfinite(elapsed) else ""
     if elapsed < _MINUTE:
         return pgettext("age", "now")
-    if elapsed < 59.5 * _MINUTE:
-        return _("{minutes:.0f}min", minutes=elapsed / _MINUTE)
-    if elapsed < 23.5 * _HOUR:
-        return _("{hours:.0f}h", hours=max(elapsed / _HOUR, 1))
-    if elapsed < 2 * _WEEK:
-        return _("{days}d", days=max(int(elapsed / _DAY), 1))
-    if elapsed < 26 * _WEEK:
-        return _("{weeks}w", weeks=int(elapsed / _WEEK))
-    if elapsed < 2 * _YEAR:
-        return _("{months}mo", months=int(elapsed / _MONTH))
-    if elapsed < 100 * _YEAR:
-        return _("{years}y", years=int(elapsed / _YEAR))
-    return ""  # no date
+    for limit, unit, words in _AGES:
+        if elapsed < limit:
+            count = elapsed / unit
+            return _(words, count=max(count if unit <= _HOUR else int(count), 1))
+    return ""
 
 
 def ago(moment: float | None, now: float) -> str:
@@ -197,9 +214,9 @@ def long_number(value: float) -> str:
 _COUNTED = {
     "conversation": NN_("1 conversation", "{count:,} conversations"),
     "session": NN_("1 session", "{count:,} sessions"),
-    "subagent session": NN_("1 subagent session", "{count:,} subagent sessions"),
-    "open session": NN_("1 open session", "{count:,} open sessions"),
     "message": NN_("1 message", "{count:,} messages"),
+    "rewound": NN_("1 rewound message", "{count:,} rewound messages"),
+    "compacted": NN_("1 compacted message", "{count:,} compacted messages"),
     "new message": NN_("1 new message", "{count:,} new messages"),
     "hit": NN_("{count:,} hit", "{count:,} hits"),
     "part": NN_("1 part", "{count:,} parts"),
@@ -216,9 +233,6 @@ _COUNTED = {
     "edit": NN_("1 edit", "{count:,} edits"),
     "turn": NN_("1 turn", "{count:,} turns"),
     "line": NN_("1 line", "{count:,} lines"),
-    "image": NN_("1 image", "{count:,} images"),
-    "link": NN_("1 link", "{count:,} links"),
-    "path": NN_("1 path", "{count:,} paths"),
     "error": NN_("1 error", "{count:,} errors"),
     "warning": NN_("1 warning", "{count:,} warnings"),
     "note": NN_("1 note", "{count:,} notes"),
@@ -277,15 +291,9 @@ def own_and_tree(
 
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
-    if seconds < 10:
-        return _("{seconds:.1f} s", seconds=max(seconds, 0))
-    if seconds < 100:
-        return _("{seconds:.0f} s", seconds=seconds)
-    if seconds < 100 * _MINUTE:
-        return _("{minutes:.0f} min", minutes=seconds / _MINUTE)
-    if seconds < 2 * _DAY:
-        return _("{hours:.0f} h", hours=seconds / _HOUR)
-    return _("{days:.0f} days", days=seconds / _DAY)
+    each = (each for each in _DURATIONS if seconds < each[0])
+    _limit, unit, words = next(each, _DURATIONS[-1])
+    return _(words, count=max(seconds / unit, 0))
 
 
 def end_reason(reason: str | None) -> str:

@@ -12,7 +12,7 @@ from hermes_browse.store.sessions.models import Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
-from .formats import cost_below, counted, dollars, joined, money, timestamp
+from .formats import cost_below, counted, dollars, joined, listed, money, timestamp
 
 if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
@@ -31,6 +31,12 @@ _STATES = PN_("state", ("live", "compacted", "rewound"))
 def state(value: str) -> str:
     """Translate the state of a chat message (`chat_message.State`)."""
     return pgettext("state", value) if value in _STATES else value
+
+
+def not_live(rewound: int, compacted: int) -> str:
+    """`2 rewound messages, 1 compacted message`; empty without any."""
+    counts = {"rewound": rewound, "compacted": compacted}
+    return listed(*(counted(count, noun) for noun, count in counts.items() if count))
 
 
 _ROLES: Mapping[str, Mapping[str, str]] = N_(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 
@@ -29,18 +30,9 @@ TAB = "    "
 
 
 def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    start, length = 0, len(text)
-    while length - start > width:
-        cut = text.rfind(" ", start + 1, start + width + 1)
-        if cut <= start:
-            ranges.append((start, start + width))
-            start += width
-        else:
-            ranges.append((start, cut))
-            start = cut + 1
-    ranges.append((start, length))
-    return ranges
+    # As many characters as there is room for, up to a space or the end; else a word is cut.
+    lines = re.finditer(rf"(.{{1,{width}}})(?: |$)|(.{{{width}}})", text)
+    return [line.span(line.lastindex or 0) for line in lines]
 
 
 def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
@@ -76,10 +68,11 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
         text: Printable, without newlines.
         width: Cells, at least 2.
     """
-    width = max(width, 2)
-    if text.isascii():
-        return _breaks_ascii(text, width)
-    return _breaks_wide(text, width) if cell_len(text) > width else [(0, len(text))]
+    is_ascii = text.isascii()
+    if (len(text) if is_ascii else cell_len(text)) <= width:
+        return [(0, len(text))]
+    break_up = _breaks_ascii if is_ascii else _breaks_wide
+    return break_up(text, max(width, 2))
 
 
 def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Line]:
@@ -127,7 +120,7 @@ def safe_text(text: str) -> str:
 
 
 def line_text(line: Line) -> str:
-    return "".join(text for text, _ in line)
+    return line[0][0] if len(line) == 1 else "".join([text for text, _ in line])
 
 
 def line_width(line: Iterable[Span]) -> int:
@@ -145,22 +138,21 @@ def clip_line(line: Line, width: int) -> Line:
     return clipped
 
 
-def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """Add a look to ranges of a line: half-open, in code points of its text, in order, apart."""
-    if not ranges:
-        return line
+def light(line: Line, ranges: Sequence[tuple[int, int]], looks: Sequence[str]) -> Line:
+    """Add a look to each of some ranges of a line: half-open, in code points of its text, in order,
+    apart."""
     edges = [0, *chain.from_iterable(ranges), len(line_text(line))]
     parts = slice_spans(line, pairwise(edges))
     return [
-        (text, f"{looks} {look}" if number % 2 else looks)
+        (text, f"{before} {looks[number // 2]}" if number % 2 else before)
         for number, part in enumerate(parts)
-        for text, looks in part
+        for text, before in part
     ]
 
 
 def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:
     """Return a text of a list in its look, with that of a hit instead in some ranges."""
-    lit = light([(text, look)], ranges, "hit")
+    lit = light([(text, look)], ranges, ["hit"] * len(ranges))
     return [(part, looks.rpartition(" ")[2]) for part, looks in lit]
 
 

@@ -121,6 +121,13 @@ async def test_a_message_that_is_too_long_to_be_sent_keeps_no_other_away(browser
     assert "before it" in shown and "after it" in shown
     await browser.press("home")
     assert "before it" in browser.text("#transcript")
+    add_message(path, "long", "written since", NOW + 9)
+    browser.screen.loader.changed()
+    await browser.settle()
+    await browser.press("end")
+    assert "written since" in browser.text("#transcript"), "news come in"
+    await browser.press("backslash", *"after it")
+    assert "1 of 1 message" in browser.text("#ask-answer"), "and it can be searched"
 
 
 @pytest.mark.slow

@@ -7,12 +7,13 @@ import pytest
 from browsing import NOW, PATIENCE, on_store
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
-from transcripts import drawn
+from transcripts import conversation_of, drawn
 from trashing import add_message
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.errors import ValueTooLongError
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.tui.browser.transcript import finding
@@ -133,21 +134,41 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
     end."""
     monkeypatch.setattr(finding, "BATCH", 7)
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
-        rows = store.outline([Session("s", "cli")]).rows
+        model = whole(store)
         findings = FindResults(needle("needle"), "s", 120)
         batches = 0
-        for start, stop in findings.left(rows):
-            findings.found |= scan(store, rows, start, stop, findings.matcher)
+        for start, stop in findings.left(model.outline.rows):
+            findings.found |= scan(store, model, start, stop, findings.matcher)
             batches += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert batches > COUNT // 10 and findings.is_complete
-        assert list(findings.left(rows)) == []
+        assert list(findings.left(model.outline.rows)) == []
 
 
 def test_a_result_is_found_with_its_call_across_batches(tmp_path):
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
-        rows = store.outline([Session("s", "cli")]).rows
-        assert scan(store, rows, 399, 401, needle("needle")) == {399}
+        assert scan(store, whole(store), 399, 401, needle("needle")) == {399}
+
+
+def test_a_message_that_a_machine_cannot_send_ends_no_find(tmp_path, monkeypatch):
+    """All others are looked through."""
+    messages = OpenStore.messages
+
+    def refusing(store, ids):
+        if 120 in ids:
+            raise ValueTooLongError("This answer is too large to be sent.")
+        return messages(store, ids)
+
+    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+        model = whole(store)
+        monkeypatch.setattr(OpenStore, "messages", refusing)
+        assert scan(store, model, 90, 200, needle("needle")) == {100, 150}
+
+
+def whole(store):
+    """The long conversation, not read."""
+    session = Session("s", "cli")
+    return conversation_of([session], store.outline([session]).rows)
 
 
 async def find(browser, text):

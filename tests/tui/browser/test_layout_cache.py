@@ -92,15 +92,6 @@ def test_what_is_unfolded_stays_so_when_earlier_messages_are_gone():
     assert page.is_open(page.model.entry_of(2))
 
 
-def test_another_width_is_drawn_anew():
-    page = page_of(model_of(LONG))
-    finish(page)
-    assert not page.deferred
-    page.resize(40, 20)
-    page.settle()
-    assert {shown.width for shown in page.deferred} == {40}
-
-
 def test_texts_near_the_page_are_drawn_ahead():
     page = page_of(model_of(*(f"{number} {LONG}" for number in range(9)), SHORT * 100))
     assert {shown.message.text[0] for shown in page.deferred} >= {"5", "6", "7", "8"}

@@ -58,8 +58,8 @@ def code_blocks(message: ChatMessage, model: TranscriptModel) -> list[NamedText]
         if token.type in ("fence", "code_block") and token.content.strip():
             code = token.content.rstrip("\n")
             language = one_line("".join(token.info.split()[:1]), 20)
-            facts = filter(None, [language, formats.counted(code.count("\n") + 1, "line")])
-            pieces.append(NamedText(_("code block ({facts})", facts=_(", ").join(facts)), code))
+            facts = formats.listed(language, formats.counted(code.count("\n") + 1, "line"))
+            pieces.append(NamedText(_("code block ({facts})", facts=facts), code))
     return pieces
 
 

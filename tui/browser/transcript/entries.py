@@ -16,9 +16,9 @@ from hermes_browse.store.sessions.models import (
     Session,
     Status,
 )
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
-from ...text import formats
+from ...text import formats, sentences
 
 GAP_SECONDS = 3600.0
 """A pause of this length between messages of one day is shown."""
@@ -119,24 +119,10 @@ def _seam(conversation: Conversation, segment: int) -> str:
     )
 
 
-def _left_out(rewound: int, compacted: int) -> Entry:
-    if rewound and compacted:
-        words = _(
-            "{rewound:,} rewound · {compacted:,} compacted messages left out here · v shows more"
-        )
-    elif compacted:
-        words = ngettext(
-            "1 compacted message left out here · v shows more",
-            "{compacted:,} compacted messages left out here · v shows more",
-            compacted,
-        )
-    else:
-        words = ngettext(
-            "1 rewound message left out here · v shows more",
-            "{rewound:,} rewound messages left out here · v shows more",
-            rewound,
-        )
-    return Entry(EntryKind.LEFT_OUT, words.format(rewound=rewound, compacted=compacted))
+def _left_out(counts: tuple[int, int]) -> Entry:
+    messages = sentences.not_live(*counts)
+    text = _("{messages} left out here · v shows more", messages=messages)
+    return Entry(EntryKind.LEFT_OUT, text)
 
 
 def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
@@ -158,13 +144,13 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
             entries.append(Entry(EntryKind.GAP, _("{duration} later", duration=pause)))
         last = moment if moment is not None else last
         if row.id in outline.gaps:
-            entries.append(_left_out(*outline.gaps[row.id]))
+            entries.append(_left_out(outline.gaps[row.id]))
         if new is not None and row.id >= new:
             new = None
             entries.append(Entry(EntryKind.NEW, _("new from here")))
         entries.append(Entry(EntryKind.MESSAGE, row=row, number=number))
     if END in outline.gaps:
-        entries.append(_left_out(*outline.gaps[END]))
+        entries.append(_left_out(outline.gaps[END]))
     return entries
 
 

@@ -28,7 +28,7 @@ from ..panes import Panes
 from .ask_line import AskInput
 from .block_layout import MARKDOWN_LIMIT
 from .entries import TranscriptModel
-from .loader import read_missing
+from .loader import read_messages, read_missing
 from .markdown_layout import render_markdown
 from .tool_text import as_shown
 
@@ -75,15 +75,16 @@ def _matches_rendered(text: str, matcher: Matcher) -> bool:
 
 
 def scan(
-    store: OpenStore, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher
+    store: OpenStore, model: TranscriptModel, start: int, stop: int, matcher: Matcher
 ) -> set[int]:
     """Return the ids of the matching messages of the rows from `start` up to `stop`; on a reading
     thread.
 
     A result that is shown with its call counts as the message with the call.
     """
+    rows = model.outline.rows
     before = max(start - _OVERLAP, 0) if rows[start].role == "tool" else start
-    messages = store.messages([row.id for row in rows[before:stop]])
+    messages = read_messages(store, model, [row.id for row in rows[before:stop]])
     callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
     wanted = {row.id for row in rows[start:stop]}
     return {
@@ -228,9 +229,8 @@ class Finding:
 
     async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
         """Scan batch by batch; after each, show what was found so far."""
-        rows = model.outline.rows
-        for start, stop in findings.left(rows):
-            batch = partial(scan, rows=rows, start=start, stop=stop, matcher=findings.matcher)
+        for start, stop in findings.left(model.outline.rows):
+            batch = partial(scan, model=model, start=start, stop=stop, matcher=findings.matcher)
             findings.found |= await self._main.read(batch)
             self._arrive(findings, model)
         self._arrive(findings, model)

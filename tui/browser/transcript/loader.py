@@ -287,7 +287,7 @@ class TranscriptLoader:
             model = read_model(store, conversation, reading)
             if model.entries == shown.entries:
                 return None
-            model.add(store.messages(model.missing(len(model) - WINDOW, len(model))))
+            model.add(read_messages(store, model, model.missing(len(model) - WINDOW, len(model))))
             return model
 
         model = await main.read(read)

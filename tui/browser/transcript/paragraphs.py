@@ -154,13 +154,11 @@ class MessageLayout:
         lines = [bisect_right(line_starts, start) - 1 for start, _end in matches]
         lit = copy(self)
         lit.match_lines = sorted(set(lines))
-        strong = set(lines)
-        if current is not None:
-            strong = set(lit.match_lines[current : current + 1]) if current >= 0 else set()
-        looks = ["hit-current" if line in strong else "hit" for line in lines]
-        for look in ("hit", "hit-current"):
-            own = [each for each, its in zip(matches, looks, strict=True) if its == look]
-            spans = light(spans, own, look)
+        # Of `NO_LINE` the slice is empty.
+        strong = lit.match_lines if current is None else lit.match_lines[current : current + 1]
+        looks = {True: "hit-current", False: "hit"}
+        is_strong = map(set(strong).__contains__, lines)
+        spans = light(spans, matches, [looks[each] for each in is_strong])
         ranges = ((start, start + len(text)) for start, text in zip(starts, texts, strict=False))
         pairs = zip(self._paragraphs, slice_spans(spans, ranges), strict=True)
         lit._paragraphs = [each._replace(spans=part) for each, part in pairs]

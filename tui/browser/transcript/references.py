@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -29,7 +28,6 @@ from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import REFERENCES
 from ...terminal import programs
-from ...text import formats
 from ...widgets.card import Card, keys_line
 from ..context import Context
 from .block_layout import image_name
@@ -60,7 +58,7 @@ _IMAGE = re.compile(r".*\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)", re.IGNORE
 
 
 class ReferenceKind(StrEnum):
-    """The kinds of references; the values are nouns of `formats.counted`, to be translated."""
+    """The kinds of references; the values are words to be translated."""
 
     IMAGE = N_("image")
     LINK = N_("link")
@@ -210,18 +208,20 @@ class ReferencesCard(Card[None]):
         self._title, self._references = title, targets
 
     def compose(self) -> ComposeResult:
-        kinds = Counter(each.kind for each in self._references)
-        counts = formats.joined(*(formats.counted(count, kind) for kind, count in kinds.items()))
         with Vertical(id="card"):
-            yield Static(Content.assemble((self._title, "bold"), (f"  {counts}", "dim")))
+            yield Static(Content.styled(self._title, "bold"))
             yield OptionList(*map(self._row, self._references), id="references", markup=False)
             yield keys_line(self.keys_text(_("Enter open")))
 
     def _row(self, reference: Reference) -> Option:
         is_copied = reference.kind is ReferenceKind.LINK and not reference.can_be_opened
-        note = "  " + _("is only copied") if is_copied else ""
-        target = one_line(reference.target, 2000)
-        return Option(Content.assemble((_(reference.kind) + "  ", "dim"), target, (note, "dim")))
+        return Option(
+            Content.assemble(
+                (f"{_(reference.kind)}  ", "dim"),
+                one_line(reference.target, 2000),
+                ("  " + _("is only copied") if is_copied else "", "dim"),
+            )
+        )
 
     def _tell(self, text: str) -> None:
         if self.is_whole:

@@ -26,7 +26,6 @@ _TOOLS = {
     Tools.FULL: N_("tools: full"),
 }
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
-_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
 _LEAD = 2
 """Lines shown above a match."""
 
@@ -150,7 +149,7 @@ class TranscriptView(TranscriptScroll):
         if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
             target = 0  # the first segment has no seam above it
         if target is None:
-            self.tell(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind]))
+            self.tell(_(_NO_FURTHER[kind]))
         else:
             self._go_to(target)
 
