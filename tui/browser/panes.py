@@ -214,15 +214,16 @@ class Panes(Context):
     # The status line
 
     def watch_status(self) -> None:
-        """Show the sentence, and what runs behind the screen; without a sentence, describe the row
-        under the cursor."""
-        text, _is_of_page, is_failure = self.status
+        """Show the sentence, and what runs behind the screen; without a sentence, what the search
+        found, or what there is to tell of the row under the cursor."""
+        said, _is_of_page, is_failure = self.status
+        text = said or self.search_status
         is_repeated = not text and is_live(self.rows.current)
         state = self.progress or ("" if is_repeated else self.writing)
         line = header.status(text or self.about, state, look="" if text else "dim")
         self.line("status").update(header.failure(text) if is_failure else line)
 
-    watch_about = watch_writing = watch_progress = watch_status
+    watch_search_status = watch_about = watch_writing = watch_progress = watch_status
 
     @property
     def status_room(self) -> int:
