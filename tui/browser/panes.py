@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -138,11 +139,21 @@ class Panes(Context):
         self.app.push_screen(load(name)(self, *given))
 
     def open_card(
-        self, card: ModalScreen[Result], answered: Callable[[Result | None], None] | None = None
-    ) -> None:
-        """Open a card for which something was read, unless another screen was opened meanwhile."""
-        if self.app.screen is self:  # `is_current` is true behind a screen that shows it
+        self,
+        card: ModalScreen[Result],
+        answered: Callable[[Result | None], None] | None = None,
+        over: Screen[Any] | None = None,
+    ) -> bool:
+        """Open a card for which something was read, over this screen or another one.
+
+        Returns:
+            False if another screen or a field has the keys now: what is typed there must not
+            answer.
+        """
+        is_expected = self.app.screen is (over or self) and not isinstance(self.app.focused, Input)
+        if is_expected:
             self.app.push_screen(card, answered)
+        return is_expected
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""

@@ -10,8 +10,10 @@ import shlex
 import subprocess
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from typing import Any
 
 from textual.app import SuspendNotSupported
+from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
@@ -124,6 +126,8 @@ class Resuming:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
+        self._over: Screen[Any] = main
+        """The screen on which the key was pressed."""
 
     def resume(self) -> None:
         main = self._main
@@ -138,6 +142,7 @@ class Resuming:
 
     def _start(self, resume: Callable[[str], Coroutine[object, object, None]]) -> None:
         if self._main.current is not None:
+            self._over = self._main.app.screen
             self._main.start("resume", resume, self._main.current.id)
         else:
             self._main.say(_("no conversation here"))
@@ -184,7 +189,7 @@ class Resuming:
         if card is None:
             go(plan)
         else:
-            self._main.app.push_screen(card, decided)
+            self._main.open_card(card, decided, self._over)
 
     async def _copy_command(self, session_id: str) -> None:
         main, location = self._main, self._main.location
