@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.actions import parse
 from textual.events import Key
-from textual.widgets import Input
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -179,12 +178,6 @@ class KeyScreen(BoundKeys, CurrentPanes):
                 )
         if words:
             self.say(words)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave keys that come before those of the focused widget to an input, where they are
-        letters."""
-        is_letter = parameters in (("focus_search",), ("put_back",))
-        return not (action == "do" and is_letter and isinstance(self.focused, Input))
 
     def action_sort_by(self, sort: str) -> None:
         """Sort by the clicked column, or reverse its order; hits have an order of their own."""
