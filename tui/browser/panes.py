@@ -121,7 +121,7 @@ class Panes(Context):
         )
 
     def notes(self) -> Sequence[ListRow]:
-        """Return rows above those of the list: what is missing in it."""
+        """Return rows above those of the list: what is missing in it; on any thread."""
         return ()
 
     @property

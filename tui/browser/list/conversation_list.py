@@ -77,14 +77,6 @@ class ConversationList(LongView, can_focus=True):
     """False while a conversation that is not listed is shown."""
 
     @dataclass
-    class Highlighted(_FromList):
-        """The cursor is on another row."""
-
-        row: ListRow
-        by_hand: bool
-        """True if the cursor was moved, False if other rows were shown."""
-
-    @dataclass
     class Selected(_FromList):
         """Enter, or a second click on a row."""
 
@@ -179,8 +171,6 @@ class ConversationList(LongView, can_focus=True):
         title = "resume" if self.resumes and is_conversation else enter
         is_other, self.enter_title = title != self.enter_title, title
         self.at = at
-        if at.row is not None and at.is_moved:
-            self.post_message(self.Highlighted(self, at.row, by_hand=at.is_step))
         if is_other:
             self.screen.refresh_bindings()
 
