@@ -20,7 +20,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
-from ..settings.start import HEIGHT, NARROW, WIDTH, has_head
+from ..settings.start import NARROW, has_head
 from ..terminal import clipboard
 from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
@@ -80,7 +80,6 @@ class Panes(Context):
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
         self._is_header_due = False
-        self._list_size: tuple[str | None, str | None] = None, None
         self.box = SearchBox(id="search")
         """The search box."""
         self.rows = ConversationList(id="list")
@@ -252,26 +251,11 @@ class Panes(Context):
         self.show_header()
 
     def share_out(self) -> None:
-        """Set the list's size from its share; the style sheet has the default."""
-        pane_sizes = self.pane_sizes
+        """Set the list's size from its share."""
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
-        width = (
-            f"{pane_sizes.width}%"
-            if not (is_narrow or is_alone or pane_sizes.width == WIDTH)
-            else None
-        )
-        height = (
-            f"{pane_sizes.height}%"
-            if is_narrow and not is_alone and pane_sizes.height != HEIGHT
-            else None
-        )
-        if (
-            width,
-            height,
-        ) != self._list_size:  # Textual would lay out everything even if nothing changed
-            self._list_size = width, height
-            pane = self.query_one("#listed")
-            pane.styles.width, pane.styles.height = width, height
+        styles, sizes = self.query_one("#listed").styles, self.pane_sizes
+        styles.width = f"{sizes.width}%" if not (is_narrow or is_alone) else None
+        styles.height = f"{sizes.height}%" if is_narrow and not is_alone else None
 
     def share(self, steps: int) -> None:
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):

@@ -139,16 +139,15 @@ class Listing:
         main.writing = self._writing(is_live=_is_written_to(main.catalog))
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
-            self._show(self._maker()(main.catalog), top=True, at=at)
+            self._show(self._maker()(main.catalog), top=True)
+            main.rows.cursor = at
         else:
             self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
 
-    def _show(
-        self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
-    ) -> None:
+    def _show(self, rows: RowSource, *, key: str | None = None, top: bool = False) -> None:
         """Show rows as `ConversationList.show` does, unless the list shows search results."""
         if self._main.searched is None:
-            self._main.rows.show(rows, key=key, top=top, at=at)
+            self._main.rows.show(rows, key=key, top=top)
 
     def _maker(self) -> Callable[[Catalog], CatalogRows]:
         """Return a function that makes the rows in the current view and order, on any thread."""
