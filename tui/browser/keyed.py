@@ -165,11 +165,9 @@ class KeyScreen(BoundKeys, CurrentPanes):
         getattr(getattr(self, part) if part else self, name)(*given)
 
     def on_key(self, event: Key) -> None:
-        """Say of a key that does nothing here where it works, if anywhere."""
-        words = meaningless(self, event)
-        if self.focused is self.rows and not any(
-            list(bindings_of(widget, event.key)) for widget in (self.rows, self)
-        ):
+        """Say of a key, which does nothing here, where it works, if anywhere."""
+        words = meaningless(event)
+        if self.focused is self.rows:
             for binding in bindings_of(self.transcript, event.key):
                 words = _(
                     "{key} ({what}) is for messages: Tab goes to them",

@@ -154,7 +154,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def on_key(self, event: Key) -> None:
         """Say of a key that it does nothing here."""
-        if words := meaningless(self, event):
+        if words := meaningless(event):
             self.say(words, look="")
 
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
