@@ -207,7 +207,7 @@ OPTIONS = (
         ),
         _is_a(list),
         '“columns” is a list of names, like ["age", "cost"].',
-        wrong_item="there is no column {value}.",
+        wrong_item=N_("there is no column {value}."),
         table="hermes_browse.tui.browser.list.columns",
     ),
     Option(

@@ -140,7 +140,7 @@ class Listing:
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
             self._show(self._maker()(main.catalog), top=True)
-            main.rows.cursor = at
+            main.rows.action_move(at)
         else:
             self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
 
@@ -148,6 +148,8 @@ class Listing:
         """Show rows as `ConversationList.show` does, unless the list shows search results."""
         if self._main.searched is None:
             self._main.rows.show(rows, key=key, top=top)
+            if top:
+                self._main.rows.action_jump(len(self._main.notes()))
 
     def _maker(self) -> Callable[[Catalog], CatalogRows]:
         """Return a function that makes the rows in the current view and order, on any thread."""
