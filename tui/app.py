@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key
+from textual.events import Event, Key, Paste
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 from textual.theme import BUILTIN_THEMES, Theme
@@ -27,7 +29,7 @@ from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover
-from .terminal.textual_private import forget_colours, run_bound
+from .terminal.textual_private import forget_colours, give_answers, run_bound
 from .widgets.bindings import bindings, key_names
 from .work.application import Application, Arrival
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 _NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
+_PATIENCE = 1.0
+"""Seconds that a key waits at most for those before it."""
 DARK = Theme(
     name="hermes-dark",
     primary="#7aa2c8",
@@ -185,22 +189,37 @@ class BrowseApp(Application):
         return screen
 
     async def on_event(self, event: Event) -> None:
-        """Run what a key is bound to at once, unless a field has the keys, the screen is not there yet
-        or the terminal has just got the focus back.
+        """Handle a key, or a paste, when all that those before it led to is done.
 
         In Textual 8 a key passes the queues of the focused widget and of all its ancestors first: that
-        takes half a millisecond, and a key of a pane overtakes one of the screen before it. The hint
-        of the very first start goes with the first key.
+        takes half a millisecond, and of keys that come together one may overtake another, or what
+        that has chosen. The hint of the very first start goes with the first key.
         """
-        if isinstance(event, Key) and not event.is_forwarded:
-            if self.is_hint_wanted:
-                self.is_hint_wanted = False
-                self.query(FirstHint).remove()
-            is_there = self._is_ready and self.screen.is_mounted and self.app_focus
-            is_typed = isinstance(self.focused, Input)
-            if is_there and not is_typed and await run_bound(self, event.key):
+        if not isinstance(event, Key | Paste):
+            await super().on_event(event)
+            return
+        if self.is_hint_wanted:
+            self.is_hint_wanted = False
+            self.query(FirstHint).remove()
+        self.app_focus = True
+        await self._come_to_rest()
+        event.stop()
+        field = self.focused
+        if isinstance(field, Input) and (isinstance(event, Paste) or event.is_printable):
+            await field.on_event(event)
+        elif isinstance(event, Key) and not await run_bound(self, event.key):
+            await self.screen.on_event(event)
+
+    async def _come_to_rest(self) -> None:
+        """Wait for what is under way where the keys go: a choice, the answer of a card, the focus of
+        a screen that has just come."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            await give_answers(self)
+            *pumps, _app = (self.focused or self.screen).ancestors_with_self
+            if not any(pump.message_queue_size for pump in pumps):
                 return
-        await super().on_event(event)
+            await asyncio.sleep(0)
 
     def on_mount(self) -> None:
         """Begin to draw ages anew; Textual calls the inherited handler as well."""
@@ -237,5 +256,5 @@ class BrowseApp(Application):
         return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def action_command_palette(self) -> None:
-        if self._is_ready and not isinstance(self.screen, ModalScreen):
+        if not isinstance(self.screen, ModalScreen):
             load("palette")(self, self.keymap)

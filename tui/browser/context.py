@@ -96,6 +96,8 @@ class Context(StoreScreen[object]):
     """The family tree of the current conversation; None until it is read."""
     mode: var[Reading] = var(Reading.SAID, init=False)
     status: var[StatusText] = var(StatusText(), init=False, always_update=True)
+    search_status: var[str] = var("", init=False)
+    """What the search found, shown in the status line where nothing was said since."""
     about: var[str] = var("", init=False)
     """A sentence about the row under the cursor, shown where there is no other."""
     writing: var[str] = var("", init=False)

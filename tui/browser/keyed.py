@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.actions import parse
 from textual.events import Key
-from textual.widgets import Input
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -166,11 +165,9 @@ class KeyScreen(BoundKeys, CurrentPanes):
         getattr(getattr(self, part) if part else self, name)(*given)
 
     def on_key(self, event: Key) -> None:
-        """Say of a key that does nothing here where it works, if anywhere."""
-        words = meaningless(self, event)
-        if self.focused is self.rows and not any(
-            list(bindings_of(widget, event.key)) for widget in (self.rows, self)
-        ):
+        """Say of a key, which does nothing here, where it works, if anywhere."""
+        words = meaningless(event)
+        if self.focused is self.rows:
             for binding in bindings_of(self.transcript, event.key):
                 words = _(
                     "{key} ({what}) is for messages: Tab goes to them",
@@ -179,12 +176,6 @@ class KeyScreen(BoundKeys, CurrentPanes):
                 )
         if words:
             self.say(words)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave keys that come before those of the focused widget to an input, where they are
-        letters."""
-        is_letter = parameters in (("focus_search",), ("put_back",))
-        return not (action == "do" and is_letter and isinstance(self.focused, Input))
 
     def action_sort_by(self, sort: str) -> None:
         """Sort by the clicked column, or reverse its order; hits have an order of their own."""

@@ -131,6 +131,7 @@ class MainScreen(PaneMessages):
             keys = [f"c{current.root_id}"] if current is not None else []
             self.listing.refresh(at=[*keys, self.search.before])
             self.say("")
+            self.search_status = ""
 
     def watch_touched(self) -> None:
         self.listing.touched(self.touched)

@@ -41,7 +41,8 @@ class PaneMessages(KeyScreen):
 
     def forget_status(self) -> None:
         """Remove what was said before the user moved on; the shortfall of a search stays."""
-        self.say(self.search.shortfall if self.searched is not None else "")
+        super().forget_status()
+        self.search_status = self.search.shortfall if self.searched is not None else ""
 
     def describe_row(self, row: ListRow | None) -> None:
         is_resumed = self.rows.enter_title == "resume"
@@ -101,6 +102,7 @@ class PaneMessages(KeyScreen):
     def query_typed(self, text: str) -> None:
         """Search for the changed text of the box, within the keystroke."""
         self._opens_first = False
+        self.say("")
         self.search.take(self.query_line.edited(text))
 
     def move_from_box(self, key: str) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -19,7 +20,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
-from ..settings.start import HEIGHT, NARROW, WIDTH, has_head
+from ..settings.start import NARROW, has_head
 from ..terminal import clipboard
 from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
@@ -79,7 +80,6 @@ class Panes(Context):
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
         self._is_header_due = False
-        self._list_size: tuple[str | None, str | None] = None, None
         self.box = SearchBox(id="search")
         """The search box."""
         self.rows = ConversationList(id="list")
@@ -120,7 +120,7 @@ class Panes(Context):
         )
 
     def notes(self) -> Sequence[ListRow]:
-        """Return rows above those of the list: what is missing in it."""
+        """Return rows above those of the list: what is missing in it; on any thread."""
         return ()
 
     @property
@@ -138,11 +138,21 @@ class Panes(Context):
         self.app.push_screen(load(name)(self, *given))
 
     def open_card(
-        self, card: ModalScreen[Result], answered: Callable[[Result | None], None] | None = None
-    ) -> None:
-        """Open a card for which something was read, unless another screen was opened meanwhile."""
-        if self.app.screen is self:  # `is_current` is true behind a screen that shows it
+        self,
+        card: ModalScreen[Result],
+        answered: Callable[[Result | None], None] | None = None,
+        over: Screen[Any] | None = None,
+    ) -> bool:
+        """Open a card for which something was read, over this screen or another one.
+
+        Returns:
+            False if another screen or a field has the keys now: what is typed there must not
+            answer.
+        """
+        is_expected = self.app.screen is (over or self) and not isinstance(self.app.focused, Input)
+        if is_expected:
             self.app.push_screen(card, answered)
+        return is_expected
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""
@@ -214,15 +224,16 @@ class Panes(Context):
     # The status line
 
     def watch_status(self) -> None:
-        """Show the sentence, and what runs behind the screen; without a sentence, describe the row
-        under the cursor."""
-        text, _is_of_page, is_failure = self.status
+        """Show the sentence, and what runs behind the screen; without a sentence, what the search
+        found, or what there is to tell of the row under the cursor."""
+        said, _is_of_page, is_failure = self.status
+        text = said or self.search_status
         is_repeated = not text and is_live(self.rows.current)
         state = self.progress or ("" if is_repeated else self.writing)
         line = header.status(text or self.about, state, look="" if text else "dim")
         self.line("status").update(header.failure(text) if is_failure else line)
 
-    watch_about = watch_writing = watch_progress = watch_status
+    watch_search_status = watch_about = watch_writing = watch_progress = watch_status
 
     @property
     def status_room(self) -> int:
@@ -240,26 +251,11 @@ class Panes(Context):
         self.show_header()
 
     def share_out(self) -> None:
-        """Set the list's size from its share; the style sheet has the default."""
-        pane_sizes = self.pane_sizes
+        """Set the list's size from its share."""
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
-        width = (
-            f"{pane_sizes.width}%"
-            if not (is_narrow or is_alone or pane_sizes.width == WIDTH)
-            else None
-        )
-        height = (
-            f"{pane_sizes.height}%"
-            if is_narrow and not is_alone and pane_sizes.height != HEIGHT
-            else None
-        )
-        if (
-            width,
-            height,
-        ) != self._list_size:  # Textual would lay out everything even if nothing changed
-            self._list_size = width, height
-            pane = self.query_one("#listed")
-            pane.styles.width, pane.styles.height = width, height
+        styles, sizes = self.query_one("#listed").styles, self.pane_sizes
+        styles.width = f"{sizes.width}%" if not (is_narrow or is_alone) else None
+        styles.height = f"{sizes.height}%" if is_narrow and not is_alone else None
 
     def share(self, steps: int) -> None:
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):

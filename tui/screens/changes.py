@@ -8,7 +8,6 @@ from itertools import count, islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -26,7 +25,7 @@ from hermes_browse.store.export.files import file_stem, write_file
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ..browser.list.conversation_list import ConversationList
+from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
 from ..browser.transcript.tool_text import diff_lines
 from ..settings.keys.screen_commands import FILE_CHANGES
@@ -202,6 +201,9 @@ class ChangesScreen(ConversationScreen):
     def diff(self) -> DiffList:
         return self.query_one("#diff", DiffList)
 
+    def on_mount(self) -> None:
+        self.watch(self.diff, "at", self._line_reached, init=False)
+
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()
         changes = await self.read(lambda store: store.file_changes(session_id, now))
@@ -250,12 +252,10 @@ class ChangesScreen(ConversationScreen):
             self._asked = None
             self.line("asked").update("")
 
-    @on(ConversationList.Highlighted, "#diff")
-    def line_highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.prevent_default()  # it is no file
-        if isinstance(event.row, PlaceRow) and event.row.place != self._asked:
-            self._asked = event.row.place
-            self.start("asked", self._read_prompt, event.row)
+    def _line_reached(self, at: CursorRow) -> None:
+        if isinstance(at.row, PlaceRow) and at.row.place != self._asked:
+            self._asked = at.row.place
+            self.start("asked", self._read_prompt, at.row)
 
     async def _read_prompt(self, row: PlaceRow) -> None:
         """Show above the diff the prompt before a change, its time, and who made the change."""

@@ -178,7 +178,7 @@ class SinceScreen(ListScreen):
             output = await self.call(partial(_in_place, place, read))
         if output is None:
             self.say(_("a job without a session, and Hermes kept no output of this run"))
-        else:
+        elif self.app.screen is self:
             lines: list[Line] = [[(printable(line), "text")] for line in output.splitlines()]
             self.app.push_screen(RawCard(one_line(item.title, 200), output, lines))
 

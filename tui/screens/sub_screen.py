@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 from ..browser import header
 from ..browser.by_name import load
 from ..browser.keyed import WayBack
-from ..browser.list.conversation_list import ConversationList
+from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
 from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
@@ -68,9 +68,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def on_mount(self) -> None:
         """Begin in the first list; Textual calls the handlers of subclasses as well."""
-        for rows in reversed(self.query(ConversationList)):
+        for rows in self.query(ConversationList):
             rows.clock = self.main.clock
-            self.set_focus(rows)
+        if self.query(ConversationList):
+            self.watch(self.rows, "at", self._cursor_moved, init=False)
+            self.set_focus(self.rows)
 
     @property
     def rows(self) -> ConversationList:
@@ -152,7 +154,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def on_key(self, event: Key) -> None:
         """Say of a key that it does nothing here."""
-        if words := meaningless(self, event):
+        if words := meaningless(event):
             self.say(words, look="")
 
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
@@ -195,14 +197,13 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def heads_shown(self) -> None:
         """Show the headings of the rows that were drawn, as wide as these."""
 
-    @on(ConversationList.Highlighted)
-    def row_highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
-        self.came_to(event.row, by_hand=event.by_hand)
+    def _cursor_moved(self, at: CursorRow) -> None:
+        if at.row is not None and at.is_moved:
+            self.call_later(self.came_to, at.row, by_hand=at.is_step)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        """Show what there is to tell of the row under the cursor; `by_hand` as of
-        `ConversationList.Highlighted`."""
+        """Show what there is to tell of the row under the cursor of the first list; `by_hand` if the
+        cursor was moved there, else other rows were shown."""
 
     @on(ConversationList.Selected)
     def row_selected(self, event: ConversationList.Selected) -> None:

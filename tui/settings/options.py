@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,20 +24,6 @@ ENTER_MODES = ("read", "resume")
 WINDOW = "tmux new-window -n {title} -c {folder} {command}"
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
-COLUMNS = (
-    "age",
-    "source",
-    "messages",
-    "own",
-    "cost",
-    "model",
-    "tokens",
-    "size",
-    "started",
-    "branch",
-    "directory",
-)
-"""As in `list/columns.py`, which need not be imported for it; a test compares them."""
 
 
 class Options(NamedTuple):
@@ -47,7 +34,7 @@ class Options(NamedTuple):
     """None for the one that is remembered."""
     mouse: bool = True
     columns: tuple[str, ...] = ()
-    """From `COLUMNS`; empty for as many of them as there is room for."""
+    """Names of columns of the list; empty for as many of them as there is room for."""
     enter: str = ENTER_MODES[0]
     """What Enter does with conversations of the main list."""
     resume: str = RESUME_MODES[0]
@@ -86,22 +73,29 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     wrong_item: str = ""
     """Of a list or table: a sentence about a wrong item, with `{key}` in a table too."""
+    table: str = ""
+    """The module whose `COLUMNS` are the choices: it is on a higher floor, and seldom needed."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it, its items or its values can be."""
+        return tuple(import_module(self.table).COLUMNS) if self.table else self.choices
 
     def parse(self, value: Any) -> tuple[object, list[Problem]]:
         """Return a value of TOML as `Options` has it, None for the default, and what is wrong with
         it."""
         if not self.holds(value):
-            return None, [Problem(self._sentence(self.wrong, value), similar(value, self.choices))]
+            return None, [Problem(self._sentence(self.wrong, value), similar(value, self.names))]
         if not self.wrong_item:
             return value, []
         is_table = isinstance(value, Mapping)
         good, problems = {}, []
         for key, item in value.items() if is_table else ((each, each) for each in value):
-            if item in self.choices:
+            if item in self.names:
                 good[key] = item
                 continue
-            remedy = similar(item, self.choices) or _(
-                "There are {names}.", names=", ".join(self.choices)
+            remedy = similar(item, self.names) or _(
+                "There are {names}.", names=", ".join(self.names)
             )
             text = self._sentence(self.wrong_item, item, str(key))
             problems.append(Problem(text, remedy, key if is_table else ""))
@@ -109,7 +103,7 @@ class Option(NamedTuple):
 
     def _sentence(self, text: str, value: object, key: str = "") -> str:
         values = {
-            "choices": ", ".join(self.choices),
+            "choices": ", ".join(self.names),
             "value": shown(value),
             "key": one_line(key, 40),
         }
@@ -117,7 +111,7 @@ class Option(NamedTuple):
 
     def description(self) -> str:
         """Return what it does, translated."""
-        return _(self.help).replace("{choices}", ", ".join(self.choices))
+        return _(self.help).replace("{choices}", ", ".join(self.names))
 
     @property
     def sample(self) -> str:
@@ -213,8 +207,8 @@ OPTIONS = (
         ),
         _is_a(list),
         '“columns” is a list of names, like ["age", "cost"].',
-        COLUMNS,
-        "there is no column {value}.",
+        wrong_item=N_("there is no column {value}."),
+        table="hermes_browse.tui.browser.list.columns",
     ),
     Option(
         "enter",

@@ -20,7 +20,6 @@ from .options import OPTIONS, REMOVED, Options, shown, similar
 _KEYS = "keys"
 _HOSTS = "hosts"
 _TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def _bare(name: str) -> str:
@@ -50,23 +49,11 @@ def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
     return lines.get((f"{table}.{name}" if table else name, index))
 
 
-def split_error(message: str, text: str) -> tuple[str, int]:
-    """Split the message of a `TOMLDecodeError` (CPython 3.11 to 3.14) into its text and its line,
-    counted from 1."""
-    match = _ERROR.search(message)
-    if match is None:
-        return message, 1
-    problem = message[: match.start()]
-    if match[1] is None:
-        return _("{said} at the end", said=problem), max(len(text.splitlines()), 1)
-    return _("{said} (column {column})", said=problem, column=match[2]), int(match[1])
-
-
 class Trouble(NamedTuple):
     """An error in the file."""
 
     line: int | None
-    """Counted from 1; None for the file as a whole."""
+    """Counted from 1; None for the file as a whole, also where the text names a line."""
     text: str
     remedy: str = ""
 
@@ -175,9 +162,8 @@ def parse_config(text: str, path: Path) -> Configuration:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        problem, line = split_error(str(error), text)
         remedy = _("The whole file is ignored until that is corrected.")
-        return _nothing_of(path, Trouble(line, _("{said}.", said=problem), remedy), text)
+        return _nothing_of(path, Trouble(None, _("{said}.", said=error), remedy), text)
     except RecursionError:
         return _nothing_of(path, Trouble(None, _("brackets are nested too deeply.")), text)
     for name, value in document.items():

@@ -7,7 +7,8 @@ move.
 - Colours of drawn widgets: `_styles_cache.StylesCache.get_inner_outer`.
 - Sizes of texts: `Widget._layout_updates`.
 - Scrolling: `ScrollView._scroll_update`.
-- Keys of a widget: `DOMNode._bindings`, `App._keymap`, `App._check_bindings`.
+- Keys of a widget: `DOMNode._bindings`, `App._keymap`, `App._check_bindings`,
+  `App._flush_next_callbacks`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`,
   `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
@@ -79,6 +80,11 @@ async def run_bound(app: App[Any], key: str) -> bool:
     """Run what a key is bound to where the focus is; return whether there was something."""
     is_done = await app._check_bindings(key, priority=True) or await app._check_bindings(key)
     return bool(is_done)
+
+
+async def give_answers(app: App[Any]) -> None:
+    """Tell what cards that were closed have answered, to those that asked within a key."""
+    await app._flush_next_callbacks()
 
 
 def driver_of(app: App[Any]) -> Driver | None:

@@ -4,12 +4,11 @@ keys."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.events import Key
 from textual.keys import format_key
-from textual.screen import Screen
 
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -103,9 +102,9 @@ def working(
     ]
 
 
-def meaningless(screen: Screen[Any], event: Key) -> str:
-    """Return a sentence about a letter or sign that does nothing on a screen, empty for others."""
-    if not event.is_printable or event.key in screen.active_bindings:
+def meaningless(event: Key) -> str:
+    """Return a sentence about a letter or sign that does nothing here, empty for other keys."""
+    if not event.is_printable:
         return ""
     return _(
         "{key} does nothing here · ? shows the keys", key=one_line(event.character or event.key, 20)

@@ -42,14 +42,9 @@ class Card(BoundKeys, ModalScreen[Result]):
     def _keys(self) -> Iterator[tuple[Command, str]]:
         """Yield the commands that have keys, each with its first key as it is printed on a
         keyboard."""
-        commands = final_keys(self.KEYS, getattr(self.app, "keymap", {}))
-        for default, command in zip(self.KEYS, commands, strict=True):
+        for command in final_keys(self.KEYS, getattr(self.app, "keymap", {})):
             if command.keys:
-                first = command.key_names[0]
-                yield (
-                    command,
-                    (command.printed if first == default.key_names[0] else "") or key_names(first),
-                )
+                yield command, key_names(command.key_names[0])
 
     def key(self, name: str) -> str:
         """Return the key of a command, given by its id without the card's prefix; empty if it has

@@ -11,7 +11,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Key
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -24,7 +23,7 @@ from textual.widgets import Input, Static
 from hermes_browse.store.text import printable
 
 from ..settings.keys.main_commands import LINES
-from ..terminal.textual_private import bindings_of, measure_anew, tell_scroll_bar
+from ..terminal.textual_private import measure_anew, tell_scroll_bar
 from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
 from .bindings import bindings
 
@@ -213,12 +212,7 @@ class LinesView(LongView, can_focus=True):
 
 
 class TextBox(Input):
-    """Textual's input with bound keys handled in order.
-
-    In Textual 8 a letter is inserted at once, but a bound key (backspace, Ctrl+u, Enter) passes the
-    queues up to the app first. If several keys arrive together, as over a slow line, letters typed
-    after Ctrl+u are inserted before it runs, and it deletes them.
-    """
+    """Textual's input with the terminal's cursor where letters are typed."""
 
     cursor_blink: Reactive[bool] = Reactive(False, init=False)
     """Off, as blinking redraws the screen twice a second."""
@@ -233,10 +227,3 @@ class TextBox(Input):
         """Move the terminal's cursor: before the first layout there was no position."""
         if self.has_focus:
             self.app.cursor_position = self.cursor_screen_offset
-
-    async def on_key(self, event: Key) -> None:
-        for binding in () if event.is_printable else bindings_of(self, event.key):
-            if not binding.priority and await self.app.run_action(binding.action, self):
-                event.stop()
-                event.prevent_default()
-                return

@@ -70,28 +70,6 @@ class RowSource(Protocol):
         ...
 
 
-class NotedRows:
-    """Rows with others above them."""
-
-    def __init__(self, notes: Sequence[ListRow], rows: RowSource) -> None:
-        self._notes, self._rows = FixedRows(notes), rows
-
-    def __len__(self) -> int:
-        return len(self._notes) + len(self._rows)
-
-    def row(self, index: int) -> ListRow:
-        above = len(self._notes)
-        return self._notes.row(index) if index < above else self._rows.row(index - above)
-
-    def index_of(self, key: str) -> int | None:
-        index = self._rows.index_of(key)
-        return len(self._notes) + index if index is not None else self._notes.index_of(key)
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        above = len(self._notes)
-        return self._rows.lacking(max(first - above, 0), last - above)
-
-
 class FixedRows:
     """A `RowSource` that stores its rows."""
 

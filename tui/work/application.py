@@ -72,6 +72,9 @@ class Application(_App):
         links: The connections to hosts, if one is open already.
     """
 
+    switch_to: Callable[[Location, Store, Catalog, Sequence[Conversation], Arrival], None]
+    """Replaces this store by another; what it takes is that of `MainScreen`."""
+
     def __init__(
         self,
         location: Location,
@@ -134,18 +137,6 @@ class Application(_App):
                 signal.signal(signal.SIGINT, before)
                 if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
                     drop()
-
-    def switch_to(
-        self,
-        location: Location,
-        store: Store,
-        first: Catalog,
-        shown: Sequence[Conversation],
-        arrival: Arrival,
-    ) -> None:
-        """Replace this store by another, in the same view and order; the arguments are those of
-        `MainScreen`."""
-        raise NotImplementedError
 
     @cached_property
     def links(self) -> Links:

@@ -80,9 +80,14 @@ class ListApp(App[None]):
         found.clock = lambda: NOW
         return found
 
-    def on_conversation_list_highlighted(self, message):
+    def on_mount(self):
+        """Keep which rows the cursor came to."""
+        self.watch(self.list, "at", self.keep, init=False)
+
+    def keep(self, at):
         """Keep it."""
-        self.said.append(("highlighted", message.row.key))
+        if at.row is not None and at.is_moved:
+            self.said.append(("highlighted", at.row.key))
 
     def on_conversation_list_selected(self, message):
         """Keep it."""

@@ -4,7 +4,7 @@ import os
 import stat
 
 import pytest
-from browsing import on_store
+from browsing import HeldAnswers, on_store
 
 from hermes_browse.tui.browser.search.history import QueryHistory
 from hermes_browse.tui.browser.search.searches import SearchesCard
@@ -116,6 +116,18 @@ async def test_up_moves_in_the_list_below_its_first_row(store):
         await browser.search("the")
         await browser.press("down", "down", "up")
         assert browser.screen.rows.cursor == 2 and browser.screen.box.value == "the"
+
+
+async def test_what_a_key_said_stays_when_the_search_has_ended(store, monkeypatch):
+    answers = HeldAnswers(monkeypatch)
+    async with on_store(store) as browser:
+        answers.hold()
+        await browser.send("slash", *"auth", "ctrl+s")
+        answers.release()
+        await browser.settle()
+        assert "search kept" in browser.status and browser.screen.results is not None
+        await browser.press("down")
+        assert "search kept" not in browser.status
 
 
 @pytest.mark.slow

@@ -4,13 +4,23 @@ comes late."""
 import asyncio
 
 import pytest
-from browsing import HeldAnswers, drawn_row, go_to_job, of_row, on_demo, sessions_of_tree
-from textual.events import Key
+from browsing import (
+    HeldAnswers,
+    drawn_row,
+    go_to_job,
+    of_row,
+    on_demo,
+    press_key,
+    sessions_of_tree,
+)
+from textual.events import Key, Paste
 
+from hermes_browse.store.sessions.models import Sort
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript.loader import PATIENCE
 from hermes_browse.tui.text.family import SessionEntry
+from hermes_browse.tui.widgets.card import Card
 
 
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser):
@@ -28,22 +38,68 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser):
         await browser.press("escape", "escape")
 
 
+def _together(browser, *keys):
+    """Press keys that come in one go, as over a slow line."""
+    for key in keys:
+        press_key(browser.app, key)
+
+
 async def test_keys_that_come_together_act_in_their_order(browser):
-    """One of the screen, then one of the list: the first is about the row it was pressed on."""
+    """One of the screen, then one of the list: the first is about the row it was pressed on. And
+    what Enter chose is there before the next key."""
     row = browser.row
-    for key in ("y", "j"):
-        browser.app.post_message(Key(key, key))
+    _together(browser, "y", "enter", "j")
     await browser.settle()
-    assert browser.app.clipboard == row.conversation.id
-    assert browser.row.key != row.key
+    assert browser.app.clipboard == browser.screen.current.id == row.conversation.id
+    assert browser.row.key == row.key, "j was for the transcript"
+
+
+@pytest.mark.parametrize("keys, typed", [("Tabc", "abc"), ("?del", "del"), ("/cook", "cook")])
+async def test_letters_wait_for_the_field_that_opens(browser, keys, typed):
+    _together(browser, *keys)
+    await browser.settle()
+    assert browser.app.focused.value == typed
+
+
+async def test_keys_behind_the_answer_of_a_card(browser):
+    """The card is closed and its answer acted on: what was deleted or named just now is undone."""
+    await browser.press("T")
+    _together(browser, *"xyz", "enter", "u")
+    await browser.settle()
+    assert not browser.screen.edits.journal and not browser.row.conversation.tags
+    _together(browser, "s", "down", "enter", "j")
+    await browser.settle()
+    assert browser.screen.sort is Sort.STARTED and browser.app.screen is browser.screen
+
+
+async def test_a_paste_keeps_its_place_among_keys(browser):
+    browser.app.post_message(Key("slash", "/"))
+    browser.app.post_message(Paste("cook"))
+    _together(browser, "i", "e", "backspace")
+    await browser.settle()
+    assert browser.screen.box.value == "cooki"
 
 
 async def test_a_card_that_is_late_stands_on_no_other_screen(browser):
     """The details are read behind the screen; what was opened meanwhile has the keys."""
-    for key in ("i", "B"):
-        browser.app.post_message(Key(key, key))
+    _together(browser, "i", "B")
     await browser.settle()
     assert [type(each).__name__ for each in browser.app.screen_stack] == ["MainScreen", "RunScreen"]
+
+
+@pytest.mark.parametrize("key", ["D", "R"])
+@pytest.mark.parametrize("meanwhile", ["/y", "Py"])
+async def test_a_question_that_is_late_takes_no_key(browser, key, meanwhile, monkeypatch):
+    """What is typed elsewhere while a plan is made does not answer it."""
+    answers = HeldAnswers(monkeypatch)
+    await browser.press("j")
+    answers.hold()
+    await browser.send(key, *meanwhile)
+    answers.release()
+    await browser.settle()
+    assert not isinstance(browser.app.screen, Card)
+    if key == "D" and meanwhile == "/y":
+        assert browser.screen.box.value == "y"
 
 
 @pytest.mark.slow

@@ -9,9 +9,7 @@ from trashing import as_before
 
 from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.browser.edit.deleting import ProgressCard
-from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.trash import TrashScreen
-from hermes_browse.tui.settings.keys.main_commands import MAIN
 
 
 @pytest.fixture
@@ -126,18 +124,3 @@ async def test_it_can_be_seen_at_80_columns(path):
             assert "".join(str(each.render()).split()) == shown.replace(" ", ""), (
                 "all of it is on the screen"
             )
-
-
-async def test_it_goes_though_something_stands_on_it(path):
-    """A card that is done while another covers it goes when that has gone, not before and not
-    never."""
-    async with on_store(path, NOW) as browser:
-        progress = ProgressCard("1 conversation")
-        await browser.app.push_screen(progress)
-        over = HelpCard(browser.screen, MAIN)
-        await browser.app.push_screen(over)
-        progress.finish()
-        await browser.pilot.pause()
-        assert browser.app.screen is over
-        await browser.press("escape")
-        assert browser.app.screen is browser.screen

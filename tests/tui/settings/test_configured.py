@@ -15,12 +15,11 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.browser.list.columns import ListLayout
+from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.folders import memory_path
-from hermes_browse.tui.settings.options import COLUMNS
 from hermes_browse.tui.settings.start import (
     LastState,
     read_memory,
@@ -81,7 +80,7 @@ def test_rows_are_as_wide_as_they_should_be(tmp_path, width, sort):
     demo_store(path, now=NOW)
     with Store(path).reader() as reader:
         conversations = read_first_page(reader, NOW).select()
-    for columns in ((), COLUMNS, ("directory", "branch"), ("started",)):
+    for columns in ((), tuple(COLUMNS), ("directory", "branch"), ("started",)):
         layout = ListLayout(columns, sort)
         for conversation in conversations:
             spans = ConversationRow(conversation).spans(width, NOW, layout)

@@ -185,7 +185,6 @@ class ProgressCard(Card[None]):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = title
-        self._finished = False
         self.stopped = threading.Event()
         """Set when the user stops the work."""
 
@@ -210,15 +209,7 @@ class ProgressCard(Card[None]):
             self.query_one("#numbers", Static).update(words)
 
     def finish(self) -> None:
-        if self.app.screen is self:
-            self.dismiss(None)
-        else:
-            self._finished = True  # another screen is over it: close when that is closed
-
-    def on_screen_resume(self) -> None:
-        """Close the card if the work finished while another screen was over it."""
-        if self._finished and self.app.screen is self:
-            self._finished = False
+        if self.app.screen is self:  # else another store is shown
             self.dismiss(None)
 
     def action_stop(self) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from textual.screen import Screen
+
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome
 from hermes_browse.store.cleanup.selection import Selection
@@ -117,16 +119,18 @@ class Edits(Marking):
             if typed is not None:
                 main.start_write(self._rename, conversation, typed)
 
-        main.app.push_screen(RenameCard(conversation, refused), answered)
+        card = RenameCard(conversation, refused)
+        if refused is None:
+            main.app.push_screen(card, answered)
+        elif not main.open_card(card, answered):
+            main.warn(refused[1])
 
     async def _rename(self, conversation: Conversation, typed: str) -> None:
-        """Store a title; ask again if it was refused, unless another screen was opened."""
+        """Store a title; ask again if it was refused."""
         main, store = self._main, self._main.opened()
         try:
             renamed = await main.write(lambda: store.rename(conversation.id, typed))
         except BrowseError as error:
-            if not main.is_current:
-                raise
             self._ask_title(conversation, (typed, str(error)))
         else:
             self._changed([renamed.change])
@@ -191,12 +195,13 @@ class Edits(Marking):
 
     async def _delete(self, conversations: Sequence[Conversation]) -> None:
         job = planning(self._main, _selection(conversations))
-        await self._ask(await self._main.read(job))
+        await self._ask(await self._main.read(job), self._main)
 
     def ask(self, planned: PreparedPlan) -> None:
-        self._main.start("plan", self._ask, planned)
+        """Ask whether to delete, over the screen that has the keys now."""
+        self._main.start("plan", self._ask, planned, self._main.app.screen)
 
-    async def _ask(self, planned: PreparedPlan) -> None:
+    async def _ask(self, planned: PreparedPlan, over: Screen[Any]) -> None:
         main = self._main
         if not planned.plan.selected:
             main.say(protected(planned.plan, main.details))
@@ -210,7 +215,8 @@ class Edits(Marking):
 
         card = await main.read(partial(card_of, planned=planned, location=main.location))
         main.say("")
-        main.app.push_screen(card, decided)
+        if not main.open_card(card, decided, over):
+            decided(None)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
         outcome = await carry_out(self._main, planned, self._main.opened().delete_planned)

@@ -3,7 +3,7 @@ does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
@@ -113,16 +113,17 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     ]
 
 
-_STATUS_TEXTS: dict[Status, Callable[[], str]] = {
-    Status.LIVE: lambda: _("Hermes is writing in {source}"),
-    Status.OPEN: lambda: _("still open in {source}, last used {ago}"),
-    Status.ENDED: lambda: _("{end} in {source}, last used {ago}"),
-    Status.EMPTY: lambda: _("no messages, started in {source} {ago}"),
+_STATUS_TEXTS = {
+    Status.LIVE: N_("Hermes is writing in {source}"),
+    Status.OPEN: N_("still open in {source}, last used {ago}"),
+    Status.ENDED: N_("{end} in {source}, last used {ago}"),
+    Status.EMPTY: N_("no messages, started in {source} {ago}"),
 }
 
 
 def _status(conversation: Conversation, now: float) -> str:
-    return _STATUS_TEXTS[conversation.status]().format(
+    return _(
+        _STATUS_TEXTS[conversation.status],
         source=one_line(conversation.source, 20),
         ago=formats.ago(conversation.last_active, now) or _("at an unknown time"),
         end=formats.end_reason(conversation.tip.end_reason) or formats.status(Status.ENDED),

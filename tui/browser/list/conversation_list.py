@@ -77,14 +77,6 @@ class ConversationList(LongView, can_focus=True):
     """False while a conversation that is not listed is shown."""
 
     @dataclass
-    class Highlighted(_FromList):
-        """The cursor is on another row."""
-
-        row: ListRow
-        by_hand: bool
-        """True if the cursor was moved, False if other rows were shown."""
-
-    @dataclass
     class Selected(_FromList):
         """Enter, or a second click on a row."""
 
@@ -127,20 +119,17 @@ class ConversationList(LongView, can_focus=True):
         row = self.current
         return row.key if row is not None else None
 
-    def show(
-        self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
-    ) -> None:
+    def show(self, source: RowSource, *, key: str | None = None, top: bool = False) -> None:
         """Show other rows; the cursor stays on its row and that row on its screen line.
 
         Args:
             key: Move the cursor to the row with this key.
-            top: Scroll to the first row.
-            at: Index of the row to put the cursor on with `top`; must fit on the screen.
+            top: Move it to the first row.
         """
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
         found = source.index_of(target) if target is not None else None
-        missing = at if top else 0 if key else self.cursor
+        missing = 0 if top or key else self.cursor
         index = min(missing, max(len(source) - 1, 0)) if found is None else found
         self.source, self._now, self._drawn = source, None, (-1, -1)
         if self._is_head(index):
@@ -179,8 +168,6 @@ class ConversationList(LongView, can_focus=True):
         title = "resume" if self.resumes and is_conversation else enter
         is_other, self.enter_title = title != self.enter_title, title
         self.at = at
-        if at.row is not None and at.is_moved:
-            self.post_message(self.Highlighted(self, at.row, by_hand=at.is_step))
         if is_other:
             self.screen.refresh_bindings()
 

@@ -4,10 +4,10 @@ folded into jobs."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -32,7 +32,6 @@ _SUMMED = (
     *("cache_write_tokens", "reasoning_tokens"),
 )
 """Counters of a session that are added up for a job."""
-OtherRow = TypeVar("OtherRow", JobRow, NoteRow)
 
 
 def job_key_of(root: Session) -> str | None:
@@ -146,6 +145,7 @@ class CatalogRows:
         opened: Names of expanded jobs.
         empty: Text shown if there are none.
         order: The order of `roots`.
+        notes: Rows above all others.
     """
 
     def __init__(
@@ -156,21 +156,17 @@ class CatalogRows:
         opened: Collection[str],
         empty: str,
         order: Order,
+        notes: Iterable[ListRow] = (),
     ) -> None:
         self._catalog, self._details, self._order = catalog, details, order
         self.count = len(roots)
         """The number of conversations, those of folded jobs included."""
-        self._others: dict[str, JobRow | NoteRow] = {}
+        rows = self._folded(roots, opened) or [NoteRow(empty)]
+        self._rows = [*notes, *rows]
+        self._others = {row.key: row for row in self._rows if not isinstance(row, str)}
         """Rows that are no single conversation, by their keys."""
-        self._rows = self._folded(roots, opened) or [self._kept(NoteRow(empty))]
 
-    def _kept(self, row: OtherRow) -> OtherRow:
-        self._others[row.key] = row
-        return row
-
-    def _folded(
-        self, roots: Sequence[str], opened: Collection[str]
-    ) -> list[str | JobRow | NoteRow]:
+    def _folded(self, roots: Sequence[str], opened: Collection[str]) -> list[str | ListRow]:
         """Return a root for each conversation, and in place of the runs of each job one row, where
         its sums belong in the order."""
         jobs: dict[str, list[str]] = {}
@@ -183,12 +179,12 @@ class CatalogRows:
         for job, runs in jobs.items():
             row = self._job_row(job, runs, opened)
             placed.append((self._place_among(others, row), row, runs))
-        rows: list[str | JobRow | NoteRow] = []
+        rows: list[str | ListRow] = []
         first = 0
         for place, row, runs in sorted(placed, key=itemgetter(0)):
             rows += others[first:place]
             first = place
-            rows.append(self._kept(row))
+            rows.append(row)
             if row.expanded:
                 rows += runs
         return rows + others[first:]
@@ -252,16 +248,22 @@ class CatalogRows:
 
 
 def make_rows(
-    catalog: Catalog, details: RowDetails, view: View, order: Order, opened: Collection[str] = ()
+    catalog: Catalog,
+    details: RowDetails,
+    view: View,
+    order: Order,
+    opened: Collection[str] = (),
+    notes: Callable[[], Iterable[ListRow]] = tuple,
 ) -> CatalogRows:
     """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the
     screen's thread.
 
-    The arguments are those of `CatalogRows`.
+    The arguments are those of `CatalogRows`, but for the notes, which are of the catalog too.
     """
     is_nothing_there = catalog.exact and not catalog.counts()[View.ALL]
     nothing = _(_EMPTY[View.ALL if is_nothing_there else view])
-    return CatalogRows(catalog, order.roots(catalog, view), details, opened, nothing, order)
+    roots = order.roots(catalog, view)
+    return CatalogRows(catalog, roots, details, opened, nothing, order, notes())
 
 
 def read_first(

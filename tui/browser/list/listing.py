@@ -21,7 +21,7 @@ from hermes_browse.store.sessions.session_rows import StoreState
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ...widgets.list_rows import FixedRows, NotedRows, NoteRow, RowSource
+from ...widgets.list_rows import FixedRows, NoteRow, RowSource
 from ..by_name import load
 from ..panes import Panes
 from .columns import ListLayout
@@ -139,24 +139,29 @@ class Listing:
         main.writing = self._writing(is_live=_is_written_to(main.catalog))
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
-            self._show(self._maker()(main.catalog), top=True, at=at)
+            self._show(self._maker()(main.catalog), top=True)
+            main.rows.action_move(at)
         else:
             self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
 
-    def _show(
-        self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
-    ) -> None:
+    def _show(self, rows: RowSource, *, key: str | None = None, top: bool = False) -> None:
         """Show rows as `ConversationList.show` does, unless the list shows search results."""
         if self._main.searched is None:
-            notes = self._main.notes()
-            source = NotedRows(notes, rows) if notes else rows
-            self._main.rows.show(source, key=key, top=top, at=at + len(notes))
+            self._main.rows.show(rows, key=key, top=top)
+            if top:
+                self._main.rows.action_jump(len(self._main.notes()))
 
     def _maker(self) -> Callable[[Catalog], CatalogRows]:
         """Return a function that makes the rows in the current view and order, on any thread."""
-        details, opened = self._main.details, frozenset(self._opened)
-        view, order = self._main.view, self._main.order
-        return partial(make_rows, details=details, view=view, order=order, opened=opened)
+        main = self._main
+        return partial(
+            make_rows,
+            details=main.details,
+            view=main.view,
+            order=main.order,
+            opened=frozenset(self._opened),
+            notes=main.notes,
+        )
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rich.cells import cell_len
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import N_, PN_, _, pgettext
 
 from ...text import formats
 
@@ -23,15 +21,18 @@ _HIDDEN = {
     View.AUTOMATION: N_("{count:,} automation"),
     View.ARCHIVED: N_("{count:,} archived"),
 }
-_ORDERS: dict[Sort, Callable[[], str]] = {
-    Sort.ACTIVITY: lambda: pgettext("order", "activity"),
-    Sort.STARTED: lambda: pgettext("order", "started"),
-    Sort.MESSAGES: lambda: pgettext("order", "messages"),
-    Sort.TOKENS: lambda: pgettext("order", "tokens"),
-    Sort.COST: lambda: pgettext("order", "cost"),
-    Sort.SIZE: lambda: pgettext("order", "size"),
-    Sort.TITLE: lambda: pgettext("order", "title"),
-}
+_ORDERS = PN_(
+    "order",
+    {
+        Sort.ACTIVITY: "activity",
+        Sort.STARTED: "started",
+        Sort.MESSAGES: "messages",
+        Sort.TOKENS: "tokens",
+        Sort.COST: "cost",
+        Sort.SIZE: "size",
+        Sort.TITLE: "title",
+    },
+)
 
 
 def view_name(view: View) -> str:
@@ -75,7 +76,7 @@ def view_labels(
 
 
 def order_name(sort: Sort) -> str:
-    return _ORDERS[sort]()
+    return pgettext("order", _ORDERS[sort])
 
 
 def shown_line(catalog: Catalog, view: View) -> str:

@@ -8,10 +8,12 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from textual.app import SuspendNotSupported
+from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
@@ -127,30 +129,44 @@ class Resuming:
 
     def resume(self) -> None:
         main = self._main
-        if main.options.resume == "window" and not main.host.is_choice_printed:
-            self.resume_in_window()
-        else:
-            self._start(self._resume)
+        is_window = main.options.resume == "window" and not main.host.is_choice_printed
+        self._start(is_window=is_window)
 
     def resume_in_window(self) -> None:
         """Go to the window that has the conversation, or open one."""
-        self._start(self._resume_in_window)
+        self._start(is_window=True)
 
-    def _start(self, resume: Callable[[str], Coroutine[object, object, None]]) -> None:
-        if self._main.current is not None:
-            self._main.start("resume", resume, self._main.current.id)
+    def _start(self, *, is_window: bool) -> None:
+        main = self._main
+        if main.current is not None:
+            main.start("resume", self._resume, main.current.id, main.app.screen, is_window)
         else:
-            self._main.say(_("no conversation here"))
+            main.say(_("no conversation here"))
 
     def copy_command(self) -> None:
         if self._main.current is not None:
             self._main.start("command", self._copy_command, self._main.current.id)
 
-    async def _resume(self, session_id: str) -> None:
+    async def _resume(self, session_id: str, over: Screen[Any], is_window: bool) -> None:
+        """Resume after a question if it is risky, over the screen on which the key was pressed."""
         main = self._main
         plan, card = await main.read(lambda store: self._prepare(store, session_id))
-        ends = main.host.is_choice_printed or main.options.resume == "exit"
-        self._ask(plan, card, main.host.finish if ends else self._run_and_return)
+        if is_window and await main.call(lambda: go_to(plan)):
+            main.say(_("this conversation was open in a window of tmux: it is in front now"))
+            return
+
+        def decided(is_confirmed: bool | None) -> None:
+            if is_confirmed and is_window:
+                main.start("resume", self._open_window, plan)
+            elif is_confirmed and (main.host.is_choice_printed or main.options.resume == "exit"):
+                main.host.finish(plan)
+            elif is_confirmed:
+                self._run_and_return(plan)
+
+        if card is None:
+            decided(True)
+        else:
+            main.open_card(card, decided, over)
 
     def _read_plan(self, store: OpenStore, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
@@ -174,18 +190,6 @@ class Resuming:
         details = store.details(plan.conversation)
         return plan, PreflightCard(plan, store.recap(segments), details, memory)
 
-    def _ask(
-        self, plan: ResumePlan, card: PreflightCard | None, go: Callable[[ResumePlan], object]
-    ) -> None:
-        def decided(is_confirmed: bool | None) -> None:
-            if is_confirmed:
-                go(plan)
-
-        if card is None:
-            go(plan)
-        else:
-            self._main.app.push_screen(card, decided)
-
     async def _copy_command(self, session_id: str) -> None:
         main, location = self._main, self._main.location
         if location.host is None and not main.store.is_several:
@@ -194,22 +198,10 @@ class Resuming:
         plan = await main.read(lambda store: self._read_plan(store, session_id))
         main.copy(plan.shell())
 
-    # In a window
-
-    async def _resume_in_window(self, session_id: str) -> None:
-        main = self._main
-        plan, card = await main.read(lambda store: self._prepare(store, session_id))
-        if await main.call(lambda: go_to(plan)):
-            main.say(_("this conversation was open in a window of tmux: it is in front now"))
-        else:
-            self._ask(plan, card, lambda plan: main.start("resume", self._open_window, plan))
-
     async def _open_window(self, plan: ResumePlan) -> None:
         main = self._main
         await main.call(lambda: open_window(plan, main.options.window))
         main.say(_("Hermes is in a new window"))
-
-    # In this terminal, and back
 
     def _run_and_return(self, plan: ResumePlan) -> None:
         """Run Hermes with no handle on the store, as one would stop its own prune; then read what

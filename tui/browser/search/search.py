@@ -9,7 +9,7 @@ from functools import partial
 from hermes_browse.store.errors import StoreBusyError
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
@@ -24,11 +24,7 @@ _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
 _REST = 0.15
 """Seconds without a keystroke before hits are counted."""
-_ORDERS = {
-    "newest": N_("hits: newest first"),
-    "relevance": N_("hits: best first"),
-    "oldest": N_("hits: oldest first"),
-}
+_ORDERS = ("newest", "relevance", "oldest")
 
 
 class LiveSearch:
@@ -124,7 +120,6 @@ class LiveSearch:
         """Change the order of hits: newest → relevance → oldest."""
         main = self._main
         main.hit_order = following(_ORDERS, main.hit_order)
-        main.say(_(_ORDERS[main.hit_order]))
         self.run()
 
     async def _find(self, query: Query, scan: Scan, top: bool) -> None:
@@ -148,11 +143,11 @@ class LiveSearch:
             main.rows.show(found, top=top)
             count = found.count
             words = ngettext("1 conversation", "{count:,} conversations", count, count=count)
-            main.say(" · ".join([words, *self._typed.problems]))
+            main.search_status = " · ".join([words, *self._typed.problems])
             return
         # If a scan has shown some of it already, the cursor stays.
         self._show(found, top=top and scan.shown is None)
-        main.say(found.status(self._typed.problems))
+        main.search_status = found.status(self._typed.problems)
         main.start("count", self._count, found, view)
         if scan.steps_on:
             self.step(1)
@@ -179,7 +174,8 @@ class LiveSearch:
             elif begins and not scan.is_told:  # the rows shown are of another query
                 self._show_note(_("Reading the messages: no index covers this."))
             scan.is_told = True
-            self._main.say(" · ".join([*self._typed.problems, *scan.words(scan.share)]))
+            words = [*self._typed.problems, *scan.words(scan.share)]
+            self._main.search_status = " · ".join(words)
 
     def _show_note(self, text: str) -> None:
         self._main.rows.show(FixedRows([NoteRow(text)]), top=True)
@@ -204,8 +200,8 @@ class LiveSearch:
         counted = await main.read(
             lambda store: count_hits(store, completed, catalog, view, location, now)
         )
-        if main.status.text == completed.status(self._typed.problems):  # nothing was said since
-            main.say(counted.status(self._typed.problems))
+        if main.search_status:  # the cursor has not moved since
+            main.search_status = counted.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
         offered = counted.suggestions and not counted.hits
         self._show(counted, key=counted.suggestions[0].key if offered else None)

@@ -8,11 +8,12 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
+from textual.screen import Screen
 from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
@@ -116,10 +117,10 @@ def open_reclaim(main: MainScreen) -> None:
         main.failed(error)
         return
 
-    main.start("file", _open_card, main, location)
+    main.start("file", _open_card, main, location, main.app.screen)
 
 
-async def _open_card(main: MainScreen, location: Location) -> None:
+async def _open_card(main: MainScreen, location: Location, over: Screen[Any]) -> None:
     def measure(store: OpenStore) -> Reclaim:
         executable = find_hermes()
         return Reclaim(
@@ -142,7 +143,7 @@ async def _open_card(main: MainScreen, location: Location) -> None:
         if go:
             _run(main, reclaim)
 
-    main.app.push_screen(ReclaimCard(reclaim), decided)
+    main.open_card(ReclaimCard(reclaim), decided, over)
 
 
 def _run(main: MainScreen, reclaim: Reclaim) -> None:
