@@ -4,7 +4,7 @@ The context of an assistant message is the request it answers; that of any other
 first request that included it. Verified row by row against requests of Hermes 0.16 to 0.19
 (`tests/data/compression`). The store does not record the descriptions of tools, what a plug-in adds
 to one request, how an adapter joins messages of one role, or a rotation that Hermes undid
-(`tests/compression`).
+(`tests/store/compression`).
 """
 
 from __future__ import annotations
@@ -224,9 +224,9 @@ class Contexts:
         # A row that says the same is known without a link to it, too: after Hermes joined two
         # messages there is none.
         known = sent | self._alike(sent, earlier)
-        merged = {each.merged for each in compactions if each.summary in known}
-        merged_ids = {row for row in merged if row is not None}
-        known |= merged_ids | self._alike(merged_ids, earlier)
+        for each in reversed(compactions):  # what is merged may itself be such a summary
+            if each.merged is not None and each.summary in known:
+                known |= {each.merged} | self._alike([each.merged], earlier)
         summaries = {compaction.summary for compaction in compactions}
         not_counted = known | self._originals.keys() | summaries
         forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]

@@ -215,7 +215,7 @@ SEAM = BlockKind(
     label=N_("compressed {time} · part {number} of {count}"),
     shown=N_("continued in {id}"),
 )
-"""The rule at a compression; other rules are only on the screen (`tui/transcript/entries.py`)."""
+"""The rule at a compression; other rules are only on the screen (`tui/browser/transcript/entries.py`)."""
 
 
 class Block(NamedTuple):

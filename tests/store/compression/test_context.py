@@ -224,6 +224,16 @@ def test_what_is_forgotten_stands_in_nothing_that_was_sent(name, tmp_path):
             assert not {said_by(played.rows[each]) for each in forgotten} & {*played.given(given)}
 
 
+def test_what_two_summaries_were_merged_with_is_known(tmp_path):
+    """0.18 merges the second one with the first, which has an answer in front."""
+    played = Played("0.18.2-place-joined.json", tmp_path)
+    context = played.context(28)
+    (sent,) = [said for said in played.given(context) if played.rows[17]["content"] in said]
+    assert sent.count("PRIOR CONTEXT — for reference only") == 2
+    (contexts,) = played.contexts.values()
+    assert 17 in contexts.memory(context).known
+
+
 def test_everything_is_known_before_a_compaction_and_little_after_many(tmp_path):
     contexts = _contexts(long_conversation(tmp_path / "state.db", 300, 4))
     generations = contexts.history.generations
