@@ -117,7 +117,7 @@ def entries_of(lineage: Lineage, compactions: Iterable[Sequence[Compaction]]) ->
     before: dict[str, list[Entry]] = defaultdict(list)
     after: dict[str, list[Entry]] = defaultdict(list)
     for number, compaction in chain.from_iterable(map(enumerate, compactions)):
-        entry = CompactionEntry(number, compaction, _outcome(compaction), _tokens(compaction))
+        entry = CompactionEntry(number, compaction, outcome(compaction), context_sizes(compaction))
         here, there = compaction.session_id, compaction.into_session_id
         if there is None or there == here:
             after[here].append(entry)
@@ -132,7 +132,7 @@ def entries_of(lineage: Lineage, compactions: Iterable[Sequence[Compaction]]) ->
     return dict(entries)
 
 
-def _outcome(compaction: Compaction) -> str:
+def outcome(compaction: Compaction) -> str:
     """Say what became of how many messages."""
     count = len(compaction.gone)
     if compaction.is_aborted:
@@ -151,7 +151,8 @@ def _outcome(compaction: Compaction) -> str:
     return words.format(count=count)
 
 
-def _tokens(compaction: Compaction) -> str:
+def context_sizes(compaction: Compaction) -> str:
+    """Say how large the context was before and after."""
     before = formats.number(formats.tokens(compaction.bytes_before))
     after = formats.number(formats.tokens(compaction.bytes_after))
     return _("~{before} → {after} tokens", before=before, after=after)

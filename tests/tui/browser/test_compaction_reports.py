@@ -69,7 +69,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path,
         screen = await _inspect(browser, 6)
         rows = browser.text("#compactions").splitlines()
         assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "?", "!", "!"]
-        assert "7 msgs ▸ nothing" in rows[6]
+        assert "7 messages were left behind without a summary" in rows[6]
         assert "Left behind: 7 messages" in browser.text("#replaced-title")
         assert (
             f"! Hermes resumes …{conversation.id[-6:]} without these messages: c copies them"
@@ -123,7 +123,7 @@ async def test_an_aborted_compression_offers_what_helps(
     location = Location(tmp_path / "state.db", tmp_path, DEFAULT_PROFILE)
     async with browsing(open_app(location, NOW), (120, 40)) as browser:
         await browser.press("M")
-        assert "6 msgs ▸ aborted" in browser.text("#compactions")
+        assert "compressing 6 messages was aborted" in browser.text("#compactions")
         about = browser.text("#about")
         if with_shell:
             assert "! Hermes resumes …empty without these messages: c copies them" in about
@@ -131,7 +131,7 @@ async def test_an_aborted_compression_offers_what_helps(
             await browser.press("c")
             assert "said 0" in clipboard[-1] and "said 5" in clipboard[-1]
         else:
-            assert "! R resumes with all 6 messages." in about
+            assert "! R resumes with all of them." in about
             assert "Still there: 6 messages" in browser.text("#instead-title")
         await browser.press("R")
         card = browser.card()

@@ -7,7 +7,6 @@ from builders import T0, make_store
 from compressed import END, case, long_conversation, read_memory, store_of
 from effort import slow_but
 
-from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline
@@ -15,7 +14,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.resume.preflight import not_remembered
-from hermes_browse.tui.screens.compactions.inspection import compaction_rows
+from hermes_browse.tui.screens.compactions.inspection import CompactionRow
 from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
 from hermes_browse.tui.text.family import CompactionEntry
 from hermes_browse.tui.text.styled import line_width
@@ -68,7 +67,7 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
         await browser.press("M")
         screen = _screen(browser)
-        assert "4 msgs ▸ summary" in browser.text("#compactions")
+        assert "4 messages became a summary" in browser.text("#compactions")
         assert "old → new" in browser.text("#about")
         assert "Replaced: 4 messages" in browser.text("#replaced-title")
         assert "Never deploy on Fridays" in browser.text("#replaced")
@@ -126,16 +125,12 @@ async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path)
 
 
 async def test_every_row_says_what_was_lost(tmp_path):
-    """Not only the one under the cursor; until it is counted, there is an ellipsis."""
+    """Not only the one under the cursor."""
     path = long_conversation(tmp_path / "state.db", 300, 3)
     async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("M")
         rows = browser.text("#compactions").splitlines()[:3]
         assert len(rows) == 3 and all("lost" in row and "…" not in row for row in rows)
-    with Store(path).reader() as reader:
-        history = read_history(reader, read_catalog(reader, NOW).select(View.ALL)[0].segments)
-    row = compaction_rows(history.compactions, {})[0]
-    assert "…" in "".join(text for text, _look in row.spans(160, NOW))
 
 
 async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path):
@@ -195,7 +190,8 @@ async def test_rows_fill_exactly_their_width(tmp_path):
     async with on_store(store, NOW) as browser:
         await browser.press("M")
         inspection = _screen(browser)._inspection
-        for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
+        for number, one in enumerate(inspection.compactions):
+            row = CompactionRow(number, one, "27 details lost")
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
                 range(20, 160)
             )

@@ -17,17 +17,19 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
 )
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
-from hermes_browse.store.export.markdown import message_markdown
+from hermes_browse.store.export.markdown import code, message_markdown
 from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.text import fenced, one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
 
 from ...browser.transcript.entries import TranscriptModel
 from ...text import formats
-from ...text.styled import Line, tailed
+from ...text.family import context_sizes, outcome
+from ...text.styled import Line, row_line
+from ...widgets.list_rows import Column, Columns
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
@@ -35,10 +37,6 @@ _WAYS: Mapping[CompactionKind, str] = {
     CompactionKind.ROTATION: N_("new session"),
     CompactionKind.IN_PLACE: N_("in place"),
 }
-_BAR = 16
-"""Cells of the bar of a context before and after."""
-_BAR_FROM, _WAY_FROM, _LOST_FROM = 79, 92, 104
-"""The narrowest rows, in cells, that have a column."""
 
 
 class CompactionRow(NamedTuple):
@@ -47,8 +45,6 @@ class CompactionRow(NamedTuple):
     number: int
     """Counted from 0."""
     compaction: Compaction
-    most: int
-    """Bytes of the biggest context of the list, for the bar."""
     lost: str
     """How much it lost, in words."""
 
@@ -57,62 +53,22 @@ class CompactionRow(NamedTuple):
         return f"c{self.number}"
 
     def spans(self, width: int, now: float) -> Line:
-        compaction = self.compaction
-        when = formats.timestamp(compaction.at) or _("unknown time")
-        line = [_mark(compaction), (formats.fit(when, 18), "title")]
-        if width >= _WAY_FROM:
-            line.append((formats.fit(_(_WAYS[compaction.kind]), 13), "dim"))
-        line.append((formats.fit(outcome(compaction), 20), "plain"))
-        if width >= _BAR_FROM:
-            line += [*_bar(compaction, self.most), ("  ", "dim")]
-        line.append((formats.fit(_tokens(compaction), 20), "plain"))
-        if width >= _LOST_FROM:
-            line.append((self.lost, "accent"))
-        return tailed(line, "", width)
+        when = formats.timestamp(self.compaction.at) or _("unknown time")
+        name = formats.joined(when, outcome(self.compaction))
+        columns = _COLUMNS.text(self, width, now)
+        return row_line(_mark(self.compaction), (name, "title"), columns, width)
+
+
+_COLUMNS: Columns[CompactionRow] = Columns(
+    Column(N_("context"), 24, lambda row, now: context_sizes(row.compaction), least=72),
+    Column(N_("lost"), 26, lambda row, now: row.lost, least=104),
+)
 
 
 def _mark(compaction: Compaction) -> tuple[str, str]:
     if compaction.is_broken:
         return " ! ", "accent"
     return (" · ", "dim") if compaction.is_known else (" ? ", "accent")
-
-
-def _bar(compaction: Compaction, most: int) -> Line:
-    before = round(_BAR * compaction.bytes_before / max(most, 1))
-    after = round(_BAR * compaction.bytes_after / max(most, 1))
-    after = min(max(after, 1 if compaction.bytes_after else 0), _BAR)
-    gone = max(before - after, 0)
-    return [("█" * after, "accent"), ("░" * gone, "dim"), (" " * (_BAR - after - gone), "dim")]
-
-
-def _tokens(compaction: Compaction) -> str:
-    before = formats.number(formats.tokens(compaction.bytes_before))
-    after = formats.number(formats.tokens(compaction.bytes_after))
-    return _("~{before} ▸ {after} tok", before=before, after=after)
-
-
-def outcome(compaction: Compaction) -> str:
-    """Return how many messages became what: `27 msgs ▸ summary`."""
-    if CompactionNote.ABORTED in compaction.notes:
-        count, what = len(compaction.before), _("aborted")
-    else:
-        count = len(compaction.gone)
-        what = _("nothing") if compaction.summary is None else _("summary")
-    return ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count, count=count, what=what)
-
-
-def compaction_rows(
-    compactions: Sequence[Compaction], lost: Mapping[int, str]
-) -> list[CompactionRow]:
-    """Return the rows of a list, oldest first.
-
-    `lost` says by number how much was lost, as far as it is known; "…" stands for the others.
-    """
-    most = max((max(each.bytes_before, each.bytes_after) for each in compactions), default=0)
-    return [
-        CompactionRow(number, compaction, most, lost.get(number, "…"))
-        for number, compaction in enumerate(compactions)
-    ]
 
 
 class PartModel(TranscriptModel):
@@ -197,13 +153,7 @@ def _remedy(inspection: Inspection, compaction: Compaction) -> str:
     """Return a sentence about what helps where the model went on without the messages; empty where
     it did not."""
     if compaction.is_still_there:
-        count = len(compaction.before)
-        return ngettext(
-            "R resumes with this message.",
-            "R resumes with all {count:,} messages.",
-            count,
-            count=count,
-        )
+        return _("R resumes with all of them.")
     if CompactionNote.NO_ORIGINALS in compaction.notes:
         return _("They may be in another conversation: search for words of the summary.")
     if not compaction.is_broken:
@@ -229,33 +179,22 @@ def about(inspection: Inspection, compaction: Compaction) -> Content:
 
 def title_of_replaced(compaction: Compaction) -> str:
     """Return the title of the left pane."""
-    count = len(compaction.gone)
-    if CompactionNote.NO_ORIGINALS in compaction.notes and not count:
-        return _("Replaced: nothing that is stored")
-    if not count:
+    if not compaction.gone:
         return _("Replaced: nothing")
-    if compaction.is_broken:
-        return ngettext(
-            "Left behind: 1 message", "Left behind: {count:,} messages", count, count=count
-        )
-    return ngettext("Replaced: 1 message", "Replaced: {count:,} messages", count, count=count)
+    messages = formats.counted(len(compaction.gone), "message")
+    words = _("Left behind: {messages}") if compaction.is_broken else _("Replaced: {messages}")
+    return words.format(messages=messages)
 
 
 def title_of_instead(compaction: Compaction) -> str:
     """Return the title of the right pane."""
     if compaction.is_still_there:
-        count = len(compaction.before)
-        return ngettext(
-            "Still there: 1 message", "Still there: {count:,} messages", count, count=count
-        )
-    kept = len(compaction.kept) + len(compaction.not_stored_again)
+        messages = formats.counted(len(compaction.before), "message")
+        return _("Still there: {messages}", messages=messages)
     first = _("no summary") if compaction.summary is None else _("the summary")
-    if kept:
-        carried = ngettext("1 carried over", "{count:,} carried over", kept, count=kept)
-        first = f"{first} · {carried}"
-    elif compaction.summary is None:
-        return _("Instead: nothing")
-    return _("Instead: {parts}", parts=first)
+    kept = len(compaction.kept) + len(compaction.not_stored_again)
+    carried = _("{messages} carried over", messages=formats.counted(kept, "message"))
+    return _("Instead: {parts}", parts=formats.joined(first, carried if kept else ""))
 
 
 def nothing_compressed(history: CompactionHistory) -> str:
@@ -273,10 +212,8 @@ def nothing_compressed(history: CompactionHistory) -> str:
 
 def describe_lost(lost: Lost, number: int, count: int) -> str:
     """Return a sentence about a lost term, for the status line."""
-    return ngettext(
-        "lost {number:,} of {count:,} · {kind}: {term} · said once, in message {id}",
-        "lost {number:,} of {count:,} · {kind}: {term} · said {times:,} times, last in message {id}",
-        lost.times,
+    return _(
+        "lost {number:,} of {count:,} · {kind}: {term} · {times:,} ×, last in message {id}",
         number=number,
         count=count,
         kind=_(LOST_KINDS[lost.kind]),
@@ -314,7 +251,5 @@ def lost_markdown(compaction: Compaction, losses: Losses) -> str:
 
 
 def _as_item(lost: Lost) -> str:
-    if lost.kind is LostKind.DECISION:
-        return f"- {one_line(lost.term)}"
-    is_short = "`" not in lost.term and "\n" not in lost.term
-    return f"- `{lost.term}`" if is_short else f"{fenced(lost.term)}\n"
+    term = one_line(lost.term)
+    return f"- {term}" if lost.kind is LostKind.DECISION else f"- {code(term)}"

@@ -36,7 +36,6 @@ from .inspection import (
     CompactionRow,
     Inspection,
     about,
-    compaction_rows,
     describe_lost,
     lost_markdown,
     nothing_compressed,
@@ -155,7 +154,7 @@ _EXAMPLES = (
             "what stood in the replaced messages and in nothing that the model was given after them"
         ),
     ),
-    ("~84k ▸ 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
+    ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
     ("?", N_("the store does not say all there is to know of this one")),
     ("!", N_("it left messages behind without a summary; the line below says what helps")),
 )
@@ -235,8 +234,11 @@ class CompactionsScreen(ConversationScreen):
 
     def _show_rows(self, key: str | None = None) -> None:
         lost = {number: count_lost(losses) for number, losses in self._losses.items()}
-        rows = compaction_rows(self._inspection.compactions, lost)
-        self.rows.show(FixedRows(rows), key=key)
+        rows = (
+            CompactionRow(number, compaction, lost.get(number, "…"))
+            for number, compaction in enumerate(self._inspection.compactions)
+        )
+        self.rows.show(FixedRows(list(rows)), key=key)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if isinstance(row, CompactionRow) and row.number != self._number:

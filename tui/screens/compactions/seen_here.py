@@ -11,7 +11,7 @@ from hermes_browse.store.compression.model_context import (
     ModelContext,
     RowOrigin,
 )
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
 from ...browser.panes import Panes
 from ...browser.transcript.entries import TranscriptModel
@@ -22,37 +22,21 @@ from ...text import formats
 def sentence(given: ModelContext, memory: Memory) -> str:
     """Describe a context in one line: `the model had: a summary of 47 messages + 4 messages`."""
     counts = Counter(row.why for row in given.rows)
-    kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
-    forgotten, parts, more = len(memory.forgotten), [], []
-    if counts[RowOrigin.SUMMARY]:
-        parts.append(
-            ngettext(
-                "a summary of 1 message",
-                "a summary of {count:,} messages",
-                forgotten,
-                count=forgotten,
-            )
-        )
-    elif given.is_compressed:
-        more.append(
-            ngettext(
-                "1 earlier message is gone without a summary",
-                "{count:,} earlier messages are gone without a summary",
-                forgotten,
-                count=forgotten,
-            )
-        )
+    kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
+    forgotten = formats.counted(len(memory.forgotten), "message")
+    parts = [formats.counted(counts[RowOrigin.SINCE], "message")]
     if kept:
-        parts.append(
-            ngettext("1 message carried over", "{count:,} messages carried over", kept, count=kept)
-        )
-    parts.append(formats.counted(since, "message"))
-    had = _("the model had: {parts}", parts=" + ".join(parts))
-    size = formats.number(formats.tokens(given.size))
-    more.append(_("about {count} tokens", count=size))
-    if not given.is_certain:
-        more.append(_("inferred"))
-    return " · ".join([had, *more])
+        carried = formats.counted(kept, "message")
+        parts.insert(0, _("{messages} carried over", messages=carried))
+    if counts[RowOrigin.SUMMARY]:
+        parts.insert(0, _("a summary of {messages}", messages=forgotten))
+    is_gone = given.is_compressed and not counts[RowOrigin.SUMMARY]
+    return formats.joined(
+        _("the model had: {parts}", parts=" + ".join(parts)),
+        _("gone without a summary: {messages}", messages=forgotten) if is_gone else "",
+        _("about {count} tokens", count=formats.number(formats.tokens(given.size))),
+        "" if given.is_certain else _("inferred"),
+    )
 
 
 def toggle_seen_here(main: Panes) -> None:
