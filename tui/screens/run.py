@@ -1,5 +1,5 @@
-"""How a conversation went: a time axis of turns, tool calls, tokens, parts, subagents and
-compressions; below it what stands out, its parts and subagents.
+"""How a conversation went: a time axis of turns, tool calls, parts, subagents and compressions;
+below it what stands out, its parts and subagents.
 
 Pauses are drawn short: most of the time between two prompts nothing happens.
 """
@@ -18,14 +18,13 @@ from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.changes.run import Run
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser.list.conversation_list import ConversationList
 from ..settings.keys.screen_commands import RUN
 from ..text import formats
-from ..text.sentences import cache_share, ended_at, facts, has_tokens
+from ..text.sentences import cache_share, ended_at, facts
 from ..text.styled import Line, row_line
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow
@@ -38,12 +37,12 @@ _PAUSE = 1800.0
 """Seconds; whatever takes longer is a pause."""
 _SHORT = 20
 """A pause is as long as this part of the rest."""
-_LANES = 4
-"""Most subagents below each other."""
+_HEIGHT = 3
+"""Most cells of the columns of calls and of subagents."""
 _TOOLS = ("series-1", "series-2", "series-3")
 """Looks of the tools that are called most."""
-Span = tuple[float, float, Cell]
-"""Begin and end in Unix seconds, and what is painted."""
+Span = tuple[float, float, str]
+"""Begin and end in Unix seconds, and a look."""
 NamedRow = tuple[str, Sequence[Cell]]
 """A row and its name at the left."""
 
@@ -69,19 +68,12 @@ class Scale:
         return (low + (at - begin) / (end - begin) * (high - low)) / self._places[-1]
 
 
-def lanes(subagents: Sequence[Conversation]) -> list[list[tuple[float, float]]]:
-    """Return the begins and ends of subagents in as few lanes as they need side by side."""
-    found: list[list[tuple[float, float]]] = []
-    begins = [(each.root.started_at, each) for each in subagents]
-    spans = [(begin, ended_at(each) or begin) for begin, each in begins if begin is not None]
-    for span in sorted(spans):
-        for lane in found:
-            if lane[-1][1] <= span[0]:
-                lane.append(span)
-                break
-        else:
-            found.append([span])
-    return found
+def _spans(run: Run) -> list[Span]:
+    """Return when the subagents of a run were there."""
+    begins = [(each.root.started_at, each) for each in run.subagents]
+    return [
+        (begin, ended_at(each) or begin, "series-3") for begin, each in begins if begin is not None
+    ]
 
 
 class RunAxis(Picture):
@@ -93,13 +85,14 @@ class RunAxis(Picture):
     }
 
     _scale = Scale(())
-    _pointed: Sequence[Span] = ()
+    _pointed: float | None = None
+    """The time that is marked."""
     _still: Callable[[int], list[list[Cell]]] | None = None
     """Returns for some cells all rows but the last two, which follow the cursor."""
 
     def show(self, run: Run) -> None:
         """Show a run."""
-        ends = [time for lane in lanes(run.subagents) for span in lane for time in span]
+        ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
         told = [row.at for row in run.rows if row.at is not None]
         self._scale = Scale([*told, *run.compressions, *ends])
         self._still = still = cache(lambda room: list(map(_row, self._rows(run, room))))
@@ -108,7 +101,7 @@ class RunAxis(Picture):
 
     def point_at(self, at: float | None) -> None:
         """Mark a time (Unix seconds)."""
-        self._pointed = [(at, at, Cell("▲", "cut"))] if at is not None else []
+        self._pointed = at
         self.redraw()
 
     def draw_rows(self) -> list[list[Cell]]:
@@ -117,56 +110,47 @@ class RunAxis(Picture):
             return []
         first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
         times = place_labels([(0, first), (room - len(last), last)], room)
-        pointed = self._painted(self._pointed, room)
-        return [*self._still(room), _row(("", pointed)), _row(("", [Cell(times, "text")]))]
+        pointed = [] if self._pointed is None else [self._pointed]
+        marked = self._signs("▲", pointed, room)
+        return [*self._still(room), _row(("", marked)), _row(("", [Cell(times, "text")]))]
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
-        turns = [
-            (row.at, self._scale.last, Cell("█", "others" if number % 2 else "series-1"))
-            for number, row in enumerate(run.turns)
-            if row.at is not None
-        ]
-        yield _("turns"), self._painted(turns, room)
+        turns = [NOTHING] * room
+        for number, row in enumerate(run.turns):
+            if row.at is not None:
+                first, look = self._column(row.at, room), "others" if number % 2 else "series-1"
+                turns[first:] = [Cell("█", look)] * (room - first)
+        yield _("turns"), turns
         if run.tools:
             most = Counter(use.name for use in run.tools).most_common(len(_TOOLS))
             looks = {name: look for (name, _count), look in zip(most, _TOOLS, strict=False)}
-            calls = [(use.at, looks.get(use.name, "others"), 1) for use in run.tools]
-            counts = Counter(look for _at, look, _one in calls)
+            named = [(use.at, looks.get(use.name, "others")) for use in run.tools]
+            calls = [(at, at, look) for at, look in named if at is not None]
+            counts = Counter(look for _at, look in named)
             yield "", list(_legend([*looks.items(), (_("others"), "others")], counts))
-            yield from self._columns(_("calls"), calls, room, 3)
-        if has_tokens(run):
-            tokens = [(row.at, "series-1", row.tokens) for row in run.rows if row.tokens]
-            yield from self._columns(_("tokens"), tokens, room, 2)
+            yield from self._columns(_("calls"), calls, room, _HEIGHT)
         yield _("parts"), list(self._parts(run, room))
-        for number, lane in enumerate(lanes(run.subagents)[:_LANES]):
-            bars = [(*span, Cell("█", "series-3")) for span in lane]
-            yield "" if number else _("subagents"), self._painted(bars, room)
+        if run.subagents:
+            height = min(len(run.subagents), _HEIGHT)
+            yield from self._columns(_("subagents"), _spans(run), room, height)
         if run.compressions:
-            signs = [(at, at, Cell("▼", "cut")) for at in run.compressions]
-            yield _("compressed"), self._painted(signs, room)
+            yield _("compressed"), self._signs("▼", run.compressions, room)
 
     def _column(self, at: float, room: int) -> int:
         return min(int(self._scale.share(at) * room), room - 1)
 
-    def _painted(self, spans: Iterable[Span], room: int) -> list[Cell]:
-        """Paint cells from the begins of spans to their ends, later ones over earlier ones."""
-        cells = [NOTHING] * room
-        for begin, end, cell in spans:
-            first, last = self._column(begin, room), self._column(end, room)
-            cells[first : last + 1] = [cell] * (last + 1 - first)
-        return cells
+    def _signs(self, sign: str, times: Iterable[float], room: int) -> list[Cell]:
+        columns = {self._column(at, room) for at in times}
+        return [Cell(sign, "cut") if each in columns else NOTHING for each in range(room)]
 
     def _columns(
-        self,
-        name: str,
-        values: Iterable[tuple[float | None, str, int]],
-        room: int,
-        height: int,
+        self, name: str, spans: Iterable[Span], room: int, height: int
     ) -> Iterator[NamedRow]:
+        """Count in each column what was there."""
         sums: list[Counter[str]] = [Counter() for _column in range(room)]
-        for at, look, value in values:
-            if at is not None:
-                sums[self._column(at, room)][look] += value
+        for begin, end, look in spans:
+            for column in range(self._column(begin, room), self._column(end, room) + 1):
+                sums[column][look] += 1
         rows = stack([sorted(each.items()) for each in sums], room, height)
         return zip((name, *[""] * height), rows, strict=False)
 
@@ -272,8 +256,6 @@ class RunScreen(ConversationScreen):
 
         run, rows = await self.read(read)
         missing = _("no cost per message is stored, so the axis has none")
-        if not has_tokens(run):
-            missing = _("neither cost nor tokens per message are stored, so the axis has none")
         self.line("facts").update(
             Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
         )
