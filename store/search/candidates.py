@@ -21,7 +21,7 @@ from ..text import text_of
 from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
-from .query import CompiledQuery
+from .query import Query
 from .spellings import (
     escapes_match,
     joined_match,
@@ -86,11 +86,11 @@ class Sources:
 
     Args:
         reader: Open; used by this thread alone.
-        compiled: The query.
+        query: From `prepare`.
         oldest: The oldest rows come first.
     """
 
-    def __init__(self, reader: Reader, compiled: CompiledQuery, *, oldest: bool) -> None:
+    def __init__(self, reader: Reader, query: Query, *, oldest: bool) -> None:
         self._reader, self.oldest = reader, oldest
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
@@ -104,14 +104,14 @@ class Sources:
         """Sentences on what is not covered by an index."""
         self.is_partial = False
         """Some rows that may be hits are in no source: there are too many of them."""
-        self._is_plain = compiled.is_plain
-        if compiled.in_reasoning:
+        self._is_plain = query.is_plain
+        if query.in_reasoning:
             self.notes.append(_("Reasoning is in no index: it is scanned."))
             self._scan(Condition(HAS_REASONING))
             return
-        for group in compiled.groups:
+        for group in query.groups:
             self._add_group(group)
-        if not compiled.groups:
+        if not query.groups:
             self._scan(EVERYTHING)
 
     def _add(

@@ -17,10 +17,10 @@ from ..trash.progress import never
 from ..wording import _
 from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy
-from .query import CompiledQuery, Query, compile_query
+from .query import Query, prepare
 from .rows import StoredRow, edits_file, make_snippet, read_rows
 from .scope import Scope
-from .terms import Matcher, fold
+from .terms import Term, fold
 
 COUNT_CAP = 1000
 _BATCH = 64
@@ -52,7 +52,7 @@ class Answer:
     """The search was stopped before the page was full."""
     more: bool = False
     """There may be further hits after the last one."""
-    matchers: tuple[Matcher, ...] = field(default=(), repr=False)
+    matchers: tuple[Term, ...] = field(default=(), repr=False)
     """The terms, to highlight them elsewhere."""
 
 
@@ -98,12 +98,12 @@ class Search:
     """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
 
     def __post_init__(self) -> None:
-        self.compiled: CompiledQuery = compile_query(self.query, prefix_last=self.prefix_last)
+        self._asked = prepare(self.query, prefix_last=self.prefix_last)
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
 
     def _sources(self) -> Sources:
-        return Sources(self.reader, self.compiled, oldest=self.sort == "oldest")
+        return Sources(self.reader, self._asked, oldest=self.sort == "oldest")
 
     def _candidates(self) -> Candidates:
         among = self.scope.condition()
@@ -145,7 +145,7 @@ class Search:
 
     def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
         hits = tuple(map(self._to_hit, rows))
-        return Answer(self.query, hits, engine, matchers=tuple(self.compiled.matchers), **facts)
+        return Answer(self.query, hits, engine, matchers=self._asked.terms, **facts)
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], None]
@@ -203,17 +203,17 @@ class Search:
             if number and candidates.stops():
                 return
             rows = self._rows(some)
-            yield from (row for row in rows if row.is_accepted(self.compiled))
+            yield from (row for row in rows if row.is_accepted(self._asked))
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
-        return read_rows(self.reader, ids, in_reasoning=self.compiled.in_reasoning)
+        return read_rows(self.reader, ids, in_reasoning=self._asked.in_reasoning)
 
     def _is_edit(self, row: StoredRow) -> bool:
         """Whether a row edits one of the files that are looked for."""
         return any(edits_file(row.tool_calls, name) for name in self._files)
 
     def _to_hit(self, row: StoredRow) -> Hit:
-        snippet, ranges = make_snippet(row, self.compiled.matchers)
+        snippet, ranges = make_snippet(row, self._asked.terms)
         return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
     def _ranked(self, candidates: Candidates, rows: list[StoredRow], most: int) -> list[StoredRow]:
@@ -226,7 +226,7 @@ class Search:
             candidates.sources.notes.append(note)
         ranked = self.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
-            [self.compiled.match, min(row.id for row in rows)],
+            [self._asked.match, min(row.id for row in rows)],
         )
         places = {as_int(key): place for place, (key,) in enumerate(ranked)}
         return sorted(

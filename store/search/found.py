@@ -103,7 +103,7 @@ def _titles(search: Search, most: int) -> list[Conversation]:
     query, (_rows, sessions, catalog) = search.query, search.scope
     if catalog is None or not query.groups or query.in_reasoning or query.files:
         return []
-    words = [each.term.text for each in search.compiled.groups[0]]
+    words = [each.text for each in query.groups[0]]
     roots = (root for root in catalog.named(words) if sessions is None or root in sessions)
     return [catalog.conversation(root) for root in islice(roots, most)]
 

@@ -20,7 +20,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..wording import _
 from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter, FilterKind
-from .terms import Matcher, Term, TermKind, matcher
+from .terms import Term, TermKind
 
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
@@ -71,6 +71,26 @@ class Query:
     def terms(self) -> tuple[Term, ...]:
         """All terms that may match."""
         return tuple(term for group in self.groups for term in group)
+
+    def accepts(self, folded: str) -> bool:
+        """Whether a folded text contains all terms of a group, and none that is excluded."""
+        if any(each.first(folded) for each in self.excluded):
+            return False
+        is_in = (all(each.first(folded) for each in group) for group in self.groups)
+        return not self.groups or any(is_in)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all of it can be said to MATCH: one group of plain words and prefixes."""
+        if self.in_reasoning or self.excluded or len(self.groups) != 1:
+            return False
+        return all(each.is_plain and not each.may_be_sentinel for each in self.groups[0])
+
+    @property
+    def match(self) -> str:
+        """All of it for MATCH, to rank by; terms the word index does not know are left out."""
+        groups = (" AND ".join(each.match for each in group if each.words) for group in self.groups)
+        return " OR ".join(f"({group})" for group in groups if group)
 
     @property
     def refusal(self) -> str:
@@ -177,64 +197,26 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
 
 
-@dataclass(frozen=True)
-class CompiledQuery:
-    """A query ready to be checked against texts."""
-
-    groups: tuple[tuple[Matcher, ...], ...]
-    """Alternatives; all terms of one must be in a text."""
-    excluded: tuple[Matcher, ...]
-    in_reasoning: bool = False
-    """The texts are reasoning, not messages; no index holds those."""
-
-    def accepts(self, folded: str) -> bool:
-        """Whether a folded text contains all terms of a group, and none that is excluded."""
-        if any(each.first(folded) for each in self.excluded):
-            return False
-        is_in = (all(each.first(folded) for each in group) for group in self.groups)
-        return not self.groups or any(is_in)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all of it can be said to MATCH: one group of plain words and prefixes."""
-        if self.in_reasoning or self.excluded or len(self.groups) != 1:
-            return False
-        return all(each.is_plain and not each.may_be_sentinel for each in self.groups[0])
-
-    @property
-    def match(self) -> str:
-        """All of it for MATCH, to rank by; terms the word index does not know are left out."""
-        groups = (" AND ".join(each.match for each in group if each.words) for group in self.groups)
-        return " OR ".join(f"({group})" for group in groups if group)
-
-    @property
-    def matchers(self) -> list[Matcher]:
-        """All terms that a snippet may highlight."""
-        return [each for group in self.groups for each in group]
-
-
 _INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")
 """The names of files that JSON spells as they are."""
 
 
-def compile_query(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
-    """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space
-    follows it."""
+def prepare(query: Query, *, prefix_last: bool = False) -> Query:
+    """Return a query as it is looked for: with `prefix_last`, while typing, the last word is a prefix
+    until a space follows it; a file is a term as well, so that an index finds it."""
     last = max((term.end for term in query.terms), default=-1)
     is_open = prefix_last and last == len(query.text)
 
-    def ready(term: Term) -> Matcher:
-        if is_open and term.end == last and term.kind is TermKind.WORD:
-            term = replace(term, kind=TermKind.PREFIX)
-        return matcher(term)
+    def ready(term: Term) -> Term:
+        is_typed = is_open and term.end == last and term.kind is TermKind.WORD
+        return replace(term, kind=TermKind.PREFIX) if is_typed else term
 
     groups = tuple(tuple(map(ready, group)) for group in query.groups)
-    if len(query.files) == 1 and not query.in_reasoning:  # as a term, an index finds it
-        name = query.files[0]
-        if _INDEXED_NAME.fullmatch(name):
-            file = matcher(Term(name, TermKind.PREFIX, -1, -1))
-            groups = tuple((*group, file) for group in groups or ((),))
-    return CompiledQuery(groups, tuple(map(matcher, query.excluded)), query.in_reasoning)
+    files = query.files
+    if len(files) == 1 and _INDEXED_NAME.fullmatch(files[0]) and not query.in_reasoning:
+        file = Term(files[0], TermKind.PREFIX)
+        groups = tuple((*group, file) for group in groups or ((),))
+    return replace(query, groups=groups)
 
 
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")

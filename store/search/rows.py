@@ -24,7 +24,7 @@ from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import STATES
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls
 from ..text import one_line, text_of
-from .query import CompiledQuery
+from .query import Query
 from .terms import Group, Span, fold
 
 MAX_ROW_BYTES = 8_000_000
@@ -89,10 +89,10 @@ class StoredRow:
             texts.append(unescaped(unescaped(self.tool_calls)))
         return list(dict.fromkeys(texts))
 
-    def is_accepted(self, compiled: CompiledQuery) -> bool:
+    def is_accepted(self, query: Query) -> bool:
         """Whether the row contains the terms of a query, and none that it excludes."""
-        is_asked = bool(compiled.groups or compiled.excluded)
-        return not is_asked or compiled.accepts(self._folded)
+        is_asked = bool(query.groups or query.excluded)
+        return not is_asked or query.accepts(self._folded)
 
 
 _CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|remove|rename|move")
@@ -174,11 +174,11 @@ def _splits_character(text: str, position: int) -> bool:
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def find_ranges(text: str, matchers: Group) -> list[Span]:
+def find_ranges(text: str, terms: Group) -> list[Span]:
     """Return the half-open ranges of a text that match, in code points, in order, overlaps
     merged."""
     folded = fold(text)
-    matches = [span for each in matchers for span in each.find(folded)]
+    matches = [span for each in terms for span in each.find(folded)]
     merged: list[Span] = []
     for start, end in sorted(matches):
         if merged and start <= merged[-1][1]:
@@ -192,7 +192,7 @@ def _on_one_line(text: str) -> str:
     return _SPACE.sub(" ", text)
 
 
-def _cut(text: str, first: int, matchers: Group, lead: str) -> tuple[str, tuple[Span, ...]]:
+def _cut(text: str, first: int, terms: Group, lead: str) -> tuple[str, tuple[Span, ...]]:
     """Return the line around a position, and the ranges of the terms in it.
 
     The text begins with the lead, and so does the line, even where the text between them is cut.
@@ -212,8 +212,8 @@ def _cut(text: str, first: int, matchers: Group, lead: str) -> tuple[str, tuple[
     before = len(outside) + window.startswith(" ")
     head = lead + ("…" if start else "")
     tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
-    ranges = find_ranges(lead, matchers)
-    for match in find_ranges(outside + window, matchers):
+    ranges = find_ranges(lead, terms)
+    for match in find_ranges(outside + window, terms):
         first, last = (len(head) + min(max(at - before, 0), len(body)) for at in match)
         if first < last:
             ranges.append((first, last))
@@ -283,7 +283,7 @@ def _readable_texts(row: StoredRow) -> Iterator[tuple[str, str]]:
             yield lead, lead + arguments
 
 
-def make_snippet(row: StoredRow, matchers: Group) -> tuple[str, tuple[Span, ...]]:
+def make_snippet(row: StoredRow, terms: Group) -> tuple[str, tuple[Span, ...]]:
     """Return one line around the first match, and the half-open ranges of all matches in it; not
     yet printable.
 
@@ -293,8 +293,8 @@ def make_snippet(row: StoredRow, matchers: Group) -> tuple[str, tuple[Span, ...]
     stored = (("", text) for text in row.texts())
     for lead, text in chain(readable, stored):
         folded = fold(text)
-        starts = [span[0] for each in matchers if (span := each.first(folded)) is not None]
+        starts = [span[0] for each in terms if (span := each.first(folded)) is not None]
         if starts:
-            return _cut(text, min(starts), matchers, lead)
+            return _cut(text, min(starts), terms, lead)
     text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
-    return _cut(text, 0, matchers, "")
+    return _cut(text, 0, terms, "")

@@ -17,7 +17,7 @@ from itertools import product
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from .filters import Condition, all_of, any_of
-from .terms import Group, Matcher, fold, fts_string, words_of
+from .terms import Group, Term, fold, fts_string, words_of
 
 _LINES = "ntr"
 """Letters of the escapes of JSON that the index joins to the word behind them."""
@@ -127,17 +127,17 @@ def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     return " AND ".join(found)
 
 
-def _word(each: Matcher, place: int, starts: Iterable[str]) -> str:
+def _word(each: Term, place: int, starts: Iterable[str]) -> str:
     """Return one word of a term behind one of some letters."""
     is_open = each.is_prefix and place == len(each.words) - 1
     return _any(_phrase([start + each.words[place]], is_open=is_open) for start in starts)
 
 
-def _in_escapes(each: Matcher) -> Iterator[str]:
+def _in_escapes(each: Term) -> Iterator[str]:
     """Yield a term as JSON spells it if letters beyond ASCII are escaped."""
-    forms = [change(each.text) for change in _CASES]
-    if each.text[:1] in "iI":  # the one letter that is two in lower case
-        forms.append(f"\u0130{each.text[1:]}")
+    forms = [change(each.composed) for change in _CASES]
+    if each.composed[:1] in "iI":  # the one letter that is two in lower case
+        forms.append(f"\u0130{each.composed[1:]}")
     for form in forms:
         escaped = json.dumps(form)[1:-1]
         if "\\u" not in escaped:
@@ -227,23 +227,23 @@ def _may_contain(needles: Collection[str], test: str = "instr(lower({text}), ?) 
     return any_of([*found, Condition(HAS_ESCAPES)])
 
 
-def may_have(group: Iterable[Matcher]) -> Condition:
+def may_have(group: Iterable[Term]) -> Condition:
     """Return a condition that is true for all rows which have the terms of a group, and false for
     most others."""
     conditions = []
     for each in group:
         # What JSON may put an escape into, or before, is left out.
         parts = re.findall("[a-z0-9]+" if each.is_plain else r"[ !#-.0-\[\]-~]+", each.spelling)
-        has_case = each.text.lower() != each.text.upper()
+        has_case = each.composed.lower() != each.composed.upper()
         condition = _may_contain([max(parts, key=len)] if parts else ())
         if not parts and not has_case:  # Chinese, emoji, signs
-            within = [Condition(f"instr({text}, ?) > 0", (each.text,)) for text in _TEXTS]
+            within = [Condition(f"instr({text}, ?) > 0", (each.composed,)) for text in _TEXTS]
             condition = any_of([*within, Condition(HAS_ESCAPES)])
         conditions.append(condition)
     return all_of(conditions)
 
 
-def may_be_joined(group: Iterable[Matcher]) -> Condition:
+def may_be_joined(group: Iterable[Term]) -> Condition:
     """Return a condition that is true for all rows in which a word of a group follows the escape of
     a line end, a tab or a sign, and false for most others: `hat` behind a tab is `that` to the
     index."""

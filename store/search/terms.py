@@ -90,32 +90,62 @@ class TermKind(StrEnum):
     """Anywhere in a word."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Term:
     """Something a chat message must contain."""
 
     text: str
     kind: TermKind
-    start: int
+    start: int = -1
     """Position in the query, code points."""
-    end: int
+    end: int = -1
 
+    @cached_property
+    def composed(self) -> str:
+        """What was typed, composed."""
+        return unicodedata.normalize("NFC", self.text)
 
-@dataclass(frozen=True)
-class Matcher:
-    """One term, ready to be looked for."""
+    @cached_property
+    def is_anywhere(self) -> bool:
+        """Whether it is matched inside words too."""
+        has_word = _WORDS.search(fold(self.composed)) is not None
+        return self.kind is TermKind.INSIDE or not has_word or _CJK.search(self.text) is not None
 
-    term: Term
-    spelling: str
-    """The folded text of a match."""
-    words: tuple[str, ...] = ()
-    """The words to look up in the word index; empty for what it cannot find: CJK, emoji, bare
-    punctuation, the inside of words."""
-    is_plain: bool = False
-    """The words alone decide, whatever is between them."""
-    is_prefix: bool = False
-    is_anywhere: bool = False
-    """Matched inside words too."""
+    @cached_property
+    def is_phrase(self) -> bool:
+        """Whether it is several words: white space inside a term comes from quotes alone, and
+        `"two words"*` is a prefix as well."""
+        return self.kind is TermKind.PHRASE or any(map(str.isspace, self.composed))
+
+    @cached_property
+    def spelling(self) -> str:
+        """The folded text of a match."""
+        folded = fold(self.composed)
+        if self.is_anywhere:
+            return folded if self.kind is TermKind.INSIDE else folded.strip() or folded
+        if self.is_phrase:  # from the first word to the last, as in FTS5
+            words = words_of(folded)
+            folded = folded[folded.index(words[0]) :]
+            return folded[: folded.rindex(words[-1]) + len(words[-1])]
+        return folded
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words to look up in the word index; empty for what it cannot find: CJK, emoji, bare
+        punctuation, the inside of words."""
+        is_foreign = any(letter > _LAST_SIGN and not letter.isalnum() for letter in self.spelling)
+        return () if self.is_anywhere or is_foreign else words_of(self.spelling)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the words alone decide, whatever is between them."""
+        return bool(self.words) and (self.is_phrase or self.words[0] == self.spelling)
+
+    @cached_property
+    def is_prefix(self) -> bool:
+        """Whether a word may go on behind it."""
+        is_word = not self.is_anywhere and self.spelling[-1].isalnum()
+        return self.kind is TermKind.PREFIX and is_word
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -147,14 +177,9 @@ class Matcher:
         return next(self.find(folded), None)
 
     @property
-    def text(self) -> str:
-        """What was typed, composed."""
-        return unicodedata.normalize("NFC", self.term.text).strip()
-
-    @property
     def match(self) -> str:
         """The term for MATCH on the word index, which folds it itself."""
-        return fts_string(self.text) + "*" * self.is_prefix
+        return fts_string(self.composed.strip()) + "*" * self.is_prefix
 
     @property
     def may_be_sentinel(self) -> bool:
@@ -163,24 +188,5 @@ class Matcher:
         return is_start or _SENTINEL_WORD in self.words
 
 
-Group = Sequence[Matcher]
+Group = Sequence[Term]
 """Terms that must all match."""
-
-
-@lru_cache(maxsize=128)
-def matcher(term: Term) -> Matcher:
-    """Return the matcher of a term; cached, as while typing only the last term is new."""
-    folded = fold(unicodedata.normalize("NFC", term.text))
-    words = words_of(folded)
-    if _CJK.search(term.text) or not words or term.kind is TermKind.INSIDE:
-        return Matcher(term, folded.strip() or folded, is_anywhere=True)
-    # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
-    is_phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
-    is_prefix = term.kind is TermKind.PREFIX and folded.endswith(words[-1])
-    if is_phrase:  # from the first word to the last, as in FTS5
-        folded = folded[folded.index(words[0]) :]
-        folded = folded[: folded.rindex(words[-1]) + len(words[-1])]
-    if any(letter > _LAST_SIGN and not letter.isalnum() for letter in folded):
-        return Matcher(term, folded, is_prefix=is_prefix)
-    is_plain = is_phrase or words[0] == folded
-    return Matcher(term, folded, words, is_plain, is_prefix)

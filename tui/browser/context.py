@@ -31,7 +31,7 @@ from .list.list_model import Order, RowDetails
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.search.query import Query
-    from hermes_browse.store.search.terms import Matcher
+    from hermes_browse.store.search.terms import Term
 
     from ..text.family import Family
     from .search.results import SearchResults
@@ -165,7 +165,7 @@ class Context(StoreScreen[object]):
         return Order(self.sort, self.reverse, self.settled.get(self.sort, {}))
 
     @property
-    def matchers(self) -> tuple[Matcher, ...]:
+    def matchers(self) -> tuple[Term, ...]:
         """The terms of the search, to be highlighted in the transcript."""
         return tuple(self.results.answer.matchers) if self.results is not None else ()
 

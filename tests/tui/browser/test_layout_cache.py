@@ -9,7 +9,7 @@ from builders import make_store
 from transcripts import conversation_of, drawn
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
-from hermes_browse.store.search.query import compile_query, parse
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import (
     Session,
 )
@@ -101,7 +101,7 @@ def test_texts_near_the_page_are_drawn_ahead():
 def test_a_hit_in_a_long_text_is_lit_at_once():
     model = model_of(SHORT, f"{LONG}\n\nThe needle.", SHORT)
     page = page_of(model)
-    page.light(tuple(compile_query(parse("needle")).matchers), 1)
+    page.light(parse("needle").terms, 1)
     index = model.entry_of(1)
     assert index is not None and len(page.match_lines(index)) == 1
     assert not page.deferred

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from transcripts import START, give, lines_of, model_of, screen_text, viewing
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
-from hermes_browse.store.search.query import compile_query, parse
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
@@ -135,7 +135,7 @@ async def test_a_growing_conversation_is_followed_only_from_its_end():
 
 async def test_hits_are_lit_and_the_current_one_stands_out():
     """Both differ from plain text and from each other."""
-    matchers = compile_query(parse("needle")).matchers
+    matchers = parse("needle").terms
     async with viewing(model_of(6, text="a needle here"), message_id=2, matchers=matchers) as (
         view,
         _pilot,

@@ -18,7 +18,7 @@ from hermes_browse.store.messages.chat_message import (
     blocks_of,
     without_injections,
 )
-from hermes_browse.store.search.terms import Matcher, Term, TermKind, fold
+from hermes_browse.store.search.terms import Term, TermKind, fold
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _, ngettext
 
@@ -46,14 +46,13 @@ _OVERLAP = 24
 """Messages before a batch that are read again, to find the calls of results in it."""
 
 
-def needle(text: str) -> Matcher | None:
-    """Return a matcher of a literal text, anywhere in a word, ignoring case and accents; None for
+def needle(text: str) -> Term | None:
+    """Return a term for a literal text, anywhere in a word, ignoring case and accents; None for
     an empty text."""
-    term = Term(text, TermKind.INSIDE, 0, len(text))
-    return Matcher(term, fold(text), is_anywhere=True) if text.strip() else None
+    return Term(text, TermKind.INSIDE) if text.strip() else None
 
 
-def contains(message: ChatMessage, matcher: Matcher) -> bool:
+def contains(message: ChatMessage, matcher: Term) -> bool:
     """Whether a message has a match, as the transcript can show it, folded parts included."""
     for block in blocks_of(message):
         shown = as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
@@ -62,7 +61,7 @@ def contains(message: ChatMessage, matcher: Matcher) -> bool:
     return _matches_rendered(without_injections(message.text), matcher)
 
 
-def _matches_rendered(text: str, matcher: Matcher) -> bool:
+def _matches_rendered(text: str, matcher: Term) -> bool:
     """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
     if len(text) > MARKDOWN_LIMIT:
         return False
@@ -75,7 +74,7 @@ def _matches_rendered(text: str, matcher: Matcher) -> bool:
 
 
 def scan(
-    store: OpenStore, model: TranscriptModel, start: int, stop: int, matcher: Matcher
+    store: OpenStore, model: TranscriptModel, start: int, stop: int, matcher: Term
 ) -> set[int]:
     """Return the ids of the matching messages of the rows from `start` up to `stop`; on a reading
     thread.
@@ -99,7 +98,7 @@ class FindResults:
     """The matching messages of a conversation, as far as it has been scanned from the row `origin`
     on."""
 
-    matcher: Matcher
+    matcher: Term
     root_id: str
     """Of the conversation."""
     origin: int

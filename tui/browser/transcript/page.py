@@ -18,7 +18,7 @@ from .entries import NOTHING, EntryKind, Look, Shown, TranscriptModel
 from .paragraphs import NO_LINE, MessageLayout, Paragraph, fixed
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.terms import Matcher
+    from hermes_browse.store.search.terms import Term
 
 _AROUND = 30
 """Entries before and after the page that are read with it."""
@@ -79,7 +79,7 @@ class Page:
         self.look = Look()
         self.opened: set[int] = set()
         """Ids of the messages that are unfolded."""
-        self.matchers: Sequence[Matcher] = ()
+        self.matchers: Sequence[Term] = ()
         """Terms that are highlighted."""
         self.hit: int | None = None
         """The message whose terms are highlighted more strongly."""
@@ -133,7 +133,7 @@ class Page:
             self.place = (self.place_of(here) if here is not None else None) or after
         return len(model.ids - old.ids)
 
-    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
+    def light(self, matchers: Sequence[Term], hit: int | None = None) -> None:
         """Highlight other terms, more strongly in one message."""
         self.matchers, self.hit, self.hit_number = matchers, hit, None
         self._lit.clear()

@@ -28,7 +28,7 @@ from ...text.styled import (
 )
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.terms import Matcher
+    from hermes_browse.store.search.terms import Term
 
 Range = tuple[int, int]
 """Half-open, in code points."""
@@ -134,7 +134,7 @@ class MessageLayout:
             lines += self._paragraphs[index].lines(self._breaks[index], self._width)
         return lines[skipped : skipped + count]
 
-    def lit(self, matchers: Sequence[Matcher], current: int | None = NO_LINE) -> MessageLayout:
+    def lit(self, matchers: Sequence[Term], current: int | None = NO_LINE) -> MessageLayout:
         """Return the same with matches highlighted.
 
         The matches on one of the match lines stand out, given by its index among these, or all

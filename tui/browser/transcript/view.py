@@ -18,7 +18,7 @@ from .page import Bookmark, SeenByModel
 from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.terms import Matcher
+    from hermes_browse.store.search.terms import Term
 
 _TOOLS = {
     Tools.OFF: N_("tools: off"),
@@ -53,7 +53,7 @@ class TranscriptView(TranscriptScroll):
         model: TranscriptModel | None,
         *,
         message_id: int | None = None,
-        matchers: Sequence[Matcher] = (),
+        matchers: Sequence[Term] = (),
         segment: str | None = None,
     ) -> None:
         """Show a conversation: at its end, at a message, or at the start of a segment.
@@ -183,7 +183,7 @@ class TranscriptView(TranscriptScroll):
 
     # Matches
 
-    def highlight(self, matchers: Sequence[Matcher]) -> None:
+    def highlight(self, matchers: Sequence[Term]) -> None:
         """Highlight other terms without scrolling."""
         self.page.light(matchers)
         self._place()
@@ -209,7 +209,7 @@ class TranscriptView(TranscriptScroll):
         return True
 
     def show_find(
-        self, message_id: int, *, last: bool = False, matchers: Sequence[Matcher] | None = None
+        self, message_id: int, *, last: bool = False, matchers: Sequence[Term] | None = None
     ) -> bool:
         """Show a message at its first match, or at its start if it has none; it must have been
         read.
