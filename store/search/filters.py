@@ -52,9 +52,9 @@ class Filter:
     """What was typed between key and value: `:`, or a comparison."""
     value: str
     negated: bool = False
-    start: int = 0
-    """Position in the query, code points."""
-    end: int = 0
+    start: int = -1
+    """Position in the query, code points; -1 if it was not typed there."""
+    end: int = -1
 
 
 # What a typed value is compared with: each function returns alternatives, each with the values for

@@ -164,14 +164,12 @@ def count_matches(
     view: View,
     now: float,
     *,
-    sources: Sequence[str] = (),
-    roles: Sequence[str] = (),
     stopped: Stopped = never,
     is_typed: bool = True,
 ) -> Suggestion | None:
     """Count the hits of a query for a second; None for none. If it stands in the search box and only
     narrows the list, its conversations are counted."""
-    scope = make_scope(reader, query, now, catalog, view, sources=sources, roles=roles)
+    scope = make_scope(reader, query, now, catalog, view)
     if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
         number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
         return Suggestion("", query.text, number, False, of_list=True) if number else None
@@ -188,11 +186,9 @@ def suggest(
     now: float,
     *,
     stopped: Stopped = never,
-    sources: Sequence[str] = (),
-    roles: Sequence[str] = (),
     is_typed: bool = True,
 ) -> tuple[Suggestion, ...]:
-    """Return wider queries that find something in the same view, sources and roles.
+    """Return wider queries that find something in the same view.
 
     Args:
         reader: An open reader.
@@ -201,19 +197,16 @@ def suggest(
         view: The view to search.
         now: Unix seconds.
         stopped: Polled; True ends the count.
-        sources: Of the roots of conversations; empty admits all, as for `roles`.
-        roles: Of messages.
         is_typed: The query stands in the search box.
     """
     suggestions = []
+    untyped = tuple(each for each in query.filters if each.start < 0)
     for wider, text in _variants(query).items():
         if stopped():
             break
         taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space behind it
-        found = count_matches(
-            reader, taken, catalog, view, now,
-            sources=sources, roles=roles, stopped=stopped, is_typed=is_typed,
-        )  # fmt: skip
+        taken = replace(taken, filters=(*taken.filters, *untyped))
+        found = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
         if found is not None:
             suggestions.append(replace(found, text=text, query=wider))
     return tuple(suggestions)
@@ -248,8 +241,12 @@ def read_hit_page(
     limit: int = 50,
     context: int = 0,
 ) -> HitPage:
-    """Search; `limit` is the most hits (0 for all), `context` the messages before and after each."""
-    scope = make_scope(reader, query, now, view=view, sources=sources, roles=roles)
+    """Search; `sources` and `roles` are filters like those of the query, `limit` is the most hits (0
+    for all), `context` the messages before and after each."""
+    options = [Filter("source", ":", each) for each in sources]
+    options += [Filter("role", ":", each) for each in roles]
+    query = replace(query, filters=(*query.filters, *options))
+    scope = make_scope(reader, query, now, view=view)
     search = Search(reader, query, scope, sort=sort)
     answer = search.page(limit)
     page = HitPage(
@@ -260,9 +257,7 @@ def read_hit_page(
     )
     if answer.hits:
         return page
-    wider = suggest(
-        reader, query, scope.catalog, view, now, sources=sources, roles=roles, is_typed=False
-    )
+    wider = suggest(reader, query, scope.catalog, view, now, is_typed=False)
     uncovered = read_coverage(reader).reason if query.groups else ""
     return page._replace(suggestions=wider, uncovered=uncovered)
 
@@ -303,12 +298,13 @@ def _variants(query: Query) -> dict[str, str]:
             start = problem.start + (text[problem.start] == "-")
             meant = f"{text[:start]}{problem.meant}{text[problem.end :]}"
             variants[meant] = _("with {part}", part=problem.meant)
-    narrowing: list[Filter | Term] = [*query.filters, *query.excluded]
+    typed = [each for each in query.filters if each.start >= 0]
+    narrowing: list[Filter | Term] = [*typed, *query.excluded]
     for each in narrowing:
         wider = " ".join(f"{text[: each.start]} {text[each.end :]}".split())
         variants.setdefault(wider, _("without {part}", part=text[each.start : each.end]))
     rest = [f"-{_written(term)}" for term in query.excluded]
-    rest += [text[each.start : each.end] for each in query.filters]
+    rest += [text[each.start : each.end] for each in typed]
     if any(term.kind is TermKind.WORD for term in terms):
         starred = [_written(term) + "*" * (term.kind is TermKind.WORD) for term in terms]
         variants.setdefault(" ".join([*starred, *rest]), _("as the beginnings of words"))

@@ -1,4 +1,4 @@
-"""Which rows may be hits, apart from the words: the filters of a query, a view, sources, roles.
+"""Which rows may be hits, apart from the words: the filters of a query, and a view.
 
 A store has no row for a conversation: Hermes' rules fold sessions into one
 (`sessions/conversations.py`). So the conversations of a catalog become a table in memory, and a
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -21,7 +21,7 @@ from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
 from ..since.since import read_attention
-from ..text import as_text, text_of
+from ..text import text_of
 from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
 from .query import Query
 from .terms import fold
@@ -36,7 +36,7 @@ _TEXTS = ("source", "title", "id", "model", "git_branch")
 _LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
-    "root TEXT PRIMARY KEY", "root_source", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags",
+    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags",
     *_LATER,
 )  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
@@ -62,16 +62,9 @@ class Conditions(NamedTuple):
         return self.conversations != EVERYTHING or self.costly != EVERYTHING
 
 
-def compile_filters(
-    query: Query,
-    now: float,
-    view: View = View.ALL,
-    *,
-    sources: Collection[str] = (),
-    roles: Collection[str] = (),
-) -> Conditions:
-    """Return the conditions for the filters of a query, in a view, in conversations whose roots have
-    a source, and for roles; `now` is in Unix seconds, for dates.
+def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditions:
+    """Return the conditions for the filters of a query, in a view; `now` is in Unix seconds, for
+    dates.
 
     Filters of one key are alternatives (`source:cli source:tui`), and so are states of one kind
     (`is:live is:open`). Filters of different keys and negated filters (`-source:cron -source:tool`)
@@ -89,12 +82,9 @@ def compile_filters(
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
         group = (each.key, kind.facet(each.value)) if is_alternative else each
         groups.setdefault((_place(condition), group), []).append(condition)
+    if view is not View.ALL:
+        groups[1, "view"] = [Condition("c.view = ?", (view.value,))]
     given = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
-    given += [
-        (0, _among("m.role", roles)),
-        (1, _among("c.root_source", sources)),
-        (1, _among("c.view", [] if view is View.ALL else [view.value])),
-    ]
     return Conditions(*(all_of(each for at, each in given if at == place) for place in range(3)))
 
 
@@ -103,14 +93,6 @@ def _place(condition: Condition) -> int:
     if "c." not in condition.sql:
         return 0
     return 2 if any(column in condition.sql for column in _COUNTED) else 1
-
-
-def _among(column: str, values: Collection[str]) -> Condition:
-    """Return a condition that admits some values; all if there are none."""
-    if not values:
-        return EVERYTHING
-    listed = json.dumps([as_text(each) for each in values])  # a lone surrogate cannot be bound
-    return Condition(f"{column} IN (SELECT value FROM json_each(?))", (listed,))
 
 
 class Scope(NamedTuple):
@@ -138,15 +120,12 @@ def make_scope(
     now: float,
     catalog: Catalog | None = None,
     view: View = View.ALL,
-    *,
-    sources: Collection[str] = (),
-    roles: Collection[str] = (),
 ) -> Scope:
-    """Return the scope of a query; the arguments are those of `compile_filters`.
+    """Return the scope of a query in a view; `now` is in Unix seconds, for dates.
 
     The whole catalog is read if conversations are tested and it is not known.
     """
-    conditions = compile_filters(query, now, view, sources=sources, roles=roles)
+    conditions = compile_filters(query, now, view)
     if not conditions.needs_catalog:
         return Scope(conditions.rows, None, catalog)
     if catalog is None or not catalog.exact:
@@ -256,7 +235,6 @@ class ConversationTable:
         segments = chat.segments
         return (
             root,
-            chat.source,
             *(getattr(chat, name) for name in _PLAIN),
             is_stale(chat, self._catalog.now),
             chat.root.started_at if chat.last_active is None else chat.last_active,
