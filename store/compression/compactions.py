@@ -170,6 +170,14 @@ class Compaction(NamedTuple):
         return self.is_aborted and not self.empty_sessions
 
     @property
+    def instead(self) -> tuple[int, ...]:
+        """Rows that the model had from then on: the summary among what was carried over."""
+        if self.is_still_there:
+            return self.before
+        written = {self.summary, *(row.id for row in self.kept)}
+        return (*sorted(each for each in written if each is not None), *self.not_stored_again)
+
+    @property
     def gone(self) -> tuple[int, ...]:
         """Rows that the model had before the compaction and not after it.
 
@@ -365,6 +373,5 @@ def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
     a branch's past."""
     if len(segments) > 1 or segments[-1].end_reason == "compression":
         return True
-    compacted = reader.schema.compacted()
-    statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {compacted} = 1 LIMIT 1"
-    return reader.value(statement, [segments[-1].id]) is not None
+    sql = "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1"
+    return reader.value(sql, [segments[-1].id]) is not None

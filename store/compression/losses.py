@@ -15,8 +15,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
-from ..connection.stored_values import as_mapping, read_json
+from ..connection.stored_values import as_mapping
 from ..messages.chat_message import ChatMessage
+from ..messages.decode import load_json
 from ..messages.transcript import read_messages_of
 from ..wording import N_
 from .compactions import Compaction
@@ -159,17 +160,9 @@ def _mentioned_after(reader: Reader, compaction: Compaction) -> str:
 
 def _texts(message: ChatMessage) -> Iterator[str]:
     """Yield the texts of a message and of the arguments of its calls; of JSON, only the values."""
-    is_json = message.text[:1] in ("{", "[")  # most tools answer in JSON
-    yield from _strings(_parse(message.text) if is_json else message.text)
-    for call in message.tool_calls:
-        yield from _strings(_parse(call.arguments))
-
-
-def _parse(arguments: str) -> object:
-    try:
-        return read_json(arguments)
-    except ValueError:
-        return arguments  # truncated JSON
+    for text in (message.text, *(call.arguments for call in message.tool_calls)):
+        loaded = load_json(text)  # most tools answer in JSON
+        yield from [text] if loaded is None else _strings(loaded)
 
 
 def _strings(value: object, depth: int = 0) -> Iterator[str]:
@@ -191,9 +184,8 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
             term = match[0].rstrip(".,:;")
             if len(term) > 2 and term != "/dev/null":
                 yield LostKind(str(match.lastgroup)), term[:300]
-    for sentence in (
-        _SENTENCE.findall(message.said[:_MAX_PER_TEXT]) if message.role == "user" else ()
-    ):
+    said = message.said[:_MAX_PER_TEXT] if message.role == "user" else ""
+    for sentence in _SENTENCE.findall(said):
         decision = " ".join(sentence.split())
         if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
             yield LostKind.DECISION, decision

@@ -121,7 +121,9 @@ class Contexts:
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
         elif _origins(generation).get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
-        return self._context(row, generation, place, notes)._replace(at=message_id)
+        late = generation.compaction.not_stored_again if generation.compaction is not None else ()
+        context = self._context(row, generation, place, notes, late)
+        return context._replace(at=message_id)
 
     def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
@@ -146,8 +148,7 @@ class Contexts:
             rows = sent_of(generation.rows)
             if rows and generation.segment == tip:
                 until = len(generation.rows)
-                context = self._context(rows[-1], generation, until, [], is_loaded=True)
-                return context._replace(of=None)
+                return self._context(rows[-1], generation, until)._replace(of=None)
         return ModelContext(None, None, self._segments[-1].id)
 
     def _context(
@@ -155,16 +156,14 @@ class Contexts:
         of: HistoryRow,
         generation: Generation,
         until: int,
-        notes: Sequence[CompactionNote],
-        *,
-        is_loaded: bool = False,
+        notes: Sequence[CompactionNote] = (),
+        late: Sequence[int] = (),
     ) -> ModelContext:
-        """Return the context with the rows of a generation up to index `until`.
+        """Return the context with the rows of a generation up to index `until`, and those that were
+        carried over but not stored again.
 
-        If the requested message was rewound, other rewound rows are included. What was not stored
-        again is not loaded.
+        If the requested message was rewound, other rewound rows are included.
         """
-        compaction = generation.compaction
         stored = generation.rows[:until]
         rows = stored if of.state is State.REWOUND else sent_of(stored)
         why = _origins(generation)
@@ -172,22 +171,18 @@ class Contexts:
             SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
         ]
-        size = sum(row.size for row in rows)
+        carried = sum(row.id in why for row in rows)
+        sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in late]
         found = [*notes, *self._notes(generation, rows, stored)]
-        if is_loaded:
+        if not late:
             found = [note for note in found if note is not CompactionNote.NOT_STORED_AGAIN]
-        elif compaction is not None:
-            carried = sum(row.id in why for row in rows)
-            late = [self._row(each) for each in compaction.not_stored_again]
-            sent[carried:carried] = [SentRow(row.id, RowOrigin.KEPT, False) for row in late]
-            size += sum(row.size for row in late)
         return ModelContext(
             at=None,
             of=of.id,
             session_id=self._segments[generation.segment].id,
             rows=tuple(sent),
-            size=size,
-            is_compressed=compaction is not None,
+            size=sum(self._row(row.id).size for row in sent),
+            is_compressed=generation.compaction is not None,
             notes=tuple(dict.fromkeys(found)),
         )
 

@@ -60,26 +60,14 @@ def _dumps(value: object) -> str:
     return _AWKWARD.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def _select(reader: Reader, table: str) -> tuple[list[str], str]:
-    """Return the columns in the order of the file, as in Hermes' export, and their SQL."""
-    names = [name for name in reader.columns(table) if name not in _INTERNAL]
-    has_prompts = table == "sessions" and "system_prompts" in reader.schema.tables
-    expressions = []
-    for name in names:
-        expression = f"t.{sql_name(name)}"
-        if has_prompts and name in _SHARED:
-            shared = f"SELECT p.prompt FROM system_prompts p WHERE p.hash = t.{_SHARED[name]}"
-            expression = f"COALESCE(({shared}), {expression})"
-        expressions.append(expression)
-    return names, ", ".join(expressions)
-
-
 def _stored_rows(
     reader: Reader, table: str, keys: Sequence[object]
 ) -> list[dict[str, StoredValue]]:
-    """Read rows by id; bytes are exported as the text that they hold."""
-    names, columns = _select(reader, table)
-    rows = reader.rows_in(f"SELECT {columns} FROM {table} t WHERE t.id IN ({{keys}})", keys)
+    """Read rows by id, with columns in the order of the file, as in Hermes' export; bytes are
+    exported as the text that they hold."""
+    names = [name for name in reader.columns(table) if name not in _INTERNAL]
+    columns = ", ".join(map(sql_name, names))
+    rows = reader.rows_in(f"SELECT {columns} FROM {table} WHERE id IN ({{keys}})", keys)
     return [
         {
             name: value if isinstance(value, int | float) else as_text(value)
@@ -94,9 +82,15 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None
     rows = _stored_rows(reader, "sessions", [session_id])
     if not rows:
         return None
+    values = rows[0]
+    if "system_prompts" in reader.schema.tables:
+        for name, key in _SHARED.items():
+            if name in values and values.get(key) is not None:
+                sql = "SELECT prompt FROM system_prompts WHERE hash = ?"
+                values[name] = as_text(reader.value(sql, [values[key]])) or values[name]
     sql = "SELECT id, state FROM message_rows WHERE session_id = ? ORDER BY id"
     messages = [(as_int(key), STATES[state]) for key, state in reader.rows(sql, [session_id])]
-    return StoredSession(rows[0], messages, read_tags(reader).get(session_id, ()))
+    return StoredSession(values, messages, read_tags(reader).get(session_id, ()))
 
 
 def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:

@@ -8,6 +8,7 @@ rows, and falls back to any readable text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
@@ -27,21 +28,11 @@ PREVIEW_LIMIT = 200
 _HEAD = 4000  # code points read of a row, which may hold megabytes
 _OPENING, _FIRST_ROWS = 3, 40
 """Rows of a session among which a text is looked for: first in few of them, then in more."""
-_PREAMBLES = ("[IMPORTANT", "[SYSTEM")
-
-
-def _without_preamble(text: str) -> str:
-    """Remove the bracketed instruction that Hermes puts before the prompt of a cron job or a
-    skill."""
-    text = text.lstrip()
-    if not text.upper().startswith(_PREAMBLES):
-        return text
-    depth = 0
-    for index, letter in enumerate(text):
-        depth += (letter == "[") - (letter == "]")
-        if depth == 0:
-            return text[index + 1 :].strip()
-    return text
+_PREAMBLE = re.compile(
+    r"\s*\[(?:IMPORTANT|SYSTEM)(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*\]", re.IGNORECASE
+)
+"""The bracketed instruction that Hermes puts before the prompt of a cron job or a skill; it may have
+brackets in brackets."""
 
 
 def _readable(content: object) -> str:
@@ -49,7 +40,7 @@ def _readable(content: object) -> str:
     text = text.removeprefix(SENTINEL)  # broken multimodal JSON is better than nothing
     said = split_summary(without_injections(text))[1]
     text = " ".join(part.text for part in parts if part.kind == "text") or said
-    return one_line(_without_preamble(text) or text, PREVIEW_LIMIT)
+    return one_line(_PREAMBLE.sub("", text, count=1).strip() or text, PREVIEW_LIMIT)
 
 
 _Candidate = tuple[tuple[int, bool], str]

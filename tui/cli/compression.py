@@ -170,12 +170,11 @@ def _facts(compaction: Compaction) -> Iterator[str]:
     if there not in (None, here):
         yield f"{here} → {there}"
     summary = [] if compaction.summary is None else [compaction.summary]
-    after = len(compaction.kept) + len(compaction.not_stored_again) + len(summary)
     yield _(
         "{before}, {bytes} → {after}, {fewer}",
         before=counted(len(compaction.before), "message"),
         bytes=size(compaction.bytes_before),
-        after=counted(after, "message"),
+        after=counted(len(compaction.instead), "message"),
         fewer=size(compaction.bytes_after),
     )
     for phrase, ids in (

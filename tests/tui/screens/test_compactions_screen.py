@@ -161,9 +161,9 @@ async def test_recorded_compactions_are_listed_each(tmp_path, name):
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
     async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
-        inspection = _screen(browser)._inspection
-        assert inspection.compactions
-        for number, one in enumerate(inspection.compactions):
+        compactions = _screen(browser)._compactions
+        assert compactions
+        for number, one in enumerate(compactions):
             screen = _screen(browser)
             screen.rows.cursor = number
             await browser.settle()
@@ -189,8 +189,8 @@ async def test_rows_fill_exactly_their_width(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
     async with on_store(store, NOW) as browser:
         await browser.press("M")
-        inspection = _screen(browser)._inspection
-        for number, one in enumerate(inspection.compactions):
+        compactions = _screen(browser)._compactions
+        for number, one in enumerate(compactions):
             row = CompactionRow(number, one, "27 details lost")
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
                 range(20, 160)

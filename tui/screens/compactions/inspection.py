@@ -3,7 +3,7 @@ both sides, sentences, Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from textual.content import Content
@@ -82,54 +82,29 @@ class PartModel(TranscriptModel):
         super().add([message._replace(state=State.LIVE) for message in messages])
 
 
-class Inspection(NamedTuple):
-    """The compactions of a conversation with all its segments, oldest first."""
-
-    conversation: Conversation
-    history: CompactionHistory
-
-    @property
-    def compactions(self) -> Sequence[Compaction]:
-        return self.history.compactions
-
-    def first(self, wanted: int | None, message_id: int | None) -> int:
-        """Return the compaction to begin with: the wanted one, else that of a message, else the
-        newest; -1 for none."""
-        numbers = range(len(self.compactions))
-        if wanted is not None and wanted in numbers:
-            return wanted
-        of_message = (at for at in numbers if message_id in self.compactions[at].gone)
-        return next(of_message, len(numbers) - 1)
-
-    def replaced(self, compaction: Compaction) -> TranscriptModel:
-        """Return a transcript of what the model no longer had; no message has been read."""
-        return self._part(compaction.gone)
-
-    def instead(self, compaction: Compaction) -> TranscriptModel:
-        """Return a transcript of what the model had from then on: the summary among what was
-        carried over."""
-        if compaction.is_still_there:
-            return self._part(compaction.before)
-        summary = () if compaction.summary is None else (compaction.summary,)
-        written = sorted([*summary, *(row.id for row in compaction.kept)])
-        return self._part([*written, *compaction.not_stored_again])
-
-    def _part(self, ids: Sequence[int]) -> TranscriptModel:
-        rows = {row.id: row for row in self.history.rows}
-        # One segment for all, as seams have no place in a part.
-        shown = (
-            RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)
-            for row in map(rows.__getitem__, ids)
-        )
-        return PartModel(self.conversation, list(shown))
+def part_of(
+    conversation: Conversation, history: CompactionHistory, ids: Iterable[int]
+) -> TranscriptModel:
+    """Return a transcript of some messages of a conversation; none has been read."""
+    rows = {row.id: row for row in history.rows}
+    # One segment for all, as seams have no place in a part.
+    shown = (
+        RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)
+        for row in map(rows.__getitem__, ids)
+    )
+    return PartModel(conversation, list(shown))
 
 
 def read_sides(
-    store: OpenStore, inspection: Inspection, compaction: Compaction
+    store: OpenStore,
+    conversation: Conversation,
+    history: CompactionHistory,
+    compaction: Compaction,
 ) -> tuple[TranscriptModel, TranscriptModel]:
     """Read what a compaction replaced and what the model had instead, with the messages that are on
     screen first; on a reading thread."""
-    replaced, instead = inspection.replaced(compaction), inspection.instead(compaction)
+    replaced = part_of(conversation, history, compaction.gone)
+    instead = part_of(conversation, history, compaction.instead)
     for model, at in (replaced, 0), (instead, instead.entry_of(compaction.summary) or 0):
         model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))
     return replaced, instead
@@ -149,7 +124,7 @@ def _notes(compaction: Compaction) -> Iterator[str]:
         )
 
 
-def _remedy(inspection: Inspection, compaction: Compaction) -> str:
+def _remedy(conversation: Conversation, compaction: Compaction) -> str:
     """Return a sentence about what helps where the model went on without the messages; empty where
     it did not."""
     if compaction.is_still_there:
@@ -161,17 +136,17 @@ def _remedy(inspection: Inspection, compaction: Compaction) -> str:
     words = _(
         "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
     )
-    return words.format(id=one_line(inspection.conversation.id[-6:]))
+    return words.format(id=one_line(conversation.id[-6:]))
 
 
-def about(inspection: Inspection, compaction: Compaction) -> Content:
+def about(conversation: Conversation, compaction: Compaction) -> Content:
     """Say what helps against a broken compaction, how it was made, and in which session."""
     sessions = [compaction.session_id]
     if compaction.into_session_id not in (None, compaction.session_id):
         sessions.append(str(compaction.into_session_id))
     way = f"{_(_WAYS[compaction.kind])}: {one_line(' → '.join(sessions), 200)}"
     facts = " · ".join([way, *_notes(compaction)])
-    helps = _remedy(inspection, compaction)
+    helps = _remedy(conversation, compaction)
     if not helps:
         return Content.styled(facts, "dim")
     return Content.assemble((f"! {helps}", "$warning"), (f" · {facts}", "dim"))
@@ -224,10 +199,9 @@ def describe_lost(lost: Lost, number: int, count: int) -> str:
 
 
 def replaced_markdown(
-    inspection: Inspection, compaction: Compaction, messages: Sequence[ChatMessage]
+    model: TranscriptModel, compaction: Compaction, messages: Sequence[ChatMessage]
 ) -> str:
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
-    model = inspection.replaced(compaction)
     model.add(messages)
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))

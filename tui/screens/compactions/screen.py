@@ -3,6 +3,7 @@ and what was lost."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,11 +35,11 @@ from ..exporting import ExportCard
 from ..sub_screen import ConversationScreen
 from .inspection import (
     CompactionRow,
-    Inspection,
     about,
     describe_lost,
     lost_markdown,
     nothing_compressed,
+    part_of,
     read_sides,
     replaced_markdown,
     title_of_instead,
@@ -174,7 +175,9 @@ class CompactionsScreen(ConversationScreen):
     def __init__(self, main: MainScreen, begin: int | None = None) -> None:
         super().__init__(main)
         self._begin = begin
-        self._inspection = Inspection(self.conversation, CompactionHistory())
+        self._history = CompactionHistory()
+        self._compactions: Sequence[Compaction] = ()
+        """All of them, oldest first."""
         self._number = -1
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
@@ -202,7 +205,7 @@ class CompactionsScreen(ConversationScreen):
 
     @property
     def _compaction(self) -> Compaction | None:
-        return self._inspection.compactions[self._number] if self._number >= 0 else None
+        return self._compactions[self._number] if self._number >= 0 else None
 
     def catalog_changed(self) -> None:
         current = self.main.current
@@ -214,19 +217,23 @@ class CompactionsScreen(ConversationScreen):
         """Read the compactions, and show them unless they are the same."""
         conversation, at = self.conversation, self.main.message_id
         history = await self.read(lambda store: store.compactions(conversation.segments))
-        inspection = Inspection(conversation, history)
-        is_same = self._compaction and self._inspection.compactions == inspection.compactions
-        self._inspection = inspection
+        compactions = history.compactions
+        is_same = self._compaction and self._compactions == compactions
+        self._history, self._compactions = history, compactions
         if is_same:
             return
         self._losses.clear()
-        self._number = number = inspection.first(self._begin, at)
-        count = len(inspection.compactions)
+        count = len(compactions)
+        of_message = (each for each in range(count) if at in compactions[each].gone)
+        number = next(of_message, count - 1)
+        if self._begin is not None and self._begin < count:
+            number = self._begin
+        self._number = number
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
         if not count:
             self.rows.styles.height = "1fr"
-            self.rows.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
+            self.rows.show(FixedRows([NoteRow(nothing_compressed(history))]))
             return
         self.rows.styles.height = min(count, max(self.size.height // 5, 3))
         self._show(number)
@@ -236,7 +243,7 @@ class CompactionsScreen(ConversationScreen):
         lost = {number: count_lost(losses) for number, losses in self._losses.items()}
         rows = (
             CompactionRow(number, compaction, lost.get(number, "…"))
-            for number, compaction in enumerate(self._inspection.compactions)
+            for number, compaction in enumerate(self._compactions)
         )
         self.rows.show(FixedRows(list(rows)), key=key)
 
@@ -254,20 +261,21 @@ class CompactionsScreen(ConversationScreen):
 
     def _show(self, number: int) -> None:
         """Show a compaction."""
-        compaction = self._inspection.compactions[number]
+        compaction = self._compactions[number]
         self._number = number
         title = "  " + title_of_instead(compaction)
         self.line("instead-title").update(Content.styled(title, "bold"))
-        self.line("about").update(about(self._inspection, compaction), layout=True)
+        self.line("about").update(about(self.conversation, compaction), layout=True)
         self._show_losses(compaction)
-        self.start("sides", self._open_sides, self._inspection, number)
+        self.start("sides", self._open_sides, number)
 
-    async def _open_sides(self, inspection: Inspection, number: int) -> None:
+    async def _open_sides(self, number: int) -> None:
         """Read both sides of a compaction, then find what it lost, then what the others did, the
         newest first; moving the cursor ends it."""
-        compactions = inspection.compactions
+        compactions = self._compactions
+        conversation, history = self.conversation, self._history
         replaced, instead = await self.read(
-            partial(read_sides, inspection=inspection, compaction=compactions[number])
+            lambda store: read_sides(store, conversation, history, compactions[number])
         )
         self.replaced.open(replaced)
         self.instead.open(instead, compactions[number].summary)
@@ -308,11 +316,12 @@ class CompactionsScreen(ConversationScreen):
 
     def action_copy(self) -> None:
         if (compaction := self._replaced_something()) is not None:
-            self.start("copying", self._copy_replaced, self._inspection, compaction)
+            model = part_of(self.conversation, self._history, compaction.gone)
+            self.start("copying", self._copy_replaced, model, compaction)
 
-    async def _copy_replaced(self, inspection: Inspection, compaction: Compaction) -> None:
+    async def _copy_replaced(self, model: TranscriptModel, compaction: Compaction) -> None:
         text = await self.read(
-            lambda store: replaced_markdown(inspection, compaction, store.messages(compaction.gone))
+            lambda store: replaced_markdown(model, compaction, store.messages(compaction.gone))
         )
         await self._copy(text, title_of_replaced(compaction))
 
