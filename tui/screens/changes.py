@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -284,6 +284,14 @@ class ChangesScreen(ConversationScreen):
             self.say(_("there is no diff to save"))
 
     async def _export(self, files: Sequence[FileChange]) -> None:
-        path = Path(f"{file_stem(formats.name(self.conversation))}.diff").absolute()
-        await self.main.write(lambda: write_file(path, [diff_text(files)]))
-        self.main.say(_("saved {path}", path=path))
+        stem = file_stem(formats.name(self.conversation))
+
+        def write() -> Path:
+            path, numbers = Path(f"{stem}.diff"), count(1)
+            while path.exists():
+                path = Path(f"{stem} {next(numbers)}.diff")
+            write_file(path, [diff_text(files)])
+            return path
+
+        path = await self.main.write(write)
+        self.main.say(_("saved {path}", path=path.absolute()))

@@ -81,10 +81,6 @@ LEGENDS = (
         "!": "deleted within a week",
         "·": "deleted later",
     })),
-    Legend(N_("Signs here"), "screens/compactions", "compactions", N_({
-        "▸": "before and after a compression",
-        "█ ░": "how much of the context was left after it",
-    })),
     Legend(N_("Signs here"), "screens/changes", "changes", N_({
         "·": "all that happened to this file is known",
         "?": "not all is known",
