@@ -212,12 +212,13 @@ class BrowseApp(Application):
 
     async def _come_to_rest(self) -> None:
         """Wait for what is under way where the keys go: a choice, the answer of a card, the focus of
-        a screen that has just come."""
+        a screen that has just come. Keys typed before the first frame do not wait for that frame."""
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             await give_answers(self)
             *pumps, _app = (self.focused or self.screen).ancestors_with_self
-            if not any(pump.message_queue_size for pump in pumps):
+            is_starting = not self._is_ready and self.screen.is_mounted
+            if is_starting or not any(pump.message_queue_size for pump in pumps):
                 return
             await asyncio.sleep(0)
 
