@@ -35,7 +35,7 @@ _ESCAPE = re.compile("u[0-9a-f]{4}")
 _LETTERS = ("\u0080", "\u2200")
 """A range with all letters that fold to ASCII ones, and with the marks of decomposed text."""
 _MARKS = ("\u0300", "\u0332")
-_CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.capitalize, str.title)
+_CASES: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, str.capitalize, str.title)
 _MOST_TRIGRAMS = 300
 """With more trigrams than this, the rows themselves are scanned."""
 _WINDOWS = 24
@@ -135,8 +135,11 @@ def _word(each: Term, place: int, starts: Iterable[str]) -> str:
 
 def _in_escapes(each: Term) -> Iterator[str]:
     """Yield a term as JSON spells it if letters beyond ASCII are escaped."""
-    for change in _CASES:
-        escaped = json.dumps(change(each.composed))[1:-1]
+    forms = [change(each.composed) for change in _CASES]
+    if each.composed[:1] in "iI":  # the one letter that is two in lower case
+        forms.append(f"\u0130{each.composed[1:]}")
+    for form in forms:
+        escaped = json.dumps(form)[1:-1]
         if "\\u" not in escaped:
             continue
         if not each.words:  # what stands before the first escape may belong to a longer word

@@ -2,15 +2,21 @@
 set back."""
 
 import random
+import subprocess
+import sys
+from importlib.util import find_spec
 
 import pytest
 from builders import make_store
 from effort import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import NOW, ask, change, found, ids, pages, write_store
+from search_stores import NOW, ask, change, copy_fixture, found, ids, pages, write_store
+from searching import search
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.query import parse
+from hermes_browse.tui.cli import main
 
 QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -needle", "::", "桂林"]
 
@@ -60,6 +66,32 @@ def test_pages_go_by_time_and_join_into_the_whole(store, query, sort):
     assert pages(store, query, sort=sort, limit=170) == whole
 
 
+def test_what_comes_later_is_put_in_its_place(tmp_path):
+    path = write_store(tmp_path / "state.db", ["docker one", "docker two", "docker three"])
+    opened = Store(path)
+
+    def newest():
+        with opened.reader() as reader:
+            return ids(search(reader, parse("docker")))
+
+    assert newest() == [3, 2, 1]
+    for key, seconds, order in (
+        (10, 10, [10, 3, 2, 1]),
+        (11, -5, [10, 3, 2, 1, 11]),
+        (12, 1.5, [10, 3, 2, 12, 1, 11]),
+        (7, 20, [7, 10, 3, 2, 12, 1, 11]),  # an old id, as a restore gives
+    ):
+        change(
+            path,
+            "INSERT INTO messages (id, session_id, role, content, timestamp) "
+            f"VALUES ({key}, 's', 'user', 'docker', {NOW + seconds})",
+            f"INSERT INTO messages_fts (rowid, content) VALUES ({key}, 'docker')",
+        )
+        assert newest() == order
+    change(path, "DELETE FROM messages WHERE id = 10")
+    assert newest() == [7, 3, 2, 12, 1, 11]
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """Twelve messages, to be given times."""
@@ -80,3 +112,33 @@ def test_any_times_in_any_order(small, stamps, oldest):
     assert whole == _by_time(small, [3 * at + 1 for at in range(12)], oldest=oldest)
     first = ask(small, "docker", sort=sort, limit=5)
     assert ids(first) + found(small, "docker", sort=sort, before=first.hits[-1]) == whole
+
+
+@pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
+def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
+    """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new
+    ids."""
+    old = copy_fixture(22, tmp_path)
+    with Store(old).reader() as reader:
+        names = [str(row[0]) for row in reader.rows("SELECT id FROM sessions ORDER BY id DESC")]
+    lines = tmp_path / "all.jsonl"
+    options = f"--format jsonl --no-redact --output {lines}".split()
+    assert main(["--db", str(old), "export", *names, *options]) == 0
+    capsys.readouterr()
+    new = tmp_path / "new.db"
+    program = (
+        "import json, sys; from pathlib import Path; from hermes_state import SessionDB; "
+        "db = SessionDB(Path(sys.argv[1])); lines = Path(sys.argv[2]).read_text().splitlines(); "
+        "db.import_sessions([json.loads(line) for line in lines]); db.close()"
+    )
+    home = {"HOME": str(tmp_path), "HERMES_HOME": str(tmp_path)}
+    python = [sys.executable, "-c", program, str(new), str(lines)]
+    subprocess.run(python, check=True, capture_output=True, timeout=120, env=home)
+    for query in ("docker", "the", "role:user", "会"):
+        for sort in ("newest", "oldest"):
+            whole = found(new, query, sort=sort)
+            assert whole == _by_time(new, whole, oldest=sort == "oldest")
+            assert ids(ask(new, query, sort=sort, limit=3)) == whole[:3]
+    assert found(new, "role:user") != sorted(found(new, "role:user"), reverse=True), (
+        "or the store proves nothing"
+    )

@@ -24,7 +24,7 @@ TEXTS = [
     "🦊 fox and fox 🦊", "a 🦊 b", "🤔 dipper 🤔 dipper", "🚀 launch", "a\u00a0skua\u2014tern",
     "\x1b[31mred\x1b[0m \x07bell", "部署docker\n検索 部署", "桂林\n山水", "naught\nthat hat", "their\nheir",
     "ß\nStraße", "Йод\nйод", "x\n\n\ny", "wren", "line\nwren at the start", "and\ta wren",
-    'nested {"a": "b\\nlinnet"}', "/usr/lib\n/usr/bin", "=>\n::", "json\nsaid",
+    'nested {"a": "b\\nlinnet"}', "/usr/lib\n/usr/bin", "=>\n::", "json\nsaid", "İstanbul\nİzmir",
 ]  # fmt: skip
 PIECES = sorted(
     {word for text in TEXTS for word in re.findall(r"[^\W_]+", text)
@@ -33,7 +33,7 @@ PIECES = sorted(
        "ew", "able", "/usr/bin", "::", "=>", '"total 0 puffin"', '"at the start"', '"one heron"', "wr*",
        "gan*", "h*",
        "na*", "éTude", "STRASSE", "—", "nwren", "u2019tis", "\\n", "*afé*", "*fuchsia*", "gr*", "te*", "a b",
-       '"said"', "*署doc*"}
+       "istanbul", "ISTANBUL", "ista*", "İsta* 🦊", '"said"', "*署doc*"}
 )  # fmt: skip
 
 

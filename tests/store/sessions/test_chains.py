@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 from builders import T0, make_store
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import relations
@@ -153,6 +155,25 @@ def test_the_server_is_automation_in_both_spellings(source):
     assert formats.source(source) == "api"
 
 
+_TITLES = st.lists(st.text(alphabet="abAB \nßİ日", max_size=8) | st.none(), max_size=12)
+_WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)
+
+
+@given(_TITLES, _WORDS)
+def test_all_names_at_once_as_each_by_itself(titles, words):
+    """A conversation is found when title and id together contain all words, the newest first."""
+    sessions = [
+        Session(f"id{at}", "cli", title=title, last_active=float(at))
+        for at, title in enumerate(titles)
+    ]
+    catalog = Catalog(sessions)
+    names = {each.id: f"{each.title or ''} {each.id}".casefold() for each in reversed(sessions)}
+    expected = [
+        key for key, name in names.items() if all(each.casefold() in name for each in words)
+    ]
+    assert list(catalog.named(words)) == expected
+
+
 def test_the_name_of_a_chain_is_that_of_all_its_segments():
     sessions = [
         Session("one", "cli", title="Ferry", ended_at=1.0, end_reason="compression"),
@@ -160,6 +181,6 @@ def test_the_name_of_a_chain_is_that_of_all_its_segments():
     ]
     catalog = Catalog(sessions)
     for words in (["ferry"], ["FERRY", "quay"], ["one", "two"], []):
-        assert list(catalog.named(words)) == ["one"], "in any case, the ids as well"
+        assert list(catalog.named(words)) == ["one"]
     assert list(catalog.named(["ferry", "three"])) == []
     assert list(Catalog(()).named(["a"])) == []

@@ -1,6 +1,8 @@
 """The first page asks little: few statements, each row once, names of all conversations
 together."""
 
+from collections import Counter
+
 import pytest
 from builders import T0, big_store, make_store
 
@@ -8,6 +10,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.session_rows import read_sessions
 
 NOW = T0 + 1e6
 
@@ -24,6 +27,32 @@ def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path, sessions, me
         assert reader.statements <= 3
         assert sum(not each.title for each in page) > 5
         assert all(each.title or each.preview for each in named)
+
+
+def test_no_row_is_read_whole_twice(tmp_path, monkeypatch):
+    """Children of what is known are known themselves, most of them."""
+    read = Counter()
+
+    def counted(reader, ids, *, busy=frozenset()):
+        read.update(ids)
+        return read_sessions(reader, ids, busy=busy)
+
+    monkeypatch.setattr("hermes_browse.store.sessions.first_page.read_sessions", counted)
+    sessions = [
+        {
+            "id": f"s{at}",
+            "started_at": T0 + at,
+            "parent_session_id": f"s{at - 1}" if at % 3 else None,
+        }
+        for at in range(600)
+    ]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
+        first = read_first_page(reader, NOW, limit=20)
+        assert not first.exact
+        assert set(first.sessions) == set(read)
+        assert set(read.values()) == {1}
+        exact = read_catalog(reader, NOW).order()[:20]
+        assert first.order()[:20] == exact
 
 
 def _long_lives(imported, per_session):

@@ -150,16 +150,29 @@ def test_changes_are_seen(store, what):
     assert picture(again[0]) == anew, "nothing has changed since"
 
 
-def test_what_is_gone_is_read_anew_unless_it_is_known_to_be_touched(store):
+def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
+    """Deleted, put back and changed in one go, a child cut loose along with it; what is gone and
+    was not known to be touched asks for all."""
+    child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
+    change(store, child)
     before = read(store)
-    change(
-        store,
+    for sql in (
+        "UPDATE sessions SET parent_session_id = NULL WHERE id = 'kid'",
         "DELETE FROM messages WHERE session_id = 'c7'",
         "DELETE FROM sessions WHERE id = 'c7'",
-    )
+        "UPDATE sessions SET archived = 1 WHERE id = 'c9'",
+    ):
+        change(store, sql)
     assert increment(store, before) is None
-    step = increment(store, before, ["c7"])
+    step = increment(store, before, ["c7", "c9"])
+    assert "c7" not in step[0].sessions
     assert picture(step[0]) == picture(read(store)[0])
+    change(
+        store,
+        "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
+    )
+    after = increment(store, step, ["c7"])
+    assert picture(after[0]) == picture(read(store)[0])
 
 
 STEPS = {
