@@ -1,15 +1,18 @@
-"""Opening an SQLite file, and what SQLite says about one that it cannot read, as our errors."""
+"""Opening an SQLite file, a store or one of our own, and what SQLite says about one that it cannot
+read, as our errors."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import (
     Advice,
+    BrowseError,
     NotAStoreError,
     QueryInterruptedError,
     StoreBusyError,
@@ -17,6 +20,7 @@ from ..errors import (
     StoreError,
     StoreUnreadableError,
 )
+from ..files import make_folder, open_regular
 from ..text import one_line
 from ..wording import N_, _
 
@@ -29,6 +33,8 @@ in the schema makes a message of SQLite that is not UTF-8, which the module cann
 error of its own (observed, Python 3.11).
 """
 _MAX_SAID = 200
+_OWN_PATIENCE = 10.0
+"""Seconds to wait for another browser, which holds a file of ours for milliseconds."""
 
 
 class _Failure(NamedTuple):
@@ -117,6 +123,40 @@ def opened(path: Path, mode: str, patience: float) -> sqlite3.Connection:
     )
     connection.text_factory = decode
     return connection
+
+
+@contextmanager
+def refused_as(kind: type[BrowseError], path: Path) -> Iterator[None]:
+    """Raise what keeps a file of this program from being used in the block as an error of a kind."""
+    try:
+        yield
+    except (OSError, *SQLITE_ERRORS) as error:
+        raise kind(
+            _("{path} cannot be used ({reason}).", path=path, reason=error),
+            remedy=_("Free disk space, or check its permissions; if it is damaged, move it away."),
+            is_unchanged=True,
+        ) from error
+
+
+@contextmanager
+def own_file(
+    path: Path, tables: Sequence[str], kind: type[BrowseError]
+) -> Iterator[sqlite3.Connection]:
+    """Open an SQLite file of this program, which may be new, or left by a killed process.
+
+    Raises:
+        BrowseError: Of that kind: it cannot be used, or SQLite failed in the block.
+    """
+    with refused_as(kind, path):
+        if not path.exists():
+            make_folder(path.parent)
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        with open_regular(path):  # no pipe, which SQLite would wait for
+            pass
+        with closing(opened(path, "rw", _OWN_PATIENCE)) as connection:
+            for statement in tables:
+                connection.execute(statement)
+            yield connection
 
 
 def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:

@@ -82,9 +82,12 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
         RefusedError: There is no such row, or more than one; or it has a text of invalid bytes,
             which an undo could not restore.
     """
-    stored = _read(tx, session_id, after) or {}
-    before = {column: stored.get(column) for column in after if stored.get(column) != after[column]}
-    if stored and not before:
+    stored = _read(tx, session_id, after)
+    if stored is None:
+        gone = _("The session {session} is not there any more.", session=session_id)
+        raise RefusedError(gone, is_unchanged=True)
+    before = {column: stored[column] for column in after if stored[column] != after[column]}
+    if not before:
         return None
     change = RowChange(session_id, before, {column: after[column] for column in before})
     assigned = ", ".join(f"{column} = ?" for column in before)
@@ -92,11 +95,11 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     values = [*change.after.values(), session_id, *before.values()]
     is_text = not any(isinstance(value, bytes) for value in before.values())
     update = f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}"
-    if not (stored and is_text and tx.execute(update, values)):
+    if not (is_text and tx.execute(update, values)):
         odd = _(
             "{session} stays as it is: its {columns} could not be brought back.",
             session=session_id,
-            columns=", ".join(after),
+            columns=", ".join(before),
         )
         raise RefusedError(odd, is_unchanged=True)
     return change

@@ -100,11 +100,6 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
     return {key: text for key, (_rank, text) in best.items()}
 
 
-def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
-    """Return the preview of one conversation; see `read_previews`."""
-    return read_previews(reader, {"": segments})[""]
-
-
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Add a preview to the conversations without a title; a statement or two for all of
     them."""

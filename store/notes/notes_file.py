@@ -16,7 +16,6 @@ Hermes' own `last_read_at` (0.20) is that of its desktop, and no mark of ours.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,11 +23,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.connect import OWN, Store, origin_of
-from ..connection.failures import SQLITE_ERRORS, opened
+from ..connection.failures import own_file, refused_as
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
 from ..errors import BrowseError, RefusedError
-from ..files import make_folder, open_regular
 from ..sessions.models import Session
 from ..text import text_of
 from ..wording import _
@@ -43,8 +41,6 @@ _TABLES = (
 )
 IN_BUNDLE = "bundle_tags"
 """The table of a deletion in the trash, with the tags of its sessions."""
-_PATIENCE = 10.0
-"""Seconds to wait for another browser, which holds the file for milliseconds."""
 
 
 class NotesError(BrowseError):
@@ -52,33 +48,6 @@ class NotesError(BrowseError):
 
     exit_code = 5
     code = "notes"
-
-
-@contextlib.contextmanager
-def own_file(
-    path: Path, tables: Sequence[str], error: type[BrowseError]
-) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file of this program, which may be new, or left by a killed process.
-
-    Raises:
-        BrowseError: Of the given kind: it cannot be used, or SQLite failed in the block.
-    """
-    try:
-        if not path.exists():
-            make_folder(path.parent)
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        with open_regular(path):  # no pipe, which SQLite would wait for
-            pass
-        with contextlib.closing(opened(path, "rw", _PATIENCE)) as connection:
-            for statement in tables:
-                connection.execute(statement)
-            yield connection
-    except (OSError, *SQLITE_ERRORS) as failed:
-        raise error(
-            _("{path} cannot be used ({reason}).", path=path, reason=failed),
-            remedy=_("Free disk space, or check its permissions; if it is damaged, move it away."),
-            is_unchanged=True,
-        ) from failed
 
 
 class Notes:
@@ -96,7 +65,9 @@ class Notes:
         Raises:
             NotesError: The file cannot be read.
         """
-        if not self._path.exists():
+        with refused_as(NotesError, self._path):
+            is_there = self._path.exists()
+        if not is_there:
             return []
         with own_file(self._path, _TABLES, NotesError) as connection:
             return connection.execute(sql, [*self._origin, *values]).fetchall()

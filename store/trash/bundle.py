@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import OWN, Origin
-from ..connection.failures import SQLITE_ERRORS, opened
+from ..connection.failures import SQLITE_ERRORS, opened, own_file
 from ..connection.reader import Row, rows_in
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
-from ..notes.notes_file import own_file
 from ..text import as_text
 from ..wording import _
 from .progress import NOBODY, Progress

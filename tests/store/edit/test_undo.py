@@ -213,3 +213,10 @@ def test_rings_end(tmp_path, parents):
     path = make_store(tmp_path / "state.db", "22", sessions)
     assert set(flags.archive(Store(path), ["a"]).session_ids) == set(parents)
     assert titles.rename(Store(path), "a", "Ring").title == "Ring"
+
+
+def test_a_session_that_is_gone_is_not_said_to_stay(store):
+    with pytest.raises(RefusedError, match="is not there any more"):
+        flags.change_rows(
+            Store(store), ["title"], lambda tx: [flags.set_columns(tx, "nobody", {"title": "New"})]
+        )

@@ -202,3 +202,10 @@ def test_a_folder_that_cannot_be_entered(store, tmp_path):
             notes.rows("SELECT 1")
     finally:
         folder.chmod(0o700)
+
+
+def test_a_path_that_cannot_be_looked_up(tmp_path):
+    """Whether there is a file is not known then: to say that there is none would be a lie."""
+    notes = Notes(tmp_path / ("x" * 300) / "notes.db", [str(tmp_path), None])
+    with pytest.raises(NotesError, match="cannot be used"):
+        notes.rows("SELECT 1")

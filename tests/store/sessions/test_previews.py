@@ -4,7 +4,7 @@ said, then anything."""
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import read_preview, with_names
+from hermes_browse.store.messages.preview import read_previews, with_names
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import View
 
@@ -45,5 +45,5 @@ def test_each_case_among_others_and_alone(tmp_path):
     with Store(path).reader() as reader:
         page = read_first_page(reader, T0 + 99, view=View.ALL).select(View.ALL)
         named = {each.root_id: each.preview for each in with_names(reader, page)}
-        alone = {each.root_id: read_preview(reader, each.segments) for each in page}
+        alone = {each.root_id: read_previews(reader, {"": each.segments})[""] for each in page}
     assert named == alone == {name: shown for name, (_rows, shown) in CASES.items()}
