@@ -159,13 +159,15 @@ def test_new_tables_since_the_guards_looked(path):
 def test_only_one_module_opens_a_store_for_writing():
     """And only one more opens it at all; two make stores that are nobody's: the sample, and one of
     old transcripts."""
-    raw, openings = set(), {}
+    raw, own, openings = set(), set(), {}
     for source in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
         text = source.read_text(encoding="utf-8")
         name = source.relative_to(ROOT).as_posix()
         assert not re.search(r"from sqlite3 import|\bsqlite3 as\b", text), source
         if "sqlite3.connect(" in text:
             raw.add(name)
+        if re.search(r"failures import .*\bown_file\b", text):
+            own.add(name)
         if re.search(r"failures import .*\bopened\b", text):
             openings[name] = set(re.findall(r"\bopened\((.+?), (.+?),", text))
     assert raw == {
@@ -181,11 +183,12 @@ def test_only_one_module_opens_a_store_for_writing():
         "store/connection/connect.py": {("self.path", "mode")},
         "store/edit/transaction.py": {("path", '"rw"')},
         "store/trash/copying.py": {("store", '"ro"')},
-        # No stores: deletions and their links, tags and read marks, Hermes' ledger of cron runs.
+        # No stores: deletions, Hermes' ledger of cron runs.
         "store/trash/bundle.py": {("path", "READ_ONLY")},
-        "store/notes/notes_file.py": {("path", '"rw"')},
         "store/since/cron_runs.py": {("path", '"ro"')},
     }
+    # Tags and read marks; the links of deletions.
+    assert own == {"store/notes/notes_file.py", "store/trash/bundle.py"}
 
 
 def test_errors_of_a_write_are_ours(path):
