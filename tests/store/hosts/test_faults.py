@@ -369,6 +369,7 @@ def test_no_ssh_here(links, server, monkeypatch, tmp_path):
     assert error.code == "host-ssh" and "not installed" in str(error)
 
 
+@pytest.mark.slow
 def test_a_line_that_prints_nothing_is_given_up(server):
     """However long it may take as long as it prints."""
     chatty = "for each in 1 2 3 4 5 6; do sleep 0.3; echo $each; done"

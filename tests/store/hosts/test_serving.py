@@ -279,6 +279,7 @@ def program(hermes_home):
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_the_program_holds_no_handle_and_ends_with_its_input(program, hermes_home):
     """Hermes counts an open store as a holder (0.22)."""

@@ -101,6 +101,7 @@ async def test_text_that_arrives_moves_nothing():
         assert screen_text(view) == before
 
 
+@pytest.mark.slow
 async def test_line_by_line_scrolling_is_exact_in_both_directions():
     """Up through entries never drawn before, then down again: each step is one line, and back is
     back."""

@@ -80,6 +80,7 @@ def test_keys(line, home, terminals):
     _play(home, terminals, SCRIPTS[line])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", README)
 def test_readme(words, home, terminals):
     """What a sentence of the README promises."""
