@@ -29,7 +29,7 @@ from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover
-from .terminal.textual_private import forget_colours, give_answers, run_bound
+from .terminal.textual_private import draw_now, forget_colours, give_answers, run_bound
 from .widgets.bindings import bindings, key_names
 from .work.application import Application, Arrival
 
@@ -40,6 +40,8 @@ _NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 _PATIENCE = 1.0
 """Seconds that a key waits at most for those before it."""
+_FRAME = 1 / 60
+"""Seconds."""
 DARK = Theme(
     name="hermes-dark",
     primary="#7aa2c8",
@@ -117,6 +119,8 @@ class BrowseApp(Application):
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
         self._stores = 0
+        self._drawn_at = 0.0
+        """When a key was drawn at once, by `time.monotonic`."""
         if self.start.configuration is not None:
             self.keymap, self.trouble = load("keymap")(
                 self.start.configuration, self.available_themes
@@ -209,6 +213,14 @@ class BrowseApp(Application):
             await field.on_event(event)
         elif isinstance(event, Key) and not await run_bound(self, event.key):
             await self.screen.on_event(event)
+        self._draw_focused()
+
+    def _draw_focused(self) -> None:
+        """Draw what the key has changed where it went, unless keys come faster than frames."""
+        now = time.monotonic()
+        if self.focused is not None and now - self._drawn_at > _FRAME:
+            self._drawn_at = now
+            draw_now(self.focused)
 
     async def _come_to_rest(self) -> None:
         """Wait for what is under way where the keys go: a choice, the answer of a card, the focus of

@@ -9,7 +9,6 @@ from hermes_browse.store.wording import _
 from ..settings.keys.main_commands import OF_COMPRESSED
 from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
-from ..widgets.list_rows import ListRow
 from . import header
 from .context import ShownPlace
 from .lineage.tree import TreeRow
@@ -26,7 +25,7 @@ class CurrentPanes(Panes):
 
     def follow_cursors(self) -> None:
         """Follow the cursors of list and tree from now on."""
-        self.watch(self.rows, "at", self._row_changed, init=False)
+        self.watch(self.rows, "at", self.row_changed, init=False)
         self.watch(self.lineage, "at", self._entry_changed, init=False)
 
     @property
@@ -57,7 +56,7 @@ class CurrentPanes(Panes):
 
     # The list
 
-    def _row_changed(self, at: CursorRow) -> None:
+    def row_changed(self, at: CursorRow) -> None:
         if self._is_adopting:
             return
         if at.is_step:
@@ -68,14 +67,11 @@ class CurrentPanes(Panes):
             self.place = self.place._replace(conversation=conversation_of(at.row))
         else:
             self.refresh_place()
-        self.describe_row(at.row)
 
     def forget_status(self) -> None:
         """Remove what was said before the user moved on."""
-        self.say("")
-
-    def describe_row(self, row: ListRow | None) -> None:
-        raise NotImplementedError
+        if self.status.text:
+            self.say("")
 
     def follow_row(self) -> None:
         """Show the conversation of the row under the list's cursor, at its hit if it has one, else

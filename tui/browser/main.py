@@ -105,7 +105,7 @@ class MainScreen(PaneMessages):
         self.show_header_soon()
         self.search.show_attention()
         self.loader.changed()
-        self.describe_row(self.rows.current)
+        self.describe_row()
 
     def watch_marks_set(self) -> None:
         self.listing.read_attention()

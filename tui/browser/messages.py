@@ -13,7 +13,7 @@ from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
 from .keyed import KeyScreen
 from .list.about import about
-from .list.conversation_list import ConversationList
+from .list.conversation_list import ConversationList, CursorRow
 from .list.rows import JobRow, MoreRow, SuggestionRow
 from .transcript.ask_line import AskInput
 from .transcript.view import TranscriptView
@@ -44,12 +44,21 @@ class PaneMessages(KeyScreen):
         super().forget_status()
         self.search_status = self.search.shortfall if self.searched is not None else ""
 
-    def describe_row(self, row: ListRow | None) -> None:
-        is_resumed = self.rows.enter_title == "resume"
-        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
-        self.about = about(row, self.clock(), enter, self.status_room)
+    def row_changed(self, at: CursorRow) -> None:
+        super().row_changed(at)
         if self._opens_first and not self.search.is_pending:
             self._open_first()
+
+    @on(ConversationList.Moved, "#list")
+    def cursor_moved(self) -> None:
+        self.head.refresh()
+        self.describe_row()
+
+    def describe_row(self) -> None:
+        """Tell in the status line of the row under the list's cursor."""
+        is_resumed = self.rows.enter_title == "resume"
+        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
+        self.about = about(self.rows.current, self.clock(), enter, self.status_room)
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:

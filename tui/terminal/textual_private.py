@@ -9,6 +9,7 @@ move.
 - Scrolling: `ScrollView._scroll_update`.
 - Keys of a widget: `DOMNode._bindings`, `App._keymap`, `App._check_bindings`,
   `App._flush_next_callbacks`.
+- Frames: `Screen._layout_required`, `Screen._dirty_widgets`, `Screen._on_timer_update`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`,
   `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
@@ -23,6 +24,7 @@ driver.py, which only Unix loads, `LinuxDriver._sigcont_application` with what i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
+_A_MOMENT = 0.0001
+"""Seconds for which the thread that writes to the terminal can have Python's lock."""
 READ_IN = "8.2.8"
 """The version of Textual in which all of this was read."""
 
@@ -85,6 +89,19 @@ async def run_bound(app: App[Any], key: str) -> bool:
 async def give_answers(app: App[Any]) -> None:
     """Tell what cards that were closed have answered, to those that asked within a key."""
     await app._flush_next_callbacks()
+
+
+def draw_now(widget: Widget) -> None:
+    """Draw what has changed of a widget, unless the screen must be laid out first.
+
+    Textual 8 draws it when three tasks have had their turn, and at the second frame after the last
+    one: up to 33 milliseconds later.
+    """
+    screen = widget.screen
+    if not screen._layout_required:
+        screen._dirty_widgets.add(widget)
+        screen._on_timer_update()
+        time.sleep(_A_MOMENT)
 
 
 def driver_of(app: App[Any]) -> Driver | None:

@@ -98,6 +98,8 @@ class Reads:
         running = self._threads.submit(self._do, work, cancelled)
         if glance:
             wait((running,), glance)
+            if running.done():
+                return running.result()
         try:
             return await asyncio.wrap_future(running)
         except asyncio.CancelledError:

@@ -83,6 +83,10 @@ class ConversationList(LongView, can_focus=True):
         row: ListRow
 
     @dataclass
+    class Moved(_FromList):
+        """`at` has changed, and the cursor is drawn: now what else tells of it."""
+
+    @dataclass
     class Shown(_FromList):
         """Rows `first` to `last` were drawn: their missing details may be read now."""
 
@@ -168,6 +172,7 @@ class ConversationList(LongView, can_focus=True):
         title = "resume" if self.resumes and is_conversation else enter
         is_other, self.enter_title = title != self.enter_title, title
         self.at = at
+        self.post_message(self.Moved(self))
         if is_other:
             self.screen.refresh_bindings()
 
@@ -289,12 +294,6 @@ class ListHead(Widget):
         self._extra = ""
         self._is_sorted, self._is_whole = True, False
         self.auto_links = False  # no link style over the names
-
-    def on_mount(self) -> None:
-        self.watch(self._rows, "at", self._cursor_moved, init=False)
-
-    def _cursor_moved(self) -> None:
-        self.refresh()
 
     def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
         """Update and redraw; the order of the list may have changed as well.

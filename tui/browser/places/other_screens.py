@@ -136,8 +136,9 @@ class PlacesScreen(OtherScreen):
         await self.call(lambda: place.retry())
         self.listing.read()
 
-    def describe_row(self, row: ListRow | None) -> None:
-        super().describe_row(row)
+    def describe_row(self) -> None:
+        super().describe_row()
+        row = self.rows.current
         error = row.place.away if isinstance(row, AwayRow) else None
         if isinstance(row, AwayRow) and error is not None:
             more, host = "", row.place.host

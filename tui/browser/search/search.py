@@ -11,6 +11,7 @@ from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _, ngettext
 
+from ...terminal.textual_private import draw_now
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..list.list_model import CatalogRows
@@ -141,12 +142,14 @@ class LiveSearch:
         if isinstance(found, CatalogRows):
             main.results = None
             main.rows.show(found, top=top)
+            draw_now(main.rows)
             count = found.count
             words = ngettext("1 conversation", "{count:,} conversations", count, count=count)
             main.search_status = " · ".join([words, *self._typed.problems])
             return
         # If a scan has shown some of it already, the cursor stays.
         self._show(found, top=top and scan.shown is None)
+        draw_now(main.rows)
         main.search_status = found.status(self._typed.problems)
         main.start("count", self._count, found, view)
         if scan.steps_on:
