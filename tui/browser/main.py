@@ -33,7 +33,6 @@ class MainScreen(PaneMessages):
 
     def on_mount(self) -> None:
         self.follow_cursors()
-        self.watch(self.box, "value", self.query_typed, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
         if self.focused is None:
@@ -41,8 +40,6 @@ class MainScreen(PaneMessages):
         self.listing.begin(self.host.take_early_cursor())
         self.show_header()
         self.say(self.location.note)
-        if self.box.value:  # typed before anything was mounted
-            self.query_typed(self.box.value)
         self.call_after_refresh(self._start_background)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
@@ -56,6 +53,7 @@ class MainScreen(PaneMessages):
         gc.enable()
         for hint in self.query(FirstHint):
             hint.appear()
+        self.follow_box()
         self.start("watch", self._watch)
         self.start("load", self.call, self.load_search)
         folder = sessions_folder(self.location)

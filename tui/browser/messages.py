@@ -22,6 +22,7 @@ from .transcript.view import TranscriptView
 class PaneMessages(KeyScreen):
     """The main screen as its panes know it."""
 
+    _is_box_followed = False
     _opens_first = False
     """Enter was pressed before the results were there: the first one is opened when it comes."""
 
@@ -108,6 +109,19 @@ class PaneMessages(KeyScreen):
 
     # The search box
 
+    def follow_box(self) -> None:
+        """Search for what is typed in the box from now on.
+
+        Letters typed before the first frame stand in it without a search, whose modules take a tenth
+        of the start.
+        """
+        if self._is_box_followed:
+            return
+        self._is_box_followed = True
+        self.watch(self.box, "value", self.query_typed, init=False)
+        if self.box.value:
+            self.query_typed(self.box.value)
+
     def query_typed(self, text: str) -> None:
         """Search for the changed text of the box, within the keystroke."""
         self._opens_first = False
@@ -131,6 +145,7 @@ class PaneMessages(KeyScreen):
 
     def open_result(self) -> None:
         """Open the first result, or the one under the cursor, as soon as there is one."""
+        self.follow_box()
         if self.searched is None:
             self.set_focus(self.rows)
             return

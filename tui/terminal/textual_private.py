@@ -94,8 +94,8 @@ async def give_answers(app: App[Any]) -> None:
 def draw_now(widget: Widget) -> None:
     """Draw what has changed of a widget, unless the screen must be laid out first.
 
-    Textual 8 draws it when three tasks have had their turn, and at the second frame after the last
-    one: up to 33 milliseconds later.
+    Textual 8 draws it when three tasks have had their turn, and only at the second frame after the
+    last one.
     """
     screen = widget.screen
     if not screen._layout_required:
