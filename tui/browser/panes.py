@@ -216,7 +216,7 @@ class Panes(Context):
             messages = sum(each.message_count for each in self.marks.values())
             marked = header.marked(len(self.marks), messages)
             return header.views(catalog, view, marked, old, width, "bold $accent")
-        if self.searched is not None:
+        if self.results is not None:
             return header.views(catalog, view, _(_HIT_ORDERS[self.hit_order]), old, width)
         order = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
         return header.views(catalog, view, order, old, width)
@@ -229,7 +229,8 @@ class Panes(Context):
         said, _is_of_page, is_failure = self.status
         text = said or self.search_status
         is_repeated = not text and is_live(self.rows.current)
-        state = self.progress or ("" if is_repeated else self.writing)
+        writing = header.writers(text or self.about, self.writing, self.size.width)
+        state = self.progress or ("" if is_repeated else writing)
         line = header.status(text or self.about, state, look="" if text else "dim")
         self.line("status").update(header.failure(text) if is_failure else line)
 
@@ -249,6 +250,7 @@ class Panes(Context):
         self.set_class(not has_head(*event.size), "-low")
         self.share_out()
         self.show_header()
+        self.watch_status()
 
     def share_out(self) -> None:
         """Set the list's size from its share."""

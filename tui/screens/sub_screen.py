@@ -114,7 +114,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
-        line = header.status(text, self.main.progress or self.main.writing, look="")
+        writing = header.writers(text, self.main.writing, self.size.width)
+        line = header.status(text, self.main.progress or writing, look="")
         self._tell(header.failure(text) if is_failure else line)
 
     def _catalog_read(self) -> None:
