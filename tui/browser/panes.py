@@ -52,8 +52,14 @@ class FirstHint(Static):
         in_force = working((known[id] for id in _SHOWN), self.screen.active_bindings)
         keys = {command.id: names.split()[0] for names, command in in_force}
         parts: list[tuple[str, str]] = []
+        room = width = self.app.size.width
         for id in filter(keys.__contains__, NEEDED):
-            parts += [(f"{keys[id]} ", "bold $accent"), (f"{_(known[id].title)}  ", "")]
+            key, title = f"{keys[id]} ", f"{_(known[id].title)}  "
+            room -= cell_len(key + title)
+            if room < 0:  # a key stands in the line of its title
+                parts.append(("\n", ""))
+                room = width - cell_len(key + title)
+            parts += [(key, "bold $accent"), (title, "")]
         for id, sentence in (("undo", _SAFE), ("help", _MORE)):
             if id in keys:
                 parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))

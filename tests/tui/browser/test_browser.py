@@ -78,6 +78,34 @@ async def test_a_list_without_conversations_has_no_position(tmp_path):
         assert "No sessions yet" in browser.text("#list") and "1/1" not in browser.text("#head")
 
 
+async def test_keys_without_an_object_are_not_offered(tmp_path):
+    """By a list without conversations, and by screens that have nothing to show."""
+    async with on_store(make_store(tmp_path / "state.db", "31", [], [])) as browser:
+        shown = browser.text("#keys")
+        assert "search" in shown and "help" in shown
+        assert not any(word in shown for word in ("resume", "mark", "archive", "delete", "export"))
+        await browser.press("X")
+        assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
+
+
+async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
+    await browser.press("M")
+    assert "copy lost" in browser.text("#keys")
+    await browser.press("escape", "down", "M")
+    assert "has not compressed" in browser.text("#compactions")
+    assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
+    await browser.press("escape")
+    assert "archive" in browser.text("#keys") and "compactions" not in browser.text("#keys")
+
+
+async def test_the_first_hint_keeps_keys_and_titles_together(tmp_path):
+    app = demo_app(tmp_path)
+    app.is_hint_wanted = True
+    async with browsing(app, (80, 24)) as browser:
+        lines = [line.strip() for line in browser.text("FirstHint").splitlines()]
+        assert lines[1].endswith("u undo") and lines[2] == "P clean up"
+
+
 @pytest.mark.slow
 async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path):
     """In DELETE mode a writer locks readers out: the conversation is not left unread once the list

@@ -112,7 +112,7 @@ async def test_what_is_live_is_not_deleted(path):
             await browser.press("D")
             assert isinstance(browser.app.screen, MainScreen)
             assert (
-                "protected: Old plans" in browser.status
+                "“Old plans” is protected" in browser.status
                 and "last write 5 seconds ago" in browser.status
             )
 

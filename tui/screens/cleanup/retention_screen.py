@@ -134,6 +134,7 @@ class RetentionScreen(ListScreen):
         self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
         self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
         self._show_axis()
+        self.offer_keys(are_of_use=bool(self.leaving))
         self.rows.show(_ForecastRows(self.leaving or [_none(rules)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
