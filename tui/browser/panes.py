@@ -232,6 +232,8 @@ class Panes(Context):
     def watch_status(self) -> None:
         """Show the sentence, and what runs behind the screen; without a sentence, what the search
         found, or what there is to tell of the row under the cursor."""
+        if not self.query("#status"):  # the browser is being left while a job tells how far it is
+            return
         said, _is_of_page, is_failure = self.status
         text = said or self.search_status
         is_repeated = not text and is_live(self.rows.current)

@@ -106,6 +106,13 @@ async def test_the_first_hint_keeps_keys_and_titles_together(tmp_path):
         assert lines[1].endswith("u undo") and lines[2] == "P clean up"
 
 
+async def test_progress_that_comes_while_the_browser_is_left(browser):
+    """The lines are gone then, and a job on its thread still says how far it is."""
+    with browser.app.batch_update():  # a frame drawn now would find parts without styles
+        await browser.screen.query("*").remove()
+    browser.screen.show_progress("too late")
+
+
 @pytest.mark.slow
 async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path):
     """In DELETE mode a writer locks readers out: the conversation is not left unread once the list
