@@ -173,8 +173,9 @@ def what_goes(
     if not totals.conversations:
         return Content.styled(" " + _("nothing to clean up"), "dim")
     parts = [formats.counted(totals.conversations, "conversation")]
-    if space is not None and space.total >= totals.bytes > 0:  # else it was deleted by now
-        parts.append(_("{share:.0%} of the store", share=totals.bytes / space.total))
+    share = totals.bytes / space.total if space is not None and space.total else 0.0
+    if 0.005 <= share <= 1:  # less would be "0%", and what is more was deleted by now
+        parts.append(_("{share:.0%} of the store", share=share))
     line = Content(formats.fitting(f" ✓ {' · '.join([*parts, view.sentence])}", width))
     return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
