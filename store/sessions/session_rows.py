@@ -215,6 +215,10 @@ def read_changes(
         "SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [state.message]
     )
     rows += reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
+    # A restored session has its children again, which a catalog without it does not know.
+    rows += reader.rows_in(
+        "SELECT id FROM session_rows WHERE parent_session_id IN ({keys})", session_ids
+    )
     ids = dict.fromkeys([*first_texts(rows), *(state.busy ^ new.busy), *session_ids])
     return StoreChanges(new, read_sessions(reader, list(ids), busy=new.busy))
 

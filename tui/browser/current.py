@@ -6,7 +6,7 @@ from __future__ import annotations
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
-from ..settings.keys.main_commands import OF_COMPRESSED
+from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION
 from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
@@ -53,6 +53,7 @@ class CurrentPanes(Panes):
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         self.rows.is_cursor_current = self.is_row_current
+        self._offer_keys()
 
     # The list
 
@@ -163,8 +164,14 @@ class CurrentPanes(Panes):
         )
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
         self.lineage.show_family(family, stays=is_cursor_current)
-        is_compressed = family is not None and bool(family.compactions)
-        self.query_one(KeyLine).withhold(frozenset() if is_compressed else OF_COMPRESSED)
+        self._offer_keys()
+
+    def _offer_keys(self) -> None:
+        """Leave out of the footer the keys that mean nothing for what is shown."""
+        is_compressed = self.family is not None and bool(self.family.compactions)
+        withheld = frozenset() if is_compressed else OF_COMPRESSED
+        for line in self.query(KeyLine):  # there is none while the browser is being left
+            line.withhold(withheld if self.targets else withheld | OF_CONVERSATION)
 
     def _entry_changed(self, at: CursorRow) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""

@@ -37,8 +37,7 @@ def title(location: Location, attention: str, shown: str, width: int) -> Content
     name = store_name(location)
     asks = f"  {attention}" if attention else ""
     room = width - cell_len(left) - cell_len(name) - cell_len(asks) - 1
-    while cell_len(shown) > room - 2 and " · " in shown:
-        shown = shown.rpartition(" · ")[0]
+    shown = formats.fitting(shown, room - 2)
     click = Style.from_meta({"@click": "screen.do(\"show_screen('since')\")"})
     return Content.assemble(
         (left, "bold"),
@@ -98,6 +97,12 @@ def status(text: str, state: str, *, look: str = "dim") -> Content:
     to a key."""
     between = " │ " if text and state else ""
     return Content.assemble((one_line(text, 400), look), (between + one_line(state, 200), "dim"))
+
+
+def writers(text: str, writing: str, width: int) -> str:
+    """Return who writes if there is room for it in the line of a sentence, else nothing: it is not
+    worth a line of its own."""
+    return writing if cell_len(text) + cell_len(writing) + len("  │  ") <= width else ""
 
 
 def failure(text: str) -> Content:

@@ -167,12 +167,13 @@ class KeyScreen(BoundKeys, CurrentPanes):
     def on_key(self, event: Key) -> None:
         """Say of a key, which does nothing here, where it works, if anywhere."""
         words = meaningless(event)
-        if self.focused is self.rows:
+        if self.focused in (self.rows, self.lineage):
             for binding in bindings_of(self.transcript, event.key):
                 words = _(
-                    "{key} ({what}) is for messages: Tab goes to them",
+                    "{key} ({what}) is for messages: {way} goes to them",
                     key=key_names(event.key),
                     what=_(binding.description),
+                    way="Tab" if self.focused is self.rows else "Shift+Tab",
                 )
         if words:
             self.say(words)
@@ -191,6 +192,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         self.set_focus(self.rows)
 
     def show_view(self, name: str) -> None:
+        self.forget_status()
         if self.searched is None:
             self.view = View(name)
         else:

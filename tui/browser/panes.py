@@ -52,8 +52,14 @@ class FirstHint(Static):
         in_force = working((known[id] for id in _SHOWN), self.screen.active_bindings)
         keys = {command.id: names.split()[0] for names, command in in_force}
         parts: list[tuple[str, str]] = []
+        room = width = self.app.size.width
         for id in filter(keys.__contains__, NEEDED):
-            parts += [(f"{keys[id]} ", "bold $accent"), (f"{_(known[id].title)}  ", "")]
+            key, title = f"{keys[id]} ", f"{_(known[id].title)}  "
+            room -= cell_len(key + title)
+            if room < 0:  # a key stands in the line of its title
+                parts.append(("\n", ""))
+                room = width - cell_len(key + title)
+            parts += [(key, "bold $accent"), (title, "")]
         for id, sentence in (("undo", _SAFE), ("help", _MORE)):
             if id in keys:
                 parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))
@@ -216,7 +222,7 @@ class Panes(Context):
             messages = sum(each.message_count for each in self.marks.values())
             marked = header.marked(len(self.marks), messages)
             return header.views(catalog, view, marked, old, width, "bold $accent")
-        if self.searched is not None:
+        if self.results is not None:
             return header.views(catalog, view, _(_HIT_ORDERS[self.hit_order]), old, width)
         order = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
         return header.views(catalog, view, order, old, width)
@@ -226,10 +232,13 @@ class Panes(Context):
     def watch_status(self) -> None:
         """Show the sentence, and what runs behind the screen; without a sentence, what the search
         found, or what there is to tell of the row under the cursor."""
+        if not self.query("#status"):  # the browser is being left while a job tells how far it is
+            return
         said, _is_of_page, is_failure = self.status
         text = said or self.search_status
         is_repeated = not text and is_live(self.rows.current)
-        state = self.progress or ("" if is_repeated else self.writing)
+        writing = header.writers(text or self.about, self.writing, self.size.width)
+        state = self.progress or ("" if is_repeated else writing)
         line = header.status(text or self.about, state, look="" if text else "dim")
         self.line("status").update(header.failure(text) if is_failure else line)
 
@@ -249,6 +258,7 @@ class Panes(Context):
         self.set_class(not has_head(*event.size), "-low")
         self.share_out()
         self.show_header()
+        self.watch_status()
 
     def share_out(self) -> None:
         """Set the list's size from its share."""

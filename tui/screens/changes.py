@@ -219,7 +219,9 @@ class ChangesScreen(ConversationScreen):
             heads.append(NoteRow(_("These commands may have changed files:")))
         self.rows.show(FixedRows([*files, *heads, *map(command_row, changes.commands)]))
         self._show_diff()
-        self.query_one("#side").display = bool(changes.files or changes.commands)
+        is_any = bool(changes.files or changes.commands)
+        self.query_one("#side").display = is_any
+        self.offer_keys(are_of_use=is_any)
 
     def heads_shown(self) -> None:
         width = self.rows.scrollable_content_region.width

@@ -87,6 +87,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Show a dim text in the line of an id."""
         self.line(name).update(Content.styled(text, "dim"))
 
+    def offer_keys(self, *, are_of_use: bool) -> None:
+        """Show the screen's own keys in the footer, but not while there is nothing to act on."""
+        own = frozenset(command.id for command in self.KEYS)
+        self.query_one(KeyLine).withhold(frozenset() if are_of_use else own)
+
     def show_title(self, title: str, note: str = "") -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
         name = header.store_name(self.main.location)
@@ -114,7 +119,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
-        line = header.status(text, self.main.progress or self.main.writing, look="")
+        writing = header.writers(text, self.main.writing, self.size.width)
+        line = header.status(text, self.main.progress or writing, look="")
         self._tell(header.failure(text) if is_failure else line)
 
     def _catalog_read(self) -> None:

@@ -74,6 +74,7 @@ class TrashScreen(ListScreen):
         self.show_title(_(self.TITLE), one_line(summary, 300))
         rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
+        self.offer_keys(are_of_use=bool(rows))
         self._show_contents()
 
     def _show_contents(self) -> None:

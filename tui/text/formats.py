@@ -96,6 +96,13 @@ def joined(*facts: str) -> str:
     return " · ".join(filter(None, facts))
 
 
+def fitting(facts: str, width: int) -> str:
+    """Leave out the last of joined facts until they fit; the first one stays."""
+    while _cells(facts) > width and " · " in facts:
+        facts = facts.rpartition(" · ")[0]
+    return facts
+
+
 def listed(*facts: str) -> str:
     """List the facts that are known, as in a sentence."""
     return _(", ").join(filter(None, facts))

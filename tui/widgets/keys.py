@@ -92,10 +92,12 @@ class KeyLine(TextLine):
         hidden: dict[str | None, _Key] = {}
         for each in self._working(bound):
             binding, key = each.binding, self._key(each, enter)
-            if not binding.show:
-                hidden[binding.id] = key
-            elif binding.id not in self._withheld:
+            if binding.id in self._withheld and not key.is_always_shown:
+                continue
+            if binding.show:
                 active.setdefault(binding.action, key)
+            else:
+                hidden[binding.id] = key
         keys = list(active.values())
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))

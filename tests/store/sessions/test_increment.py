@@ -151,8 +151,8 @@ def test_changes_are_seen(store, what):
 
 
 def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
-    """Deleted, put back and changed in one go, a child cut loose along with it; what is gone and
-    was not known to be touched asks for all."""
+    """Deleted, put back and changed in one go, a child cut loose along with it and tied to it again;
+    what is gone and was not known to be touched asks for all."""
     child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
     change(store, child)
     before = read(store)
@@ -171,6 +171,7 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
         store,
         "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
     )
+    change(store, "UPDATE sessions SET parent_session_id = 'c7' WHERE id = 'kid'")
     after = increment(store, step, ["c7"])
     assert picture(after[0]) == picture(read(store)[0])
 

@@ -3,6 +3,7 @@ Hermes."""
 
 import pytest
 from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
+from builders import make_store
 from effort import slow_but
 from trashing import add_message, execute, opened
 
@@ -47,6 +48,69 @@ async def test_keys_of_the_transcript_tell_where_they_work(browser):
     assert "is for messages" not in browser.status
     await browser.press("tab", "c")
     assert "is for messages" not in browser.status and "clipboard" in browser.status
+    await browser.press("l", "c")
+    assert "c (copy) is for messages: Shift+Tab goes to them" in browser.status
+    await browser.press("shift+tab")
+    assert browser.screen.transcript.has_focus
+
+
+async def test_what_was_said_goes_with_the_view(browser):
+    await browser.press("a", "u")
+    assert "undone: archived" in browser.status
+    await browser.press("3")
+    assert "undone" not in browser.status
+
+
+async def test_who_writes_takes_no_line_of_its_own(tmp_path):
+    """It stands behind a sentence only where both fit in one line."""
+    async with on_demo(tmp_path, (80, 24)) as browser:
+        assert browser.status.endswith("│ Hermes is writing")
+        await browser.press("p")
+        assert "the recap Hermes shows on resume" in browser.status
+        assert "writing" not in browser.status and "\n" not in browser.status
+        await browser.pilot.resize_terminal(120, 36)
+        await browser.settle()
+        assert browser.status.endswith("│ Hermes is writing")
+
+
+async def test_a_list_without_conversations_has_no_position(tmp_path):
+    async with on_store(make_store(tmp_path / "state.db", "31", [], [])) as browser:
+        assert "No sessions yet" in browser.text("#list") and "1/1" not in browser.text("#head")
+
+
+async def test_keys_without_an_object_are_not_offered(tmp_path):
+    """By a list without conversations, and by screens that have nothing to show."""
+    async with on_store(make_store(tmp_path / "state.db", "31", [], [])) as browser:
+        shown = browser.text("#keys")
+        assert "search" in shown and "help" in shown
+        assert not any(word in shown for word in ("resume", "mark", "archive", "delete", "export"))
+        await browser.press("X")
+        assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
+
+
+async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
+    await browser.press("M")
+    assert "copy lost" in browser.text("#keys")
+    await browser.press("escape", "down", "M")
+    assert "has not compressed" in browser.text("#compactions")
+    assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
+    await browser.press("escape")
+    assert "archive" in browser.text("#keys") and "compactions" not in browser.text("#keys")
+
+
+async def test_the_first_hint_keeps_keys_and_titles_together(tmp_path):
+    app = demo_app(tmp_path)
+    app.is_hint_wanted = True
+    async with browsing(app, (80, 24)) as browser:
+        lines = [line.strip() for line in browser.text("FirstHint").splitlines()]
+        assert lines[1].endswith("u undo") and lines[2] == "P clean up"
+
+
+async def test_progress_that_comes_while_the_browser_is_left(browser):
+    """The lines are gone then, and a job on its thread still says how far it is."""
+    with browser.app.batch_update():  # a frame drawn now would find parts without styles
+        await browser.screen.query("*").remove()
+    browser.screen.show_progress("too late")
 
 
 @pytest.mark.slow

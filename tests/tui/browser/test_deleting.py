@@ -1,7 +1,7 @@
 """Deleting on the main screen: what the card asks and spares, and the undo."""
 
 import pytest
-from browsing import go_to, listed, on_store
+from browsing import go_to, listed, on_demo, on_store
 from builders import make_store
 from pruning import NOW
 from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
@@ -39,6 +39,15 @@ async def test_delete_one_and_undo(path):
         await browser.press("u")
         assert "boss" in listed(browser)
     assert not differences(before, dump(path)) and is_sound(path)
+
+
+async def test_the_question_is_seen_in_a_small_terminal(tmp_path):
+    """A long list of what goes takes the room that is left, and scrolls."""
+    async with on_demo(tmp_path, (80, 24)) as browser:
+        await browser.press("P", "D")
+        assert isinstance(browser.app.screen, DeleteCard)
+        assert "conversations to the trash?" in browser.card()
+        assert browser.app.screen.query_one("#card").max_scroll_y == 0
 
 
 async def test_delete_several_asks_for_their_number(path, monkeypatch):
@@ -103,7 +112,7 @@ async def test_what_is_live_is_not_deleted(path):
             await browser.press("D")
             assert isinstance(browser.app.screen, MainScreen)
             assert (
-                "protected: Old plans" in browser.status
+                "“Old plans” is protected" in browser.status
                 and "last write 5 seconds ago" in browser.status
             )
 

@@ -126,3 +126,10 @@ async def test_a_conversation_found_by_its_title_says_so(browser):
     assert browser.screen.rows.cursor == 3
     await browser.press("up", "up")
     assert browser.screen.rows.cursor == 1
+
+
+async def test_a_search_for_conversations_is_in_the_order_of_the_list(browser):
+    await browser.search("has:subagent")
+    assert "conversations" in browser.status and "↓ activity" in browser.text("#views")
+    await browser.type(" the")
+    assert "hits newest" in browser.text("#views")

@@ -4,7 +4,7 @@ scan can be stopped."""
 import threading
 
 import pytest
-from browsing import NOW, on_store
+from browsing import NOW, on_store, press_key
 from builders import big_store
 from searching import count, search
 
@@ -38,6 +38,18 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large):
         assert "all 4,000 messages indexed" in status
         await browser.type(" -zzz")
         assert f"{total.count:,} hits" in browser.status
+
+
+async def test_each_press_is_a_step_while_hits_are_read(large):
+    """Also those that come before the next page does."""
+    async with on_store(large) as browser:
+        await browser.search("ferry")
+        await browser.press("enter", "n")
+        assert "hit 1/" in browser.status
+        for _press in range(PAGE + 10):
+            press_key(browser.app, "n")
+        await browser.settle()
+        assert f"hit {PAGE + 11}/" in browser.status
 
 
 async def test_the_first_key_finds_the_store_looked_through(large):

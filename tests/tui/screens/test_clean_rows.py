@@ -3,6 +3,7 @@ about."""
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from effort import examples
@@ -19,7 +20,7 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
-from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by
+from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by, what_goes
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.text.styled import bar
 from hermes_browse.tui.widgets.list_rows import NoteRow
@@ -35,6 +36,20 @@ def plan(tmp_path_factory):
         found = make_plan(reader, catalog, chosen("older:30d"), NOW)
         space = read_space_map(reader, catalog)
         return found, space, freed_by(found, catalog)
+
+
+@pytest.mark.parametrize(
+    "goes, whole, told", [(620, 1000, "62% of the store"), (4, 1000, ""), (7, 5, ""), (1, 0, "")]
+)
+def test_a_share_that_says_nothing_is_left_out(goes, whole, told):
+    """Less than half a per cent; or of a store from which it was deleted by now."""
+    totals = SimpleNamespace(conversations=2, bytes=goes)
+    view, space = (
+        SimpleNamespace(totals=totals, sentence="3 messages"),
+        SimpleNamespace(total=whole),
+    )
+    parts = ["✓ 2 conversations", told, "3 messages"]
+    assert str(what_goes(view, space, 80, is_old=False)) == " " + " · ".join(filter(None, parts))
 
 
 @settings(max_examples=examples(150))

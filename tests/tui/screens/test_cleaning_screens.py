@@ -65,7 +65,7 @@ async def test_rules_plan_and_totals(path):
                 and "7 sessions" in totals
                 and "1 hidden" in browser.text("#stays")
             )
-            assert "2 related conversations stay" in browser.text(
+            assert "2 related conversations lose their parent" in browser.text(
                 "#stays"
             ) and "state.db" in browser.text("#file")
             await browser.press("4")
@@ -88,6 +88,43 @@ async def test_rules_plan_and_totals(path):
             assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
             await browser.press("escape")
             assert isinstance(browser.app.screen, MainScreen)
+
+
+async def test_a_plan_in_which_all_is_kept_says_so(path):
+    """It matches all the same. While rules are typed no row is described: its keys are letters."""
+    async with on_store(path, NOW, (80, 24)) as browser:
+        await browser.press("P")
+        assert "Enter" in browser.status
+        await browser.press("slash")
+        await set_rules(browser, "older:30d id:pinned")
+        assert "all that match are kept" in browser.text("#plan")
+        assert "Enter" not in browser.status
+        await browser.press("enter", "end")
+        assert "pinned" in browser.status
+
+
+async def test_sums_leave_out_what_does_not_fit(tmp_path):
+    """Whole facts, not half of one."""
+    async with on_demo(tmp_path, (80, 24)) as browser:
+        await browser.press("P")
+        lines = browser.text("#totals"), browser.text("#stays"), browser.text("#map-title")
+        assert not any("…" in line for line in lines)
+        assert "1 related conversation loses its parent" in lines[1]
+
+
+async def test_forecasts_count_messages_as_the_list_does(browser):
+    """Those that Hermes has compacted, too."""
+    await browser.press("W")
+    forecasts = browser.app.screen.query_one("#forecasts", ConversationList)
+    named = next(
+        row.key
+        for row in map(forecasts.source.row, range(len(forecasts.source)))
+        if row.conversation.title == "Import ten years of sailings"
+    )
+    forecasts.cursor = forecasts.source.index_of(named)
+    await browser.settle()
+    row = forecasts.current.conversation
+    assert row.message_count == 13 == browser.screen.details.complete(row)[0].rows
 
 
 @pytest.mark.slow

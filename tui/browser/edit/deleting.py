@@ -283,9 +283,9 @@ def protected(plan: Plan, details: RowDetails) -> str:
     first, more = plan.spared[0], len(plan.spared) - 1
     conversation = details.complete(first.conversation)[0]
     name = conversation.title or conversation.preview or conversation.id  # it may not be read yet
-    sentence = _("protected: {name}: {why}")
+    sentence = _("“{name}” is protected: {why}")
     if more:
-        sentence = _("protected: {name}: {why} (and {more:,} more)")
+        sentence = _("“{name}” is protected: {why} (and {more:,} more)")
     return sentence.format(name=name, why=first.why.words, more=more)
 
 

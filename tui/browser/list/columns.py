@@ -29,7 +29,7 @@ def _tokens(conversation: Conversation) -> str:
     return formats.number(conversation.tokens.total) if conversation.tokens.total else ""
 
 
-def _messages(conversation: Conversation) -> str:
+def messages_text(conversation: Conversation) -> str:
     """Format the number of messages; `~` before that of Hermes' own counters, until they are
     counted."""
     about = "~" if conversation.rows is None and conversation.message_count else ""
@@ -48,7 +48,7 @@ COLUMNS: dict[str, Column[Conversation]] = {
         N_("source"), 7, lambda each, now: formats.source(each.source), least=44, lead=1
     ),
     "messages": Column(
-        N_("msgs"), 5, lambda each, now: _messages(each), least=50, order=Sort.MESSAGES
+        N_("msgs"), 5, lambda each, now: messages_text(each), least=50, order=Sort.MESSAGES
     ),
     "own": Column(N_("own cost"), 10, lambda each, now: formats.money(each.cost_usd), least=100),
     "cost": Column(

@@ -312,7 +312,8 @@ class ListHead(Widget):
         rows, first = self._rows, self._rows.scroll_offset.y
         in_sight = range(first, min(first + rows.size.height, len(rows)))
         extra = self._extra or family_heading(map(rows.source.row, in_sight))
-        position = f"{rows.cursor + 1:,}/{len(rows):,}" if self._is_whole and len(rows) else ""
+        is_placed = self._is_whole and len(rows) and not isinstance(rows.current, NoteRow)
+        position = f"{rows.cursor + 1:,}/{len(rows):,}" if is_placed else ""
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
         head = rows.columns.head(width, extra, position=position, is_sorted=self._is_sorted)
         base = self.visual_style.rich_style

@@ -52,8 +52,8 @@ class Scan:
 
     def __init__(self, earlier: SearchResults | None = None) -> None:
         self.earlier = earlier
-        self.steps_on = False
-        """Whether to go to the next hit when it has come."""
+        self.steps = 0
+        """How many hits to go on when they have come."""
         self.share: float | None = None
         """Share of the rows scanned, from 0 to 1; None while only an index is used."""
         self.stopped = threading.Event()

@@ -74,8 +74,8 @@ class LiveSearch:
         else:
             self._begin(query, Scan(), top=top)
 
-    def read_on(self, *, steps_on: bool = False) -> None:
-        """Read the next page of hits, if there is one; then go to the first of them, if asked."""
+    def read_on(self, *, steps: int = 0) -> None:
+        """Read the next page of hits, if there is one; then go so many hits on."""
         found, query, scan = self._main.results, self._main.searched, self._scan
         if found is None or query is None or not found.goes_on:
             return
@@ -83,7 +83,7 @@ class LiveSearch:
             self._stop_all()  # or this would wait for a count
             scan = Scan(found)
             self._begin(query, scan, top=False)
-        scan.steps_on |= steps_on
+        scan.steps += steps
 
     def _begin(self, query: Query, scan: Scan, *, top: bool) -> None:
         self._scan = scan
@@ -152,7 +152,7 @@ class LiveSearch:
         draw_now(main.rows)
         main.search_status = found.status(self._typed.problems)
         main.start("count", self._count, found, view)
-        if scan.steps_on:
+        for _step in range(scan.steps):
             self.step(1)
 
     def _refuse(self) -> None:
@@ -251,7 +251,7 @@ class LiveSearch:
             if isinstance(row := rows.current, HitRow):
                 main.say(_("hit {number}", number=found.number_of(row.hit)))
         elif by > 0 and found.goes_on:
-            self.read_on(steps_on=True)
+            self.read_on(steps=1)
             main.say(_("reading on …"))
         else:
             main.say(_("no further hit"))

@@ -327,7 +327,13 @@ def read_card(
         forecast = store.retention(now).forecast(conversation)
         days, words = forecast.prune_in_days, forecast.reason
         if days is not None:
-            words = _("in {days:,.0f} days: {reason}", days=days, reason=words)
+            words = ngettext(
+                "in 1 day ({reason})",
+                "in {days:,} days ({reason})",
+                round(days),
+                days=round(days),
+                reason=words,
+            )
     lines = details_lines(conversation, store.details(conversation), now, words)
     return DetailsCard(one_line(formats.name(conversation), 200), lines)
 

@@ -111,6 +111,8 @@ class PlanScreen(SubScreen):
         empty = _("Nothing is selected.")
         if words := one_line(self.rules.text.strip(), _LONGEST):
             empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
+        if plan.spared:
+            empty = _("Nothing to clean up: all that match are kept.")
 
         def view(_store: OpenStore) -> PlanView:
             rows = PlanRows(plan, details, left_out, empty, opened, order)
@@ -162,7 +164,7 @@ class PlanScreen(SubScreen):
             return
         finally:
             self.cancel("progress")
-        note = _("{size} with index · Tab: select in the map", size=formats.size(space.total))
+        note = _("{size} with index · Tab: select here", size=formats.size(space.total))
         self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
 
     async def _show_measuring(self) -> None:

@@ -141,8 +141,8 @@ def make_view(
     if orphans := len(narrowed.reparented):
         stays.append(
             ngettext(
-                "1 related conversation stays, without its parent",
-                "{count:,} related conversations stay, without their parent",
+                "1 related conversation loses its parent",
+                "{count:,} related conversations lose their parent",
                 orphans,
                 count=orphans,
             )
@@ -163,17 +163,20 @@ def make_view(
     )
 
 
-def what_goes(view: PlanView | None, space: SpaceMap | None, *, is_old: bool) -> Content:
-    """Say what a plan deletes; `is_old` if another plan is being made."""
+def what_goes(
+    view: PlanView | None, space: SpaceMap | None, width: int, *, is_old: bool
+) -> Content:
+    """Say what a plan deletes, as far as it fits; `is_old` if another plan is being made."""
     if view is None:
         return Content("")
     totals = view.totals
     if not totals.conversations:
         return Content.styled(" " + _("nothing to clean up"), "dim")
     parts = [formats.counted(totals.conversations, "conversation")]
-    if space is not None and space.total >= totals.bytes > 0:  # else it was deleted by now
-        parts.append(_("{share:.0%} of the store", share=totals.bytes / space.total))
-    line = Content(f" ✓ {' · '.join([*parts, view.sentence])}")
+    share = totals.bytes / space.total if space is not None and space.total else 0.0
+    if 0.005 <= share <= 1:  # less would be "0%", and what is more was deleted by now
+        parts.append(_("{share:.0%} of the store", share=share))
+    line = Content(formats.fitting(f" ✓ {' · '.join([*parts, view.sentence])}", width))
     return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
 

@@ -131,7 +131,7 @@ class PruneScreen(PlanScreen):
 
     @on(Input.Submitted, "#rules")
     def rules_submitted(self) -> None:
-        self.set_focus(self.rows)
+        self.action_plan_pane()
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
@@ -181,12 +181,14 @@ class PruneScreen(PlanScreen):
 
     def _show_sums(self) -> None:
         view, space, is_old = self.view, self.space, self.planned is None
-        self.line("totals").update(what_goes(view, space, is_old=is_old))
-        self.show_line("stays", f" {view.stays}" if view is not None else "")
+        width = self.size.width
+        self.line("totals").update(what_goes(view, space, width, is_old=is_old))
+        stays = formats.fitting(f" {view.stays}", width) if view is not None else ""
+        self.show_line("stays", stays)
         if space is not None:
             totals = view.totals if view is not None else None
             goes = (totals.free_bytes, totals.given_back_bytes) if totals is not None else (0, 0)
-            name, width = one_line(self.main.store.path.name, 60), self.size.width
+            name = one_line(self.main.store.path.name, 60)
             drawn = file_line(name, space.file, *goes, width, no_color=self.app.no_color)
             self.line("file").update(drawn)
 
@@ -235,7 +237,7 @@ class PruneScreen(PlanScreen):
     # Rows and tiles
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if not self.map.has_focus:
+        if self.focused is self.rows:  # its keys mean something else in the box and on the map
             self._describe_row(by_hand=by_hand)
 
     def _describe_row(self, *, by_hand: bool = True) -> None:

@@ -20,6 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from ...browser.context import Context
+from ...browser.list.columns import messages_text
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
@@ -70,10 +71,17 @@ _COLUMNS: Columns[ForecastRow] = Columns(
         least=50,
         lead=1,
     ),
-    Column(
-        N_("msgs"), 6, lambda row, now: formats.number(row.conversation.message_count), least=60
-    ),
+    Column(N_("msgs"), 6, lambda row, now: messages_text(row.conversation), least=60),
 )
+
+
+class _ForecastRows(NamedRows):
+    """Conversations whose messages are counted as in the list, not by Hermes."""
+
+    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
+        shown = [row for row in self._named[first : last + 1] if isinstance(row, ForecastRow)]
+        completed = [self._details.complete(row.conversation) for row in shown]
+        return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
@@ -126,7 +134,8 @@ class RetentionScreen(ListScreen):
         self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
         self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
         self._show_axis()
-        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
+        self.offer_keys(are_of_use=bool(self.leaving))
+        self.rows.show(_ForecastRows(self.leaving or [_none(rules)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)

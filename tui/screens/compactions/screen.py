@@ -231,6 +231,7 @@ class CompactionsScreen(ConversationScreen):
         self._number = number
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
+        self.offer_keys(are_of_use=count > 0)
         if not count:
             self.rows.styles.height = "1fr"
             self.rows.show(FixedRows([NoteRow(nothing_compressed(history))]))

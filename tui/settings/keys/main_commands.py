@@ -284,6 +284,13 @@ OF_COMPRESSED = frozenset(
     ("compactions", "transcript-compactions", "lineage-compactions", "transcript-seen-here")
 )
 """Ids of commands that the footer shows for a conversation that was compressed."""
+OF_CONVERSATION = frozenset(
+    (
+        *("resume", "mark", "archive", "delete", "lineage", "reading"),
+        *("copy-id", "export", "details", "rename"),
+    )
+)
+"""Ids of commands that the footer shows where there is a conversation to act on."""
 LINEAGE = at(
     "lineage",
     "Move",
