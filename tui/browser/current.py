@@ -53,7 +53,6 @@ class CurrentPanes(Panes):
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         self.rows.is_cursor_current = self.is_row_current
-        self._offer_keys()
 
     # The list
 
@@ -164,9 +163,9 @@ class CurrentPanes(Panes):
         )
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
         self.lineage.show_family(family, stays=is_cursor_current)
-        self._offer_keys()
+        self.offer_keys()
 
-    def _offer_keys(self) -> None:
+    def offer_keys(self) -> None:
         """Leave out of the footer the keys that mean nothing for what is shown."""
         is_compressed = self.family is not None and bool(self.family.compactions)
         withheld = frozenset() if is_compressed else OF_COMPRESSED

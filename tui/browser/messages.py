@@ -54,6 +54,7 @@ class PaneMessages(KeyScreen):
     def cursor_moved(self) -> None:
         self.head.refresh()
         self.describe_row()
+        self.offer_keys()
 
     def describe_row(self) -> None:
         """Tell in the status line of the row under the list's cursor."""
