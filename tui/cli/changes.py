@@ -146,7 +146,7 @@ class BlameCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         path, line = _file_and_line(context.arguments.file)
-        wanted = context.arguments.line or line
+        wanted = line if context.arguments.line is None else context.arguments.line
         text = _text_of(path)
         blame = read_blame(context.store.reader, path, text, context.now)
         context.store.close()
@@ -163,7 +163,7 @@ class BlameCommand(Subcommand):
 
 def _file_and_line(given: str) -> tuple[str, int | None]:
     """Split `FILE:LINE`, unless there is a file of that name."""
-    match = re.fullmatch(r"(.+):(\d+)", given)
+    match = re.fullmatch(r"(.+):(\d{1,18})", given)
     if match and not os.path.lexists(given):
         return os.path.abspath(match[1]), int(match[2])
     return os.path.abspath(given), None
