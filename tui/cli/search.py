@@ -189,7 +189,7 @@ def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) ->
 def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
     """Return what was not searched as it was meant, and what was not searched at all."""
     notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
-    if not query.text.strip():
+    if query.is_empty and not notes:
         notes.append(_("The query is empty: nothing was looked for."))
     for place, page in answers.answers:
         names = _place_names(answers, place)
