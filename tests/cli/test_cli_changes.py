@@ -26,6 +26,7 @@ def test_git_applies_what_is_printed_and_what_is_written(store, tmp_path, disk):
     assert printed.code == 0
     file = tmp_path / "all.diff"
     assert spawn(*store, "changes", "second", "--diff", "--output", str(file)).code == 0
+    assert spawn(*store, "changes", "second", "--diff", "--output", "-") == printed
     folder = repository(tmp_path / "git", recorded["before"])
     git(folder, "apply", "--whitespace=nowarn", str(file))
     for path in ("README.md", "crlf.txt", "to_end.txt", "src/moved.py", "docs/new.md"):

@@ -40,7 +40,12 @@ class ChangesCommand(Subcommand):
         ID,
         Flag("--diff", "one diff of all edits, as `git apply` takes it"),
         Valued("--file", "with --diff: of this file alone", "PATH"),
-        Valued("--output", "with --diff: write it to a new file", "PATH", type=name_arg),
+        Valued(
+            "--output",
+            "with --diff: write it to a new file; - is standard output",
+            "PATH",
+            type=name_arg,
+        ),
     )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -94,7 +99,7 @@ def _diff_text(changes: Changes, only: str | None) -> str:
 
 def _give(text: str, output: str | None) -> None:
     """Print a diff, or write it to a new file; only a terminal gets it made printable."""
-    if output is not None:
+    if output is not None and output != "-":
         path = Path(output)
         try:
             write_whole(path, [text.encode("utf-8")], replace=False)
