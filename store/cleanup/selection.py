@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from ..amounts import age_words, parse_when
 from ..search.filters import BY_KEY, Filter
-from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
+from ..search.query import EMPTY, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
 from ..sessions.models import Conversation
@@ -78,9 +78,6 @@ def parse_line(text: str, now: float) -> Query:
     """
     query = parse(text, now=now, for_cleanup=True)
     problems = list(query.problems)
-    if len(text) > MOST:
-        too_long = _("longer than {most:,} characters", most=MOST)
-        problems.append(QueryProblem(MOST, len(text), too_long, True))
     meant = {each.start: each.meant for each in unknown_filters(query)}
     for term in (*query.terms, *query.excluded):
         reason = _("“{word}” is no filter: title:{word} looks for it in titles", word=term.text)

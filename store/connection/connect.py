@@ -128,9 +128,11 @@ class Store:
                 advice=Advice.OPEN_ANOTHER,
             ) from None
         except OSError as error:
+            is_below_file = isinstance(error, NotADirectoryError)  # a file named as a Hermes root
             raise StoreUnreadableError(
                 _("{path} cannot be reached: {reason}.", path=self.path, reason=error.strerror),
-                remedy=_("Check its permissions."),
+                remedy="" if is_below_file else _("Check its permissions."),
+                advice=Advice.NAME_FILE_OR_ROOT if is_below_file else Advice.NONE,
             ) from error
         if not S_ISREG(stat.st_mode):
             is_folder = S_ISDIR(stat.st_mode)

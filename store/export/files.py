@@ -200,7 +200,7 @@ def _is_same_file(path: Path, other: Path) -> bool:
 
 
 def make_folder(path: Path) -> None:
-    """Create a private folder for several files, unless it exists.
+    """Create a private folder for files, unless it exists.
 
     Raises:
         RefusedError: There is a file of that name.

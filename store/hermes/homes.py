@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -149,6 +150,17 @@ def profile_home(root: Path, name: str) -> Path:
     return root if name == DEFAULT_PROFILE else root / "profiles" / name
 
 
+def _has_profile(root: Path, name: str) -> bool:
+    """Whether a root has a profile; one that cannot be looked up counts, for opening its store says
+    why."""
+    try:
+        return stat.S_ISDIR(os.stat(profile_home(root, name)).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
 def profiles(root: Path) -> list[Location]:
     """List the stores of a root and of its profiles, whether or not the files exist."""
     try:
@@ -189,7 +201,7 @@ def locate(
     elif profile is None and home is None and base.parent.name != "profiles":
         root, profile = _sticky_profile(root)
     chosen = profile or DEFAULT_PROFILE
-    is_known = chosen == DEFAULT_PROFILE or profile_home(root, chosen).is_dir()
+    is_known = chosen == DEFAULT_PROFILE or _has_profile(root, chosen)
     if not _PROFILE_NAME.fullmatch(chosen) or not is_known:
         known = ", ".join(each.profile or "" for each in profiles(root))
         raise NotFoundError(
@@ -208,7 +220,7 @@ def _sticky_profile(root: Path) -> tuple[Path, str]:
     """
     sticky_root = root if is_root(root) else default_root()
     sticky = active_profile(sticky_root) or DEFAULT_PROFILE
-    if sticky == DEFAULT_PROFILE or not profile_home(sticky_root, sticky).is_dir():
+    if sticky == DEFAULT_PROFILE or not _has_profile(sticky_root, sticky):
         return root, DEFAULT_PROFILE
     return sticky_root, sticky
 

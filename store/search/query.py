@@ -127,13 +127,18 @@ def _strip_grouping(word: str) -> str:
     return word
 
 
-def _filter(token: re.Match[str], negated: bool) -> Filter | None:
+def _filter(token: re.Match[str], negated: bool = False) -> Filter | None:
     key = token["key"] or token["number"]
     if key is None:
         return None
     value = token["word"] if token["quoted"] is None else token["quoted"]
     is_negated = negated or bool(token["negated"])
     return Filter(key.lower(), token["op"] or ":", value, is_negated, *token.span())
+
+
+def _excludes_filter(tokens: Sequence[re.Match[str]]) -> bool:
+    """Whether tokens begin with a NOT before a filter."""
+    return len(tokens) > 1 and tokens[0][0] == "NOT" and _filter(tokens[1]) is not None
 
 
 def _term(token: re.Match[str]) -> Term | None:
@@ -156,23 +161,34 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
         The query. A filter with an invalid value is left out, with a problem that says why.
     """
     moment = time.time() if now is None else now
+    problems = []
+    if len(text) > MOST:
+        reason = _("longer than {most:,} characters: the rest is ignored", most=MOST)
+        problems.append(QueryProblem(MOST, len(text), reason))
     # Lone surrogates cannot be bound to a statement, a NUL ends a MATCH expression.
     text = text[:MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
     tokens = [token for token in _TOKEN.finditer(text) if token[0]]
     unpaired = [token.start("unpaired") for token in tokens if token["unpaired"]]
     ignored = _("an unpaired quotation mark: ignored")
-    problems = [QueryProblem(start, start + 1, ignored) for start in unpaired]
+    problems += [QueryProblem(start, start + 1, ignored) for start in unpaired]
     # One operator at each end is dropped, in any case, as Hermes does: "hello AND", "not hello". A
-    # lower-case one that is the only token is a word.
+    # lower-case one that is the only token is a word. A clean-up drops none, and a NOT before a
+    # filter stays: without it the opposite would be chosen.
     for end in (0, -1):
-        if tokens and _is_operator(tokens[end], any_case=len(tokens) > 1):
+        is_dropped = tokens and _is_operator(tokens[end], any_case=len(tokens) > 1)
+        if is_dropped and not for_cleanup and not _excludes_filter(tokens[end:]):
             del tokens[end]
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
     negate = False
-    for token in tokens:
+    for place, token in enumerate(tokens):
         if _is_operator(token):
+            if token[0] == "OR" and any(map(_filter, tokens[max(place - 1, 0) : place + 2])):
+                reason = _(
+                    "OR joins words only: filters of one key are alternatives, others must all hold"
+                )
+                problems.append(QueryProblem(*token.span(), reason))
             if token[0] == "OR" and groups[-1]:
                 groups.append([])
             negate = token[0] == "NOT"

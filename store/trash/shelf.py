@@ -39,6 +39,8 @@ MARKS = ".json"
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _UNFINISHED_AGE = 86_400.0
 _LARGEST_MARKS = 64 * 1024 * 1024
+_CANDIDATES = 10
+"""Names that the error for an ambiguous one lists, the newest first."""
 
 
 class Bundle(NamedTuple):
@@ -237,16 +239,17 @@ def find(trash: Path, name: str) -> Path:
         TrashError: It is of a version whose bundles are not read any more.
     """
     paths = _paths(trash)
-    matching = [each for each in paths if name and each.startswith(name)]
-    if len(matching) != 1:
-        sentence = (
-            _("Several deletions begin with “{name}”.")
-            if matching
-            else _("There is no deletion “{name}” in {trash}.")
-        )
+    matching = sorted((each for each in paths if name and each.startswith(name)), reverse=True)
+    if not matching:
         raise BundleNotFoundError(
-            sentence.format(name=name, trash=trash),
+            _("There is no deletion “{name}” in {trash}.", name=name, trash=trash),
             remedy=_("`hermes-browse trash list` shows their names."),
+        )
+    if len(matching) > 1:
+        named = ", ".join(matching[:_CANDIDATES]) + (", …" if len(matching) > _CANDIDATES else "")
+        raise BundleNotFoundError(
+            _("Several deletions begin with “{name}”.", name=name),
+            remedy=_("Give more of the name. Candidates: {names}", names=named),
         )
     path = paths[matching[0]]
     if path.suffix != SUFFIX:

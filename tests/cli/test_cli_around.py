@@ -1,10 +1,14 @@
 """`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
 meant."""
 
+import sys
+
 import homes
 import pytest
 from commandline import ask, call, path_with, stub_hermes
 from contract import holds
+
+from hermes_browse.tui.settings.start import read_start
 
 
 @pytest.fixture
@@ -37,6 +41,20 @@ def test_looking_leaves_no_trace(root):
         name: content for name, content in files().items() if not name.endswith(("-shm", "-wal"))
     }
     assert after == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders as named by XDG")
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "XDG_STATE_HOME"])
+def test_a_folder_of_our_own_that_may_not_be_entered(root, tmp_path, monkeypatch, variable):
+    """As one that root has made. The browser starts, and what is wrong can be asked for."""
+    folder = tmp_path / ("x" * 300)  # root may enter every folder but this
+    monkeypatch.setenv(variable, str(folder))
+    for command in ("doctor", "config path", "config show", "list"):
+        assert call("--home", str(root), *command.split()).code == 0, command
+    start = read_start()
+    if variable == "XDG_CONFIG_HOME":
+        assert start.configuration is not None
+        assert "cannot be read" in start.configuration.troubles[0].text
 
 
 def test_doctor_of_a_sound_store(root, tmp_path, monkeypatch):

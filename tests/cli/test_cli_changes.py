@@ -1,7 +1,7 @@
 """`changes`, `blame` and `run` on the command line."""
 
 import pytest
-from commandline import ask, spawn
+from commandline import ask, call, spawn
 from contract import holds
 from plays import git, play, repository, store_of, write_files
 
@@ -26,6 +26,7 @@ def test_git_applies_what_is_printed_and_what_is_written(store, tmp_path, disk):
     assert printed.code == 0
     file = tmp_path / "all.diff"
     assert spawn(*store, "changes", "second", "--diff", "--output", str(file)).code == 0
+    assert spawn(*store, "changes", "second", "--diff", "--output", "-") == printed
     folder = repository(tmp_path / "git", recorded["before"])
     git(folder, "apply", "--whitespace=nowarn", str(file))
     for path in ("README.md", "crlf.txt", "to_end.txt", "src/moved.py", "docs/new.md"):
@@ -38,6 +39,14 @@ def test_the_total_of_the_sample():
     document = ask("--demo run", "Fix auth bug")
     below = sum(each["cost_usd"] or 0 for each in document["subagents"])
     assert document["tree_cost_usd"] == pytest.approx(document["cost_usd"] + below)
+
+
+@pytest.mark.parametrize("line", [":0", ":999", ":" + "9" * 5000])
+def test_a_line_that_is_not_there(store, disk, line):
+    """Line 0 is not all lines."""
+    assert call("", *store, "blame", f"{disk / 'hand.txt'}{line}").code == 4
+    number = line[1:] if len(line) < 9 else "1000"
+    assert call("", *store, "blame", str(disk / "hand.txt"), "--line", number).code == 4
 
 
 def test_looking_changes_no_file(store, disk):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commandline import Ended, call, copy_store
 from effort import slow_but
-from platforms import python
+from platforms import posix_only, python
 from trashing import run
 
 _KILLED = """
@@ -120,6 +120,13 @@ def test_resume_of_a_loose_file_is_refused(root, name):
         refused(call("--db", str(loose), "resume", "--last", *how), 5, str(loose))
     refused(call("--db", str(loose), "profiles"), 5, "--home")
     assert call("--db", str(loose), "list").code == 0
+
+
+@posix_only
+def test_a_file_that_is_named_as_a_root(root):
+    """3: its permissions are in order, the option is not."""
+    ended = call("list --home", str(root / "state.db"))
+    refused(ended, 3, "Not a directory. Name a Hermes root with --home, a file with --db.")
 
 
 def test_odd_names_are_not_found(root):

@@ -109,6 +109,9 @@ def test_the_name_tells_the_format_and_a_folder_is_entered(root):
     Path("folder").mkdir()
     assert call("export", CHAIN, "--output", "folder").code == 0
     assert os.listdir("folder") == ["Fix auth bug #3.md"]
+    # A query may choose one conversation or several: a slash means a folder either way.
+    assert call("export", CHAIN, "--output", "new/").code == 0
+    assert os.listdir("new") == ["Fix auth bug #3.md"]
 
 
 def test_standard_output(root):

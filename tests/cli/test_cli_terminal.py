@@ -43,3 +43,9 @@ def test_styles(line, style):
     assert re.search(style, painted(100, line))
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]", painted(100, line, NO_COLOR="1"))
     assert "\x1b" not in painted(100, line, TERM="dumb")
+
+
+def test_a_width_that_is_none():
+    """COLUMNS=0 means that of the terminal, as in other programs."""
+    for line in ("list --view all", "show c2b7a5f0"):
+        assert painted(100, line, COLUMNS="0") == painted(100, line)

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 6 some
-            host did not answer, 130 interrupted.
+            host or profile did not answer, 130 interrupted.
     """
     arguments = [*(sys.argv[1:] if argv is None else argv)]
     try:

@@ -40,7 +40,12 @@ class ChangesCommand(Subcommand):
         ID,
         Flag("--diff", "one diff of all edits, as `git apply` takes it"),
         Valued("--file", "with --diff: of this file alone", "PATH"),
-        Valued("--output", "with --diff: write it to a new file", "PATH", type=name_arg),
+        Valued(
+            "--output",
+            "with --diff: write it to a new file; - is standard output",
+            "PATH",
+            type=name_arg,
+        ),
     )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -94,7 +99,7 @@ def _diff_text(changes: Changes, only: str | None) -> str:
 
 def _give(text: str, output: str | None) -> None:
     """Print a diff, or write it to a new file; only a terminal gets it made printable."""
-    if output is not None:
+    if output is not None and output != "-":
         path = Path(output)
         try:
             write_whole(path, [text.encode("utf-8")], replace=False)
@@ -146,7 +151,7 @@ class BlameCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         path, line = _file_and_line(context.arguments.file)
-        wanted = context.arguments.line or line
+        wanted = line if context.arguments.line is None else context.arguments.line
         text = _text_of(path)
         blame = read_blame(context.store.reader, path, text, context.now)
         context.store.close()
@@ -163,7 +168,7 @@ class BlameCommand(Subcommand):
 
 def _file_and_line(given: str) -> tuple[str, int | None]:
     """Split `FILE:LINE`, unless there is a file of that name."""
-    match = re.fullmatch(r"(.+):(\d+)", given)
+    match = re.fullmatch(r"(.+):(\d{1,18})", given)
     if match and not os.path.lexists(given):
         return os.path.abspath(match[1]), int(match[2])
     return os.path.abspath(given), None

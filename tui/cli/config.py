@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,7 +48,7 @@ class ConfigCommand(Subcommand):
         if arguments.what == "show":
             _show(as_json=arguments.json)
             return 0
-        document: Json = {"path": str(path), "exists": path.exists()}
+        document: Json = {"path": str(path), "exists": os.path.exists(path)}
         text = str(path)
         if arguments.what == "init":
             _write_sample(path)

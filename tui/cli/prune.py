@@ -39,11 +39,11 @@ _SHOWN = 50
 
 def _value_arg(given: str) -> str:
     """Accept what can stand as the value of a filter. What it means is said by the parser of the
-    query."""
+    query, which would take quotation marks at the start off, so that more is chosen."""
     value = text_arg(name_arg(given))
-    if '"' in value and any(map(str.isspace, value)):
+    if value.startswith('"') or ('"' in value and any(map(str.isspace, value))):
         raise argparse.ArgumentTypeError(
-            _("has both spaces and quotation marks: part of it will do")
+            _("begins with a quotation mark, or has spaces and quotation marks: part of it will do")
         )
     return value
 

@@ -121,8 +121,9 @@ _READ_OLD = ("list", "search", "show", "export", "stats")
 """What `--old` goes with."""
 _EXIT_CODES = N_("""\
 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
-            5 refused: unsafe, protected or not confirmed · 6 some host did not answer · 130 interrupted""")
-"""The second line is indented to align with the first, which follows "exit codes: " in the help."""
+            5 refused: unsafe, protected or not confirmed · 6 some host or profile did not answer
+            130 interrupted""")
+"""Further lines are indented to align with the first, which follows "exit codes: " in the help."""
 _IDS = N_("""\
 ID is a full session id, a unique prefix, or a title; any part stands for its conversation.
 Ids may begin with a dash: `--` ends the options.

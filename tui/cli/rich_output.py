@@ -6,6 +6,7 @@ Callers pass printable text; it is wrapped in `Text`, never parsed as markup.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -37,7 +38,10 @@ _STYLES = {
 
 
 def _console() -> Console:
-    return Console(highlight=False, markup=False, emoji=False)
+    console = Console(highlight=False, markup=False, emoji=False)
+    # With COLUMNS=0, Rich would print nothing.
+    console.width = console.width or shutil.get_terminal_size().columns
+    return console
 
 
 def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> None:

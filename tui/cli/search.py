@@ -189,7 +189,9 @@ def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) ->
 def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
     """Return what was not searched as it was meant, and what was not searched at all."""
     notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
-    if not query.text.strip():
+    # A source or a role as an option is enough to look for.
+    engines = {page.answer.engine for _place, page in answers.answers}
+    if query.is_empty and not notes and engines <= {"none"}:
         notes.append(_("The query is empty: nothing was looked for."))
     for place, page in answers.answers:
         names = _place_names(answers, place)

@@ -156,7 +156,7 @@ def _merged(
         count, there_are = len(hosts), sum(error is None for _at, error in hosts)
         words = _("{answered} of {count} hosts answered", answered=there_are, count=count)
         summary.append(words)
-    code = SOME_SILENT if silent and arguments.all_hosts else 0
+    code = SOME_SILENT if silent else 0
     return Answers(answers, facts, " · ".join(summary), not silent, code, None)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.hosts.link import Links
 
 SOME_SILENT = 6
-"""The exit code when some host did not answer."""
+"""The exit code when some host or profile did not answer."""
 UNUSED = (StoreMissingError, StoreEmptyError)
 """Errors of a store that Hermes has not used yet."""
 

@@ -7,6 +7,7 @@ If that file is damaged, nothing is remembered.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -163,9 +164,8 @@ class Start(NamedTuple):
 
 def read_start() -> Start:
     """Read the configuration and the memory."""
-    memory, is_first = read_memory(memory_path()), not memory_path().exists()
-    path = config_path()
-    if not path.exists():
+    memory, is_first = read_memory(memory_path()), not os.path.exists(memory_path())
+    configuration = read_config(config_path())
+    if not configuration.exists:
         return Start(memory=memory, is_first=is_first)
-    configuration = read_config(path)
     return Start(configuration.options, memory, configuration, is_first)

@@ -278,7 +278,7 @@ def _facts_here(checkup: Checkup) -> Iterator[tuple[str, str]]:
     yield _("new windows"), tool.format(tool=windows) if windows else _("not from this terminal")
     path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
     yield _("configuration"), path.format(path=configuration.path)
-    path = "{path}" if log.exists() else _("{path} (nothing went wrong yet)")
+    path = "{path}" if os.path.exists(log) else _("{path} (nothing went wrong yet)")
     yield _("log"), path.format(path=log)
 
 

@@ -89,7 +89,7 @@ def make_redactor(
 def plan_documents(
     conversations: Sequence[Conversation], form: Format, redactor: Redactor, named: str | None
 ) -> list[Document]:
-    """Choose the files to write and their contents; make the folder for several Markdown documents.
+    """Choose the files to write and their contents; make the folder they go into.
 
     Args:
         conversations: With details, at least one.
@@ -118,6 +118,7 @@ def plan_documents(
     if path is None:
         path = Path(name)
     elif os.path.isdir(path) or str(named).endswith(os.sep):
+        make_folder(path)
         path /= name
     return [Document(path, conversations)]
 

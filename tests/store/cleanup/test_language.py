@@ -46,6 +46,9 @@ from hermes_browse.store.sessions.models import Session
         ("is:rewound", "is:rewound chooses messages"),
         ("has:image", "has:image chooses messages"),
         ('title:"open', "an unpaired quotation mark"),
+        ("OR", "OR joins words only"),
+        ("OR source:cron", "OR joins words only"),
+        ("not", "“not” is no filter"),
     ],
 )
 def test_what_is_no_filter_is_a_problem(text, words):
@@ -59,6 +62,15 @@ def test_a_line_that_would_be_cut_is_a_problem():
     """What is behind the end might have narrowed it."""
     (problem,) = parse_line("older:30d" + " " * 2048 + "source:cron", NOW).problems
     assert "longer than 2,048" in problem.text
+
+
+def test_what_is_excluded_is_not_chosen():
+    """Wherever the NOT stands; the opposite would be deleted."""
+    for text in ("NOT source:cron", "older:90d NOT source:cron", "NOT source:cron older:90d"):
+        query = parse_line(text, NOW)
+        assert not query.problems
+        assert [each.key for each in query.filters if each.negated] == ["source"]
+    assert "“not”" in parse_line("not source:cron", NOW).problems[0].text
 
 
 def test_a_search_refuses_what_only_a_clean_up_knows():

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from platforms import posix_only
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location, active_profile, locate, locate_file, profiles
@@ -98,6 +99,13 @@ def test_unknown_profiles_are_named(native, name):
     with pytest.raises(NotFoundError) as caught:
         locate(profile=name)
     assert "default, coder, work" in caught.value.remedy
+
+
+@posix_only
+def test_a_profile_that_cannot_be_looked_up(tmp_path):
+    """It is not said to be missing: opening its store says what is wrong."""
+    home = tmp_path / ("x" * 300)  # for root, who may look everywhere, too
+    assert locate(home=str(home), profile="coder").path == home / "profiles/coder/state.db"
 
 
 def test_all_profiles(native, tmp_path):

@@ -111,7 +111,8 @@ def test_a_lone_quote_keeps_what_it_was_part_of():
     [
         ("source:cli", ("source", ":", "cli", False)),
         ("-ROLE:user", ("role", ":", "user", True)),
-        ("NOT role:user", ("role", ":", "user", False)),
+        ("NOT role:user", ("role", ":", "user", True)),
+        ("NOT source:cron AND", ("source", ":", "cron", True)),
         ('title:"two words"', ("title", ":", "two words", False)),
         ("cost>0.5", ("cost", ">", "0.5", False)),
         ("msgs>=20k", ("msgs", ">=", "20k", False)),
@@ -142,6 +143,23 @@ def test_a_bad_value_is_a_problem_and_left_out(text):
     assert query.filters == ()
     assert said(f"docker {text}") == "docker"
     assert [(problem.start, problem.end) for problem in query.problems] == [(7, 7 + len(text))]
+
+
+@pytest.mark.parametrize(
+    "text", ["source:cli OR cost>1", "docker OR role:user", "is:live OR docker"]
+)
+def test_or_beside_a_filter_is_a_problem(text):
+    """Filters of different keys must all hold, whatever stands between them."""
+    (problem,) = parse(text, now=NOW).problems
+    assert text[problem.start : problem.end] == "OR" and "must all hold" in problem.text
+    assert not parse("docker OR podman source:cli", now=NOW).problems
+
+
+def test_a_query_that_is_cut_is_a_problem():
+    """What is behind the end is not looked for, and the last word may be half of one."""
+    (problem,) = parse("docker " * 400).problems
+    assert (problem.start, problem.end) == (2048, 2800)
+    assert "the rest is ignored" in problem.text
 
 
 _CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'

@@ -70,7 +70,10 @@ def test_a_bundle_is_found_by_its_beginning(trash):
         shelf.find(trash, older.name[:15]) == older.path
         and shelf.find(trash, newer.name) == newer.path
     )
-    for name in ("2026", "", "..", "../trash", ".", newer.name + "x", "*"):
+    with pytest.raises(BundleNotFoundError) as ambiguous:
+        shelf.find(trash, "2026")
+    assert f"Candidates: {newer.name}, {older.name}" in ambiguous.value.remedy
+    for name in ("", "..", "../trash", ".", newer.name + "x", "*"):
         with pytest.raises(BundleNotFoundError):
             shelf.find(trash, name)
 
