@@ -15,7 +15,6 @@ from .keyed import KeyScreen
 from .list.about import about
 from .list.conversation_list import ConversationList
 from .list.rows import JobRow, MoreRow, SuggestionRow
-from .transcript.ask_line import AskInput
 from .transcript.view import TranscriptView
 
 
@@ -168,18 +167,14 @@ class PaneMessages(KeyScreen):
     def transcript_resized(self) -> None:
         self.loader.fit_titles()
 
-    @on(Input.Changed, "#ask-box")
+    @on(Input.Changed, "#find-box")
     def find_edited(self, event: Input.Changed) -> None:
         self.finding.edited(event.value)
 
-    @on(Input.Submitted, "#ask-box")
-    def find_submitted(self, event: Input.Submitted) -> None:
-        self.finding.submitted(event.value)
+    @on(Input.Submitted, "#find-box")
+    def find_submitted(self) -> None:
+        self.finding.submitted()
 
-    @on(AskInput.Stepped)
-    def find_stepped(self, event: AskInput.Stepped) -> None:
-        self.finding.step(event.by)
-
-    @on(AskInput.Left)
-    def find_left(self) -> None:
-        self.finding.left()
+    @on(Input.Submitted, "#go-to-box")
+    def number_submitted(self, event: Input.Submitted) -> None:
+        self.finding.go_to(event.value)

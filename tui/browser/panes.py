@@ -35,8 +35,7 @@ from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
 from .list.rows import is_live
 from .list.views import order_name, shown_line
-from .search.box import SearchBox
-from .transcript.ask_line import AskLine
+from .search.box import FindBox, GoToBox, SearchBox
 from .transcript.view import TranscriptView
 
 _SHOWN = (*NEEDED, "help")
@@ -88,8 +87,11 @@ class Panes(Context):
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
         """The transcript."""
-        self.ask_line = AskLine(id="ask")
-        """Below the transcript, when a text or a message is asked for."""
+        hint = _("exact text; n and N go to the next and previous")
+        self.find_box = FindBox(placeholder=hint, id="find-box", compact=True)
+        """Below the transcript, when a text is asked for."""
+        self.go_to_box = GoToBox(id="go-to-box", compact=True)
+        """Below the transcript, when a message is asked for."""
         self.lineage = LineageTree(id="lineage")
         """The lineage tree."""
         self.rows.marks = self.marks
@@ -107,7 +109,11 @@ class Panes(Context):
                 yield TextLine(id="title")
                 yield TextLine(id="facts")
                 yield self.transcript
-                yield self.ask_line
+                with Horizontal(id="ask"):
+                    yield TextLine(id="ask-label")
+                    yield self.find_box
+                    yield self.go_to_box
+                    yield TextLine(id="ask-answer")
                 yield TextLine(id="lineage-title")
                 yield self.lineage
         if self.host.is_hint_wanted:

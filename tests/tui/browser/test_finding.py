@@ -17,7 +17,6 @@ from hermes_browse.store.errors import ValueTooLongError
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.tui.browser.transcript import finding
-from hermes_browse.tui.browser.transcript.ask_line import AskInput
 from hermes_browse.tui.browser.transcript.finding import FindResults, contains, needle, scan
 
 COUNT = 600
@@ -296,7 +295,7 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path):
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")
         assert "not part of this conversation" in " ".join(browser.status.split())
-        box = browser.screen.query_one(AskInput)
+        box = browser.screen.go_to_box
         assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 

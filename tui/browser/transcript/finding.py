@@ -24,8 +24,8 @@ from hermes_browse.store.wording import _, ngettext
 
 from ...text.formats import counted
 from ...text.styled import line_text
+from ...widgets.lines import TextBox
 from ..panes import Panes
-from .ask_line import AskInput
 from .block_layout import MARKDOWN_LIMIT
 from .entries import TranscriptModel
 from .loader import read_messages, read_missing
@@ -135,57 +135,75 @@ class Finding:
     def __init__(self, main: Panes) -> None:
         self._main, self._transcript = main, main.transcript
         self._findings: FindResults | None = None
-        self._asks_for_id = False
         self._origin: Bookmark | None = None
-        """Where the input was opened."""
+        """Where the box was opened."""
         self._awaits_first = False
         """The transcript has not gone to the first find yet."""
-        self._text = ""
         self._is_quiet = False
         """What is found now was not asked for by a key, and is not told."""
+        self._boxes = main.find_box, main.go_to_box
+        self._line = main.query_one("#ask")
+        """The line of these boxes."""
 
-    # The input
+    # The boxes
 
-    def open(self, what: str = "text") -> None:
-        """Ask for a text, or for the `id` of a message: within the key, so that what is typed behind
-        it goes into the input."""
-        model, line = self._transcript.model, self._main.ask_line
+    def open(self) -> None:
+        """Ask for a text."""
+        box = self._main.find_box
+        if self._ask(box, _("find")) is not None:
+            self.edited(box.value)
+
+    def open_go_to(self) -> None:
+        """Ask for the number or the id of a message."""
+        box = self._main.go_to_box
+        model = self._ask(box, _("go to message"))
+        if model is not None:
+            box.value = ""
+            box.placeholder = _("{first} to {last}", first=1, last=len(model.outline.rows))
+
+    def _ask(self, box: TextBox, label: str) -> TranscriptModel | None:
+        """Show and focus a box, within the key, so that what is typed behind it goes into the box.
+
+        Returns:
+            The conversation that is asked about; None if there is none.
+        """
+        main, model = self._main, self._transcript.model
         if model is None:
-            self._main.say(_("no conversation here"))
-            return
-        self._asks_for_id = what == "id"
+            main.say(_("no conversation here"))
+            return None
         self._origin = self._transcript.remember()
-        if self._asks_for_id:
-            hint = _("{first} to {last}", first=1, last=len(model.outline.rows))
-            line.ask(_("go to message"), hint=hint, has_steps=False)
-        else:
-            line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
-            self.edited(self._text)
+        self._line.display = True
+        for each in self._boxes:
+            each.display = each is box
+        main.line("ask-label").update(label, layout=True)
+        self._answer("")
+        main.set_focus(box)
+        return model
+
+    def _answer(self, text: str) -> None:
+        self._main.line("ask-answer").update(text, layout=True)
 
     def hide(self) -> None:
-        self._main.ask_line.display = False
-        if isinstance(self._main.focused, AskInput):
+        self._line.display = False
+        if self._main.focused in self._boxes:
             self._main.set_focus(self._transcript)
 
-    def submitted(self, text: str) -> None:
-        """Enter: stay at the find, or go to the id."""
-        if self._asks_for_id:
-            self._go_to_id(text)
-        else:
-            self.hide()
-            self._tell()
+    def submitted(self) -> None:
+        """Enter: stay at the find."""
+        self.hide()
+        self._tell()
 
     def left(self) -> None:
-        """Escape: go back to where the input was opened."""
-        self.hide()
-        if not self._asks_for_id:
+        """Escape: go back to where the box was opened."""
+        if self._main.find_box.has_focus:
             self.close()
+        self.hide()
         if self._origin is not None:
             self._transcript.go_back_to(self._origin)
 
-    def _go_to_id(self, text: str) -> None:
+    def go_to(self, text: str) -> None:
         """Go to a message by its number here, else by its id; what cannot be gone to stays in the
-        input."""
+        box."""
         typed = text.strip().lstrip("#")
         model = self._transcript.model
         if not typed or model is None:
@@ -210,9 +228,6 @@ class Finding:
 
     def edited(self, text: str) -> None:
         """Find another text; called for each key."""
-        if self._asks_for_id:
-            return
-        self._text = text
         matcher, model, origin = needle(text), self._transcript.model, self._origin
         if matcher is None or model is None:
             self.close()
@@ -300,11 +315,11 @@ class Finding:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
-        if self._main.ask_line.display:
-            self._main.ask_line.answer(count)
+        if self._line.display:
+            self._answer(count)
         else:
             words = _("“{text}”: {found} · n N step · Esc ends")
-            self._main.say(words.format(text=self._text, found=count))
+            self._main.say(words.format(text=findings.matcher.text, found=count))
 
     def end(self) -> None:
         self.close()

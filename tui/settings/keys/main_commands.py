@@ -228,7 +228,7 @@ TRANSCRIPT = at(
         "go-to",
         "number_sign",
         "go to",
-        "finding.open('id')",
+        "finding.open_go_to",
         "To a message by its number",
         priority=True,
     ),
@@ -320,13 +320,16 @@ SEARCH_BOX = at(
     Command("", "tab", "complete", "accept"),
 )
 QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
-ASK = at(
-    "ask",
-    Shown("", "enter,ctrl+j", "done", "submit", printed="Enter"),
-    Shown("", "down", "next", "step(1)"),
-    Shown("", "up", "previous", "step(-1)"),
-    Shown("", "escape", "back", "leave"),
+_DONE = Shown("", "enter,ctrl+j", "done", "submit", printed="Enter")
+_UNDONE = ShownDoes("", "escape", "back", "finding.left")
+FIND_BOX = at(
+    "find",
+    _DONE,
+    ShownDoes("", "down", "next", "finding.step(1)"),
+    ShownDoes("", "up", "previous", "finding.step(-1)"),
+    _UNDONE,
 )
+GO_TO_BOX = at("go-to", _DONE, _UNDONE)
 
 PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
