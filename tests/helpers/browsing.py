@@ -31,7 +31,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.browser.lineage.tree import TreeRow
+from hermes_browse.tui.browser.lineage import TreeRow
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen

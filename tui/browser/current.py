@@ -12,7 +12,7 @@ from ..widgets.keys import KeyLine
 from ..widgets.list_rows import ListRow
 from . import header
 from .context import ShownPlace
-from .lineage.tree import TreeRow
+from .lineage import TreeRow
 from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of

@@ -24,7 +24,7 @@ from ..widgets.bindings import BoundKeys, key_names, meaningless
 from ..work.application import Application
 from .by_name import load
 from .current import CurrentPanes
-from .lineage.loader import FamilyLoader
+from .lineage import FamilyLoader
 from .list.listing import Listing
 from .transcript.loader import TranscriptLoader
 

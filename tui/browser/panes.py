@@ -30,7 +30,7 @@ from ..work.application import Application
 from . import header
 from .by_name import load
 from .context import Context, Result
-from .lineage.tree import LineageTree
+from .lineage import LineageTree
 from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
 from .list.rows import is_live

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.content import Content
@@ -20,7 +20,7 @@ from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
 from .entries import TranscriptModel
-from .page import lay_out
+from .page import Layouts, lay_out
 
 if TYPE_CHECKING:
     from ...work.store_screen import StoreScreen
@@ -31,12 +31,6 @@ _NAMES = {
     Reading.LIVE: N_("what the model still sees"),
     Reading.EVERYTHING: N_("everything: rewound, hidden and repeated messages too"),
 }
-REST = 0.025
-"""Seconds without a move of the cursor before the conversation is read: more than a frame, too
-short to notice."""
-PATIENCE = 0.15
-"""Seconds for which the previous conversation stays on screen while the next is read; then the page
-is cleared."""
 WINDOW = 60
 """Messages read before and after the first place."""
 
@@ -96,6 +90,8 @@ class Opening(NamedTuple):
     conversation: Conversation
     message_id: int | None = None
     segment: str | None = None
+    is_recap: bool = False
+    """Hermes' recap of it instead."""
 
     def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
         """Read the conversation and the messages that will be on screen first; return also the
@@ -103,6 +99,8 @@ class Opening(NamedTuple):
         conversation, begin = self.conversation, self.message_id
         if conversation.rows is None:
             conversation = store.with_details([conversation])[0]
+        if self.is_recap:
+            return _recap_model(store, conversation), None
         model = read_model(store, conversation, reading)
         if begin is not None and model.entry_of(begin) is None:
             begin = model.next_shown(begin)
@@ -142,7 +140,7 @@ class TranscriptLoader:
         self._titled: Conversation | None = None
         """The conversation in title and facts."""
         self.is_recap = False
-        """Whether the transcript shows Hermes' recap instead of the conversation."""
+        """Whether the transcript shows the recap instead of the conversation."""
         self._opening: Opening | None = None
         """What is about to be shown."""
         self._is_unread = False
@@ -169,14 +167,13 @@ class TranscriptLoader:
             if not transcript.go_to_segment(place.segment):
                 main.say_of_page(_("this session has no messages"))
             return
-        self._leave()
-        self.is_recap = False
         # Hits of a conversation on screen need no reading.
         begin = place.message_id if is_on_screen else None
         if begin is not None and transcript.show_find(begin, matchers=main.matchers):
+            self._leave()
             self._renew()
-            return
-        self._open(Opening(conversation, place.message_id, place.segment))
+        else:
+            self._open(Opening(conversation, place.message_id, place.segment))
 
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
@@ -195,35 +192,39 @@ class TranscriptLoader:
         self._show_titles(conversation)
 
     def _open(self, opening: Opening) -> None:
+        self._leave()
         detailed, is_fresh = self._main.details.complete(opening.conversation)
         if not is_fresh:
             detailed = detailed._replace(rows=None)  # counted again with the opening
-        self._opening, self._is_unread = opening._replace(conversation=detailed), False
+        self._opening = opening._replace(conversation=detailed)
+        self.is_recap = opening.is_recap
         self._main.start("transcript", self._read, self._opening)
 
     async def _read(self, opening: Opening) -> None:
-        """Read and show a conversation if the cursor stays on it: its row is painted first."""
-        await asyncio.sleep(REST)
-        main, conversation, page = self._main, opening.conversation, self._main.transcript.page
-        reading = main.mode
-        late = asyncio.get_running_loop().call_later(PATIENCE, self._clear, conversation)
-        try:
-            model, begin = await main.read(lambda store: opening.read(store, reading))
+        main, page, reading = self._main, self._main.transcript.page, self._main.mode
+
+        def read(store: OpenStore) -> tuple[TranscriptModel, int | None, Layouts]:
+            model, begin = opening.read(store, reading)
+            # A hit is located among the lines of its message.
             hit = model.shown(model.entry_of(begin), page.width, page.look)
-            if hit is not None:  # it is located among the lines of its message
-                page.add(await main.call(lambda: lay_out([hit])))
+            return model, begin, lay_out([hit] if hit is not None else ())
+
+        try:
+            clear = partial(self._clear, opening.conversation)
+            model, begin, layouts = await main.read_at_rest(read, clear)
         except BrowseError as error:
             self._is_unread = isinstance(error, StoreBusyError)
             self._opening = opening if self._is_unread else None
-            self._clear(conversation)
             raise
-        finally:
-            late.cancel()
         self._opening = None
+        page.add(layouts)
         self._say_what_is_left_out(begin, opening.message_id)
-        self._show(model, message_id=begin, matchers=main.matchers, segment=opening.segment)
+        matchers = main.matchers if not opening.is_recap else ()
+        self._show(model, message_id=begin, matchers=matchers, segment=opening.segment)
         main.details.add([model.conversation])
         self._show_titles(model.conversation)
+        if opening.is_recap:
+            main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
 
     def _say_what_is_left_out(self, begin: int | None, message_id: int | None) -> None:
         """Tell the user if the reading leaves out the message that was asked for."""
@@ -264,7 +265,7 @@ class TranscriptLoader:
         elif _segment_ids(model.conversation) == _segment_ids(current):
             self._show_titles(current)
         elif model.conversation.root_id == current.root_id:
-            self._open(Opening(current))
+            self._open(Opening(current, is_recap=self.is_recap))
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""
@@ -307,35 +308,13 @@ class TranscriptLoader:
             message_id = transcript.current_id if not transcript.page.at_end else None
             if self._left_out is not None and message_id == self._left_out[0]:
                 message_id = self._left_out[1]
-            self._again(conversation, message_id)
+            self._open(Opening(conversation, message_id))
         main.say_of_page(_(_NAMES[main.mode]))
-
-    def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
-        self._leave()
-        self.is_recap = False
-        self._open(Opening(conversation, message_id))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
-        conversation = self._main.current
-        if conversation is None:
-            return
-        if self.is_recap:
-            self._again(conversation)
-        else:
-            self._leave()
-            self._main.start("transcript", self._show_recap, conversation)
-
-    async def _show_recap(self, conversation: Conversation) -> None:
-        try:
-            model = await self._main.read(lambda store: _recap_model(store, conversation))
-        except BrowseError:
-            self._clear(conversation)
-            raise
-        self.is_recap = True
-        self._show(model)
-        self._show_titles(conversation)
-        self._main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
+        if self._main.current is not None:
+            self._open(Opening(self._main.current, is_recap=not self.is_recap))
 
 
 def _segment_ids(conversation: Conversation) -> list[str]:

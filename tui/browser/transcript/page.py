@@ -6,7 +6,7 @@ elsewhere does not move the page. Heights of entries are estimates until these a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +31,7 @@ _RULE, _OTHER = 2, 4
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
+Layouts = dict[Shown, MessageLayout]
 
 
 def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
@@ -97,9 +98,9 @@ class Page:
         """Everything else is dimmed; None for no dimming."""
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
-        self.deferred: dict[Shown, MessageLayout] = {}
+        self.deferred: Layouts = {}
         """Long messages to be laid out on another thread, and what is shown of each until then."""
-        self._layouts: dict[Shown, MessageLayout] = {}
+        self._layouts: Layouts = {}
         self._lit: dict[tuple[Shown, int | None], MessageLayout] = {}
         """With matches highlighted, by message and current match line."""
         self._frame: list[tuple[int, Line]] | None = None
@@ -144,7 +145,7 @@ class Page:
         if is_other_width:
             self._keep_line()
 
-    def take(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+    def take(self, layouts: Layouts) -> None:
         """Show messages that have been laid out elsewhere."""
         self.add(layouts)
         self._keep_line()
@@ -213,7 +214,7 @@ class Page:
         _limit(self._lit)
         return layout
 
-    def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+    def add(self, layouts: Layouts) -> None:
         """Cache layouts made elsewhere."""
         self._layouts.update(layouts)
         for shown in layouts:
@@ -336,7 +337,7 @@ def _limit(cache: dict[Any, Any]) -> None:
         del cache[next(iter(cache))]
 
 
-def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> dict[Shown, MessageLayout]:
+def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> Layouts:
     """Lay out messages, on any thread, or the beginning of each without formatting."""
     from . import block_layout  # start: Markdown and tables, a tenth of all imports
 
