@@ -83,7 +83,8 @@ def lines_of(
     """The lines of a message, in a conversation or alone."""
     model = model if model is not None else model_of(1)
     model.add([message])
-    shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
+    opened = {message.id} if is_open else ()
+    shown = model.shown(model.entry_of(message.id), width, look, opened)
     assert shown is not None
     return list(map(line_text, lay_out(shown).lines()))
 

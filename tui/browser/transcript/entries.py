@@ -3,7 +3,7 @@ messages read so far."""
 
 from __future__ import annotations
 
-from collections.abc import KeysView, Sequence
+from collections.abc import Container, Iterator, KeysView, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -125,33 +125,31 @@ def _left_out(counts: tuple[int, int]) -> Entry:
     return Entry(EntryKind.LEFT_OUT, text)
 
 
-def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
-    """Return the entries of a conversation: messages; between them days, pauses, seams, notes on
+def make_entries(conversation: Conversation, outline: Outline) -> Iterator[Entry]:
+    """Yield the entries of a conversation: messages; between them days, pauses, seams, notes on
     missing rows, and where the new ones begin."""
-    entries = []
     segment, day, last = 0, "", None
     new = conversation.first_new
     for number, row in enumerate(outline.rows, 1):
         if row.segment != segment:
             segment = row.segment
-            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment), number=segment))
+            yield Entry(EntryKind.SEAM, _seam(conversation, segment), number=segment)
         moment, key = row.timestamp, formats.day_key(row.timestamp)
         if moment is not None and key not in ("", day):
             day = key
-            entries.append(Entry(EntryKind.DAY, formats.day(moment)))
+            yield Entry(EntryKind.DAY, formats.day(moment))
         elif moment is not None and last is not None and moment - last >= GAP_SECONDS:
             pause = formats.duration(moment - last)
-            entries.append(Entry(EntryKind.GAP, _("{duration} later", duration=pause)))
+            yield Entry(EntryKind.GAP, _("{duration} later", duration=pause))
         last = moment if moment is not None else last
         if row.id in outline.gaps:
-            entries.append(_left_out(outline.gaps[row.id]))
+            yield _left_out(outline.gaps[row.id])
         if new is not None and row.id >= new:
             new = None
-            entries.append(Entry(EntryKind.NEW, _("new from here")))
-        entries.append(Entry(EntryKind.MESSAGE, row=row, number=number))
+            yield Entry(EntryKind.NEW, _("new from here"))
+        yield Entry(EntryKind.MESSAGE, row=row, number=number)
     if END in outline.gaps:
-        entries.append(_left_out(outline.gaps[END]))
-    return entries
+        yield _left_out(outline.gaps[END])
 
 
 class TranscriptModel:
@@ -159,8 +157,8 @@ class TranscriptModel:
 
     def __init__(self, conversation: Conversation, outline: Outline) -> None:
         self.conversation, self.outline = conversation, outline
-        self.entries = make_entries(conversation, outline)
-        self._messages: dict[int, ChatMessage] = {}
+        self.entries = list(make_entries(conversation, outline))
+        self._messages: dict[int | None, ChatMessage] = {}
         self._results: dict[str, ChatMessage] = {}
         self._callers: dict[str, int] = {}
         """Ids of the messages with the calls."""
@@ -182,21 +180,25 @@ class TranscriptModel:
         """Return the row of an entry; None for rules."""
         return self.entries[index].row if index is not None else None
 
+    def id_of(self, index: int | None) -> int | None:
+        row = self.row(index)
+        return row.id if row is not None else None
+
     def message(self, index: int | None) -> ChatMessage | None:
         """Return the message of an entry; None for rules and messages that have not been read."""
-        row = self.row(index)
-        return self._messages.get(row.id) if row is not None else None
+        return self._messages.get(self.id_of(index))
 
     def shown(
-        self, index: int | None, width: int, look: Look, *, is_open: bool = False
+        self, index: int | None, width: int, look: Look, opened: Container[int | None] = ()
     ) -> Shown | None:
-        """Return the message of an entry as a page shows it; None if it has not been read."""
+        """Return the message of an entry as a page shows it, given the ids of unfolded messages;
+        None if it has not been read."""
         message = self.message(index)
         if message is None:
             return None
         results = tuple(self.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
         repeats, number = self.outline.copies.get(message.id), self.number_of(message.id)
-        return Shown(message, number, results, repeats, width, look, is_open)
+        return Shown(message, number, results, repeats, width, look, message.id in opened)
 
     def result(self, call_id: str) -> ChatMessage | None:
         """Return the result of a tool call; None if there is none or it has not been read."""

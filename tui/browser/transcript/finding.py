@@ -232,8 +232,8 @@ class Finding:
         if matcher is None or model is None:
             self.close()
             return
-        is_here = origin is not None and origin.message_id in model.ids
-        first = model.number_of(origin.message_id) - 1 if origin is not None and is_here else 0
+        begin = model.entry_of(origin.message_id) if origin is not None else None
+        first = model.entries[begin].number - 1 if begin is not None else 0
         self._findings = FindResults(matcher, model.conversation.root_id, first)
         self._awaits_first, self._is_quiet = True, False
         self._main.cancel("goal")  # found with fewer letters
@@ -289,10 +289,8 @@ class Finding:
         if hit in ordered:
             following = ordered.index(hit) + by
         else:
-            entries, frame = (
-                [model.entry_of(each) or 0 for each in ordered],
-                transcript.page.frame(),
-            )
+            entries = [model.entry_of(each) or 0 for each in ordered]
+            frame = transcript.page.frame()
             below, above = bisect_left(entries, frame[0][0]), bisect_right(entries, frame[-1][0])
             following = below if by > 0 else above - 1
         self._go(model, ordered[following % len(ordered)], last=by < 0)

@@ -189,9 +189,8 @@ def table_lines(
             line: Line = []
             for part, room, is_right in zip(parts, widths, rights, strict=False):
                 space = " " * (room - line_width(part)), "text"
-                line += (
-                    [(" │ ", "rule"), space, *part] if is_right else [(" │ ", "rule"), *part, space]
-                )
+                cell = [space, *part] if is_right else [*part, space]
+                line += [(" │ ", "rule"), *cell]
             paragraphs.append(fixed(*line[1:]))
         if row is rows[0]:
             paragraphs.append(fixed(("─┼─".join("─" * each for each in widths), "rule")))

@@ -78,7 +78,7 @@ class Page:
         self.width, self.height = 80, 24
         """Cells of a line, and lines of the page."""
         self.look = Look()
-        self.opened: set[int] = set()
+        self.opened: set[int | None] = set()
         """Ids of the messages that are unfolded."""
         self.matchers: Sequence[Term] = ()
         """Terms that are highlighted."""
@@ -164,12 +164,7 @@ class Page:
 
     def shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
-        return self.model.shown(index, self.width, self.look, is_open=self.is_open(index))
-
-    def is_open(self, index: int) -> bool:
-        """Whether a message is unfolded."""
-        row = self.model.row(index)
-        return row is not None and row.id in self.opened
+        return self.model.shown(index, self.width, self.look, self.opened)
 
     def height_of(self, index: int) -> int:
         """Return the lines of an entry: exact, if its message has been read."""
@@ -211,7 +206,6 @@ class Page:
         if shown not in self._layouts:
             self.add(lay_out([shown]))
         layout = self._lit[shown, current] = self._layouts[shown].lit(self.matchers, current)
-        _limit(self._lit)
         return layout
 
     def add(self, layouts: Layouts) -> None:
@@ -219,7 +213,6 @@ class Page:
         self._layouts.update(layouts)
         for shown in layouts:
             self.deferred.pop(shown, None)
-        _limit(self._layouts)
 
     # The place
 
@@ -274,6 +267,10 @@ class Page:
         """Move the place into the conversation and lay out the page; return the lines above it, for
         a scroll bar."""
         self._frame = None
+        caches: tuple[dict[Any, MessageLayout], ...] = (self._layouts, self._lit)
+        for cache in caches:
+            for key in list(cache)[:-_MAX_CACHED]:
+                del cache[key]
         if not len(self):
             self.place = (0, 0)
             return 0
@@ -330,11 +327,6 @@ class Page:
         if model.row(index) is not None:
             return index
         return model.step(index, 1) or model.step(index, -1)
-
-
-def _limit(cache: dict[Any, Any]) -> None:
-    while len(cache) > _MAX_CACHED:
-        del cache[next(iter(cache))]
 
 
 def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> Layouts:

@@ -85,8 +85,7 @@ class TranscriptScroll(LongView, can_focus=True):
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
-        row = self.page.model.row(self.page.current)
-        return row.id if row is not None else None
+        return self.page.model.id_of(self.page.current)
 
     def tell(self, text: str) -> None:
         """Show a text in the status line; an empty one removes what was said of the page."""

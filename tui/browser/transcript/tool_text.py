@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
@@ -56,11 +57,16 @@ _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _MARKS = ("bold", "dim", "italic", "reverse", "strike", "underline")
 
 
+def fields_of(text: str) -> dict[str, Any]:
+    """Return the fields of a JSON object; none of any other text."""
+    loaded = load_json(text)
+    return loaded if isinstance(loaded, dict) else {}
+
+
 def language_of(arguments: str) -> str:
     """Return the language of the file that is named in the arguments of a call; empty if
     unknown."""
-    loaded = load_json(arguments)
-    fields = loaded if isinstance(loaded, dict) else {}
+    fields = fields_of(arguments)
     paths = (fields.get(key) for key in ("path", "file_path", "filename"))
     path = next((each for each in paths if isinstance(each, str)), "")
     suffix = path.rpartition(".")[2].lower()
@@ -285,7 +291,6 @@ def as_shown(text: str) -> str:
 def output_text(text: str) -> str:
     """Return the output in a stored result, without the JSON object around it and without
     colours."""
-    loaded = load_json(text)
-    fields = loaded if isinstance(loaded, dict) else {}
+    fields = fields_of(text)
     main = _main_text(fields)
     return without_colours((fields[main] if main else "") or text)

@@ -190,8 +190,7 @@ class TranscriptView(TranscriptScroll):
 
     @property
     def is_find_in_sight(self) -> bool:
-        index = self.page.hit_entry
-        return any(index == each for each, _ in self.page.frame())
+        return self.page.hit_entry in dict(self.page.frame())
 
     @property
     def is_match_laid_out(self) -> bool:
@@ -228,21 +227,20 @@ class TranscriptView(TranscriptScroll):
         index = model.shown_at(message_id)
         if index is None:
             return False
-        shown = model.row(index)
-        page.hit, page.hit_number = shown.id if shown is not None else message_id, None
-        if self._unfolded not in (None, page.hit):
-            page.opened -= {self._unfolded}
+        page.hit, page.hit_number = model.id_of(index), None
+        if self._unfolded != page.hit:
+            page.opened.discard(self._unfolded)
             self._unfolded = None
-        is_folded = page.hit not in page.opened and model.is_foldable(index)
-        if is_folded and not page.match_lines(index):
+        lines = page.match_lines(index)
+        if not lines and page.hit not in page.opened and model.is_foldable(index):
             page.opened.add(page.hit)
-            if page.match_lines(index):
+            lines = page.match_lines(index)
+            if lines:
                 self._unfolded = page.hit
             else:
                 page.opened.discard(page.hit)
-        match_lines = page.match_lines(index)
-        if match_lines:
-            self._show_match(index, len(match_lines) - 1 if last else 0)
+        if lines:
+            self._show_match(index, len(lines) - 1 if last else 0)
         else:
             self._go_to(index, lead=_LEAD)
         return True
