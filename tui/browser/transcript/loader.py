@@ -296,7 +296,7 @@ class TranscriptLoader:
             return
         model.add(shown.messages)
         new = main.transcript.grow(model)
-        main.model, main.seen = model, main.transcript.page.seen
+        main.model = model
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -52,8 +53,8 @@ class Bookmark(NamedTuple):
 class SeenByModel(NamedTuple):
     """What the model saw at a message."""
 
-    entries: frozenset[int]
-    """The messages that it had, and the one in question."""
+    ids: frozenset[int | None]
+    """Of the messages that it had, and of the one in question; None for rules, which all can see."""
     words: str
     """How much that was, in one line."""
 
@@ -80,12 +81,7 @@ class Page:
         self.look = Look()
         self.opened: set[int | None] = set()
         """Ids of the messages that are unfolded."""
-        self.matchers: Sequence[Term] = ()
-        """Terms that are highlighted."""
-        self.hit: int | None = None
-        """The message whose terms are highlighted more strongly."""
-        self.hit_number: int | None = None
-        """The index of the current match line of the hit, the same at any width; None for all."""
+        self.light(())
         self.heights: list[int] = []
         """The number of lines of each entry."""
         self.place: Place = (0, 0)
@@ -101,8 +97,6 @@ class Page:
         self.deferred: Layouts = {}
         """Long messages to be laid out on another thread, and what is shown of each until then."""
         self._layouts: Layouts = {}
-        self._lit: dict[tuple[Shown, int | None], MessageLayout] = {}
-        """With matches highlighted, by message and current match line."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -112,7 +106,7 @@ class Page:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
-        self.seen = self.stepped = self._frame = None
+        self.stepped = self._frame = None
         self.at_end, self.place = True, (0, 0)
         self.heights = estimates(model)
 
@@ -128,16 +122,18 @@ class Page:
         same = len(old) if model.entries[: len(old)] == old.entries else 0
         self.heights[same:] = estimates(model, same)
         if not same:
-            self.seen = self.stepped = None
+            self.stepped = None
             next_id = model.next_shown(here.message_id) if here is not None else None
             after = model.entry_of(next_id) or 0, 0
             self.place = (self.place_of(here) if here is not None else None) or after
         return len(model.ids - old.ids)
 
     def light(self, matchers: Sequence[Term], hit: int | None = None) -> None:
-        """Highlight other terms, more strongly in one message."""
-        self.matchers, self.hit, self.hit_number = matchers, hit, None
-        self._lit.clear()
+        """Highlight other terms, more strongly in one message, the hit."""
+        self.matchers, self.hit = matchers, hit
+        self.hit_number: int | None = None
+        """The index of the current match line of the hit, the same at any width; None for all."""
+        self._lit = lru_cache(_MAX_CACHED)(partial(MessageLayout.lit, matchers=matchers))
 
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
@@ -196,17 +192,14 @@ class Page:
             return None
         if self.model.is_paired(shown.message):
             return MessageLayout([], self.width)
-        current = self.hit_number if shown.message.id == self.hit else NO_LINE
-        if (shown, current) in self._lit:
-            return self._lit[shown, current]
         if shown not in self._layouts and shown.is_heavy and not now:
             if shown not in self.deferred:
                 self.deferred.update(lay_out([shown], is_plain=True))
             return self.deferred[shown]
         if shown not in self._layouts:
             self.add(lay_out([shown]))
-        layout = self._lit[shown, current] = self._layouts[shown].lit(self.matchers, current)
-        return layout
+        current = self.hit_number if shown.message.id == self.hit else NO_LINE
+        return self._lit(self._layouts[shown], current=current)
 
     def add(self, layouts: Layouts) -> None:
         """Cache layouts made elsewhere."""
@@ -267,10 +260,8 @@ class Page:
         """Move the place into the conversation and lay out the page; return the lines above it, for
         a scroll bar."""
         self._frame = None
-        caches: tuple[dict[Any, MessageLayout], ...] = (self._layouts, self._lit)
-        for cache in caches:
-            for key in list(cache)[:-_MAX_CACHED]:
-                del cache[key]
+        for shown in list(self._layouts)[:-_MAX_CACHED]:
+            del self._layouts[shown]
         if not len(self):
             self.place = (0, 0)
             return 0
@@ -281,7 +272,7 @@ class Page:
             # Long texts near the page are laid out before they come into sight.
             first, last = frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD
             for index in range(max(first, 0), min(last + 1, len(self))):
-                if (shown := self.shown(index)) is not None and shown.is_heavy:
+                if (near := self.shown(index)) is not None and near.is_heavy:
                     self.draw(index)
         index, line = self.place
         return sum(self.heights[:index]) + line
@@ -302,8 +293,7 @@ class Page:
             else:
                 is_missing = True
                 lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)
-            is_rule = self.model.row(index) is None
-            if self.seen is not None and not is_rule and index not in self.seen.entries:
+            if self.seen is not None and self.model.id_of(index) not in self.seen.ids:
                 lines = map(_dimmed, lines)
             frame += [(index, line) for line in lines]
             skip = 0

@@ -163,9 +163,7 @@ class MessageLayout:
         return lit
 
 
-def first_lines(
-    paragraphs: Sequence[Paragraph], width: int, count: int
-) -> tuple[Sequence[Paragraph], int]:
+def first_lines(paragraphs: list[Paragraph], width: int, count: int) -> tuple[list[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
     layout = MessageLayout(paragraphs, width)
     if len(layout) <= count:
