@@ -34,6 +34,7 @@ class MainScreen(PaneMessages):
     def on_mount(self) -> None:
         self.follow_cursors()
         self.watch(self.box, "value", self.query_typed, init=False)
+        self.watch(self.transcript, "needed", self.loader.read_window, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
         if self.focused is None:

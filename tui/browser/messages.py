@@ -139,10 +139,6 @@ class PaneMessages(KeyScreen):
 
     # The transcript
 
-    @on(TranscriptView.Needed)
-    def messages_needed(self, event: TranscriptView.Needed) -> None:
-        self.loader.read_window(event.first, event.last)
-
     @on(TranscriptView.Seen)
     def messages_seen(self, event: TranscriptView.Seen) -> None:
         """Mark new messages in sight as read."""

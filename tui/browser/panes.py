@@ -217,15 +217,14 @@ class Panes(Context):
 
     def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
         """Build the line of views of a catalog; `old` is the number of old transcripts."""
-        width = self.size.width
+        suffix = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
         if self.marks:
             messages = sum(each.message_count for each in self.marks.values())
-            marked = header.marked(len(self.marks), messages)
-            return header.views(catalog, view, marked, old, width, "bold $accent")
-        if self.searched is not None:
-            return header.views(catalog, view, _(_HIT_ORDERS[self.hit_order]), old, width)
-        order = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
-        return header.views(catalog, view, order, old, width)
+            suffix = header.marked(len(self.marks), messages)
+        elif self.searched is not None:
+            suffix = _(_HIT_ORDERS[self.hit_order])
+        look = "bold $accent" if self.marks else "dim"
+        return header.views(catalog, view, suffix, old, self.size.width, look)
 
     # The status line
 

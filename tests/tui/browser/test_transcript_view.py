@@ -80,7 +80,7 @@ async def test_what_is_missing_is_asked_for_once():
         view.refresh()
         await pilot.pause()
         assert len(view.app.wanted) == 1
-        first, last = view.app.wanted[0]
+        _model, first, last = view.app.wanted[0]
         place = model.entry_of(2500)
         assert place is not None and first <= place < last
         assert last - first < 200

@@ -24,6 +24,7 @@ from .page import Layouts, lay_out
 
 if TYPE_CHECKING:
     from ...work.store_screen import StoreScreen
+    from .scroll import Needed
     from .view import TranscriptView
 
 _NAMES = {
@@ -145,9 +146,8 @@ class TranscriptLoader:
         """What is about to be shown."""
         self._is_unread = False
         """It could not be read because the store was busy."""
-        self._left_out: tuple[int | None, int] | None = None
-        """The message at which a change of the reading began, and the one that this reading leaves
-        out."""
+        self._left_out: dict[int | None, int] = {}
+        """The message that this reading leaves out, by the one at which it began instead."""
 
     def follow(self, before: ShownPlace, place: ShownPlace) -> None:
         """Show another place, or the changes of the same conversation."""
@@ -228,9 +228,9 @@ class TranscriptLoader:
 
     def _say_what_is_left_out(self, begin: int | None, message_id: int | None) -> None:
         """Tell the user if the reading leaves out the message that was asked for."""
-        self._left_out = None
+        self._left_out.clear()
         if message_id is not None and begin != message_id:
-            self._left_out = begin, message_id
+            self._left_out[begin] = message_id
             words = _("{reading} · this message is not part of it: v shows everything")
             self._main.say_of_page(words.format(reading=_(_NAMES[self._main.mode])))
 
@@ -267,10 +267,10 @@ class TranscriptLoader:
         elif model.conversation.root_id == current.root_id:
             self._open(Opening(current, is_recap=self.is_recap))
 
-    def read_window(self, first: int, last: int) -> None:
+    def read_window(self, needed: Needed) -> None:
         """Read messages that have come into sight."""
         main = self._main
-        main.start("window", read_missing, main, main.transcript, first, last)
+        main.start("window", read_missing, main, main.transcript, needed.first, needed.last)
 
     def changed(self) -> None:
         """Read new messages of the conversation on screen, and where the unread ones begin, as the
@@ -306,9 +306,8 @@ class TranscriptLoader:
         main.mode = following(Reading, main.mode)
         if conversation is not None:
             message_id = transcript.current_id if not transcript.page.at_end else None
-            if self._left_out is not None and message_id == self._left_out[0]:
-                message_id = self._left_out[1]
-            self._open(Opening(conversation, message_id))
+            goal = self._left_out.get(message_id, message_id)
+            self._open(Opening(conversation, goal))
         main.say_of_page(_(_NAMES[main.mode]))
 
     def show_recap(self) -> None:

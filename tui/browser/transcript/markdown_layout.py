@@ -207,7 +207,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph
 
 def highlight(code: str, language: str) -> list[Line]:
     """Colour printable code, line by line; code in an unknown language stays plain."""
-    plain = [[(line, "code-text")] if line else [] for line in code.split("\n")]
+    plain = split_lines([(code, "code-text")])
     if not language or len(code) > _MAX_CODE:
         return plain
     from pygments import lexers, util  # only code in a known language needs it

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
@@ -27,17 +28,18 @@ _GUTTER = 2
 """Cells on the left that mark the current message."""
 
 
+class Needed(NamedTuple):
+    """Entries on or near the page whose messages must be read."""
+
+    model: TranscriptModel
+    first: int
+    last: int
+
+
 class TranscriptScroll(LongView, can_focus=True):
     """Paints a `Page`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
-
-    @dataclass
-    class Needed(Message, namespace="transcript_view"):
-        """Messages of these entries are on or near the page and must be read."""
-
-        first: int
-        last: int
 
     @dataclass
     class Notice(Message, namespace="transcript_view"):
@@ -63,13 +65,15 @@ class TranscriptScroll(LongView, can_focus=True):
     class Resized(Message, namespace="transcript_view"):
         """The width has changed."""
 
+    needed: var[Needed | None] = var(None, init=False)
+    """What must be read for the page."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
         self._being_drawn: set[Shown] = set()
         self._before: Bookmark | None = None
         """Where the last jump began."""
-        self._needed: tuple[int, int] | None = None
         self._placing = False
 
     @property
@@ -100,9 +104,8 @@ class TranscriptScroll(LongView, can_focus=True):
             return
         self.page.resize(region.width - _GUTTER, region.height)
         above = self.page.settle()
-        if self.page.missing is not None and self.page.missing != self._needed:
-            self._needed = self.page.missing
-            self.post_message(self.Needed(*self._needed))
+        if self.page.missing is not None:
+            self.needed = Needed(self.page.model, *self.page.missing)
         self._placing = True
         try:
             self.virtual_size = Size(self.page.width, sum(self.page.heights))

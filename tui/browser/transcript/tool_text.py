@@ -48,7 +48,7 @@ _OTHER_SUFFIXES = {"cc": "cpp", "h": "c", "kt": "kotlin", "patch": "diff"}
 _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
-_NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
+_NUMBERED = re.compile(r"^ *(\d+)\|(.*)$", re.MULTILINE)
 _LOG = re.compile(
     r"(\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?)?"
     r"(?:(.{0,50}?)\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b)?"
@@ -158,9 +158,8 @@ def _log(text: str) -> list[Line]:
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    matches = list(map(_NUMBERED.match, text.split("\n")))
-    rows = [(match[1], match[2]) for match in matches if match]
-    if len(rows) < len(matches):
+    rows = _NUMBERED.findall(text)
+    if len(rows) <= text.count("\n"):
         return None
     room = len(rows[-1][0])
     code = highlight(safe_text("\n".join(code for _number, code in rows)), language)
@@ -208,14 +207,14 @@ def _table_of(value: object) -> list[list[Line]]:
     if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
         return []
     names = list(value[0]) if isinstance(value[0], dict) else []
-    if not 0 < len(names) <= _MAX_COLUMNS:
+    items = [item for item in value if isinstance(item, dict) and list(item) == names]
+    if len(items) < len(value) or not 0 < len(names) <= _MAX_COLUMNS:
         return []
     rows = [[[(one_line(name), "output bold")] for name in names]]
-    for item in value:
-        cells = list(item.values()) if isinstance(item, dict) and list(item) == names else [[]]
-        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in cells):
+    for item in items:
+        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
             return []
-        texts = ("" if each is None else one_line(str(each)) for each in cells)
+        texts = ("" if each is None else one_line(str(each)) for each in item.values())
         rows.append([[(text, "output")] for text in texts])
     return rows
 

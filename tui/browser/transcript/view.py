@@ -66,7 +66,7 @@ class TranscriptView(TranscriptScroll):
         """
         self.page.light(matchers, message_id)
         self.page.open(model if model is not None else NOTHING)
-        self._unfolded = self._needed = None
+        self._unfolded = None
         if message_id is not None and self.show_find(message_id):
             return
         if segment is None or not self.go_to_segment(segment):
@@ -80,13 +80,11 @@ class TranscriptView(TranscriptScroll):
         """
         at_end = self.page.at_end
         new = self.page.grow(model)
-        self._needed = None
         self._place()
         return 0 if at_end else new
 
     def loaded(self) -> None:
         """Lay out the page again, after messages have been read."""
-        self._needed = None
         self._place()
 
     def see(self, seen: SeenByModel | None) -> None:
