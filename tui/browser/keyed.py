@@ -275,7 +275,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def show_details(self) -> None:
         if self.current is not None:
-            load("details")(self, self.current)
+            self.start("details-card", load("details"), self, self.current)
 
     def export(self) -> None:
         if targets := self.edits.targets:

@@ -134,14 +134,14 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
     monkeypatch.setattr(finding, "BATCH", 7)
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         model = whole(store)
-        findings = FindResults(needle("needle"), "s", 120)
+        findings = FindResults(needle("needle"), model, 120)
         batches = 0
-        for start, stop in findings.left(model.outline.rows):
+        for start, stop in findings.left():
             findings.found |= scan(store, model, start, stop, findings.matcher)
             batches += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert batches > COUNT // 10 and findings.is_complete
-        assert list(findings.left(model.outline.rows)) == []
+        assert list(findings.left()) == []
 
 
 def test_a_result_is_found_with_its_call_across_batches(tmp_path):

@@ -347,11 +347,7 @@ def read_card(
     return DetailsCard(one_line(formats.name(conversation), 200), lines)
 
 
-def show_details(main: Panes, conversation: Conversation) -> None:
-    main.start("details-card", _show_details, main, conversation)
-
-
-async def _show_details(main: Panes, conversation: Conversation) -> None:
+async def show_details(main: Panes, conversation: Conversation) -> None:
     now, catalog = main.clock(), main.catalog
 
     def go_on(screen: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from hermes_browse.store.messages.chat_message import (
     CALL,
     RESULT,
     ChatMessage,
-    RowInfo,
     blocks_of,
     without_injections,
 )
@@ -99,19 +98,23 @@ class FindResults:
     on."""
 
     matcher: Term
-    root_id: str
-    """Of the conversation."""
+    model: TranscriptModel
+    """The conversation; a newer version of it takes its place."""
     origin: int
     found: set[int] = field(default_factory=set)
     """Ids of messages."""
     _scanned: set[int] = field(default_factory=set)
     is_complete: bool = False
     """Whether everything has been scanned."""
+    awaits_first: bool = True
+    """The transcript has not gone to the first find yet."""
+    is_quiet: bool = False
+    """What is found now was not asked for by a key, and is not told."""
 
-    def left(self, rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
+    def left(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges of rows that have not been scanned, from the origin around the end; each
         counts as scanned when the next one is asked for."""
-        self.is_complete = False
+        self.is_complete, rows = False, self.model.outline.rows
         for first, last in (self.origin, len(rows)), (0, self.origin):
             for start in range(first, last, BATCH):
                 stop = min(start + BATCH, last)
@@ -121,9 +124,10 @@ class FindResults:
                     self._scanned |= ids
         self.is_complete = True
 
-    def ordered(self, model: TranscriptModel) -> list[int]:
-        """Return the messages found, from top to bottom."""
-        return sorted(self.found & model.ids, key=model.number_of)
+    @property
+    def ordered(self) -> list[int]:
+        """The messages found, from top to bottom."""
+        return sorted(self.found & self.model.ids, key=self.model.number_of)
 
 
 class Finding:
@@ -137,10 +141,6 @@ class Finding:
         self._findings: FindResults | None = None
         self._origin: Bookmark | None = None
         """Where the box was opened."""
-        self._awaits_first = False
-        """The transcript has not gone to the first find yet."""
-        self._is_quiet = False
-        """What is found now was not asked for by a key, and is not told."""
         self._boxes = main.find_box, main.go_to_box
         self._line = main.query_one("#ask")
         """The line of these boxes."""
@@ -222,7 +222,7 @@ class Finding:
         self.hide()
         place = model.entries[index].number
         told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
-        self._go(model, message_id, told=told)
+        self._go(message_id, told=told)
 
     # Finding
 
@@ -234,39 +234,37 @@ class Finding:
             return
         begin = model.entry_of(origin.message_id) if origin is not None else None
         first = model.entries[begin].number - 1 if begin is not None else 0
-        self._findings = FindResults(matcher, model.conversation.root_id, first)
-        self._awaits_first, self._is_quiet = True, False
+        self._findings = FindResults(matcher, model, first)
         self._main.cancel("goal")  # found with fewer letters
         self._transcript.is_finding = True
         self._transcript.highlight([matcher])
-        self._main.start("find", self._scan, self._findings, model)
+        self._main.start("find", self._scan, self._findings)
 
-    async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
+    async def _scan(self, findings: FindResults) -> None:
         """Scan batch by batch; after each, show what was found so far."""
-        for start, stop in findings.left(model.outline.rows):
-            batch = partial(scan, model=model, start=start, stop=stop, matcher=findings.matcher)
+        model, matcher = findings.model, findings.matcher
+        for start, stop in findings.left():
+            batch = partial(scan, model=model, start=start, stop=stop, matcher=matcher)
             findings.found |= await self._main.read(batch)
-            self._arrive(findings, model)
-        self._arrive(findings, model)
+            self._arrive(findings)
+        self._arrive(findings)
 
-    def _arrive(self, findings: FindResults, model: TranscriptModel) -> None:
+    def _arrive(self, findings: FindResults) -> None:
         """Show the number of finds, and go to the first one unless that is done."""
-        if not self._is_quiet:
+        if not findings.is_quiet:
             self._tell()
-        ordered = findings.ordered(model)
-        after = [each for each in ordered if model.number_of(each) > findings.origin]
-        if self._awaits_first and (after or (ordered and findings.is_complete)):
-            self._awaits_first = False
-            self._go(model, (after or ordered)[0])
+        ordered, number_of = findings.ordered, findings.model.number_of
+        after = [each for each in ordered if number_of(each) > findings.origin]
+        if findings.awaits_first and (after or (ordered and findings.is_complete)):
+            findings.awaits_first = False
+            self._go((after or ordered)[0])
 
-    def _go(self, model: TranscriptModel, message_id: int, **how: Any) -> None:
-        self._main.start("goal", self._show, model, message_id, **how)
+    def _go(self, message_id: int, **how: Any) -> None:
+        self._main.start("goal", self._show, message_id, **how)
 
-    async def _show(
-        self, model: TranscriptModel, message_id: int, *, last: bool = False, told: str = ""
-    ) -> None:
+    async def _show(self, message_id: int, *, last: bool = False, told: str = "") -> None:
         """Show a message after the missing ones around it have been read, and tell where it is."""
-        index = model.entry_of(message_id) or 0
+        index = self._transcript.page.model.entry_of(message_id) or 0
         if await read_missing(self._main, self._transcript, index - _WINDOW, index + _WINDOW):
             self._transcript.show_find(message_id, last=last)
             if told:
@@ -276,11 +274,11 @@ class Finding:
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
-        transcript, findings, model = self._transcript, self._findings, self._transcript.model
-        if findings is None or model is None:
+        transcript, findings = self._transcript, self._findings
+        if findings is None:
             return
-        self._awaits_first = self._is_quiet = False
-        ordered = findings.ordered(model)
+        findings.awaits_first = findings.is_quiet = False
+        ordered = findings.ordered
         # After scrolling, the step starts from the page instead of the last find.
         hit = transcript.page.hit if transcript.is_find_in_sight else None
         if not ordered or (hit in ordered and transcript.step_match(by)):
@@ -289,17 +287,17 @@ class Finding:
         if hit in ordered:
             following = ordered.index(hit) + by
         else:
-            entries = [model.entry_of(each) or 0 for each in ordered]
+            entries = [findings.model.entry_of(each) or 0 for each in ordered]
             frame = transcript.page.frame()
             below, above = bisect_left(entries, frame[0][0]), bisect_right(entries, frame[-1][0])
             following = below if by > 0 else above - 1
-        self._go(model, ordered[following % len(ordered)], last=by < 0)
+        self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:
-        findings, model = self._findings, self._transcript.model
-        if findings is None or model is None:
+        findings = self._findings
+        if findings is None:
             return
-        ordered, hit = findings.ordered(model), self._transcript.page.hit
+        ordered, hit = findings.ordered, self._transcript.page.hit
         many = len(ordered)
         count = counted(many, "message")
         if hit in ordered:
@@ -340,11 +338,12 @@ class Finding:
         findings = self._findings
         if findings is None:
             return
-        if model is None or model.conversation.root_id != findings.root_id:
+        root_id = findings.model.conversation.root_id
+        if model is None or model.conversation.root_id != root_id:
             self._forget()
             self.hide()
             return
-        self._is_quiet = True
+        findings.model, findings.is_quiet = model, True
         if list(self._transcript.page.matchers) != [findings.matcher]:
             self._transcript.highlight([findings.matcher])
-        self._main.start("find", self._scan, findings, model)
+        self._main.start("find", self._scan, findings)
