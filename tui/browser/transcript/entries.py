@@ -271,28 +271,21 @@ class TranscriptModel:
         )
         return next(found, None) if segment else 0
 
-    def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
-        """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
-        return next(
-            (each for each in self._beyond(index, by) if self.entries[each].kind is kind), None
-        )
+    def step(self, index: int, by: int, kind: str = "") -> int | None:
+        """Return the next (1) or previous (-1) entry of a kind; None if there is none.
 
-    def _beyond(self, index: int, by: int) -> range:
-        return range(index + by, len(self.entries) if by > 0 else -1, by)
-
-    def step(self, index: int, by: int, role: str = "") -> int | None:
-        """Return the next (1) or previous (-1) message entry; None if there is none.
-
-        With a role only its messages count, without summaries; else all but tool results.
+        Args:
+            kind: Of a rule, or a role, without summaries; empty for all messages but tool results.
         """
-        for position in self._beyond(index, by):
-            row, message = self.row(position), self.message(position)
-            is_summary = message is not None and message.is_summary
-            if row is None or (role and is_summary):
-                continue
-            if row.role == role or (not role and row.role != "tool"):
-                return position
-        return None
+        places = range(index + by, len(self.entries) if by > 0 else -1, by)
+        return next((each for each in places if self._is_of(each, kind)), None)
+
+    def _is_of(self, index: int, kind: str) -> bool:
+        row, message = self.row(index), self.message(index)
+        if row is None:
+            return self.entries[index].kind == kind
+        is_summary = message is not None and message.is_summary
+        return (row.role == kind and not is_summary) if kind else row.role != "tool"
 
 
 NOTHING = TranscriptModel(

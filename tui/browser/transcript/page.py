@@ -231,7 +231,6 @@ class Page:
     def go(self, place: Place, stepped: int | None = None) -> None:
         """Go to a place, by a step to an entry or without one."""
         self.at_end, self.place, self.stepped = False, place, stepped
-        self._frame = None
 
     def locate(self, line: int) -> Place:
         """Return the place of a line of the whole conversation; past the end, the last line."""

@@ -17,13 +17,20 @@ from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import Session
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import NOTHING, Shown, TranscriptModel
-from .page import Bookmark, Page, lay_out
+from .entries import NOTHING, EntryKind, Shown, TranscriptModel
+from .page import Bookmark, Page, Place, lay_out
 
+_RULES = (EntryKind.DAY, EntryKind.SEAM)
+_NO_FURTHER = {
+    "": N_("no further message"),
+    "user": N_("no further prompt"),
+    EntryKind.DAY: N_("no further day"),
+    EntryKind.SEAM: N_("no further part"),
+}
 _GUTTER = 2
 """Cells on the left that mark the current message."""
 
@@ -157,8 +164,7 @@ class TranscriptScroll(LongView, can_focus=True):
         super().watch_scroll_y(old, new)
         is_at_end = self.page.at_end and round(new) >= self.max_scroll_y  # the pane has grown
         if not self._placing and len(self.page) and round(old) != round(new) and not is_at_end:
-            self.page.go(self.page.locate(round(new)))
-            self._place()
+            self._go(self.page.locate(round(new)))
 
     def on_resize(self) -> None:
         self._place()
@@ -180,21 +186,23 @@ class TranscriptScroll(LongView, can_focus=True):
 
     # Moves
 
-    def _go_to(self, index: int, *, lead: int = 0) -> None:
-        self.page.go(self.page.moved((index, 0), -lead), index)
+    def _go(self, place: Place, stepped: int | None = None) -> None:
+        self.page.go(place, stepped)
         self._place()
+
+    def _go_to(self, index: int, *, lead: int = 0) -> None:
+        self._go(self.page.moved((index, 0), -lead), index)
 
     def action_scroll_lines(self, lines: int) -> None:
         page = self.page
         if not len(page):
             return
         before, at_end, stepped = page.place, page.at_end, page.stepped
-        page.go(page.moved(before, lines))
-        self._place()
+        self._go(page.moved(before, lines))
         # At an end of the conversation: step through the messages on the page.
         if page.place == before and abs(lines) == 1:
             page.at_end, page.stepped = at_end, stepped
-            self.action_step(lines, "")
+            self.action_step(lines)
 
     def action_scroll_pages(self, pages: float) -> None:
         self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
@@ -211,14 +219,21 @@ class TranscriptScroll(LongView, can_focus=True):
         self._place()
         self.tell("")  # clears the count of new messages
 
-    def action_step(self, by: int, role: str) -> None:
-        """Go to the next or previous message, or prompt."""
-        start = self.page.current
+    def action_step(self, by: int, kind: str = "") -> None:
+        """Go to the next or previous message, prompt, day or segment; of the last two, backwards
+        first to the beginning of the current one."""
+        page, start = self.page, self.page.current
+        if kind in _RULES:
+            index, line = page.place if page.stepped is None else (page.stepped, 0)
+            # Inside an entry, its own first line is the nearest rule backwards.
+            start = index + 1 if by < 0 and line else index
         if start is None:
             return
-        target = self.page.model.step(start, by, role)
+        target = page.model.step(start, by, kind)
+        if target is None and by < 0 and kind == EntryKind.SEAM and start > 0:
+            target = 0  # the first segment has no seam above it
         if target is None:
-            self.tell(_("no further prompt") if role else _("no further message"))
+            self.tell(_(_NO_FURTHER[kind]))
         else:
             self._go_to(target)
 

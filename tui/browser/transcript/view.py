@@ -13,7 +13,7 @@ from hermes_browse.store.wording import N_, _
 from ...settings.keys.main_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
-from .entries import NOTHING, EntryKind, Look, Tools, TranscriptModel
+from .entries import NOTHING, Look, Tools, TranscriptModel
 from .page import Bookmark, SeenByModel
 from .scroll import TranscriptScroll
 
@@ -25,7 +25,6 @@ _TOOLS = {
     Tools.SHORT: N_("tools: short"),
     Tools.FULL: N_("tools: full"),
 }
-_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
 _LEAD = 2
 """Lines shown above a match."""
 
@@ -111,8 +110,7 @@ class TranscriptView(TranscriptScroll):
             return
         self.page.opened ^= {row_id}
         self._unfolded = None  # stays as the user folds it
-        self.page.go(self.page.place, index)
-        self._place()
+        self._go(self.page.place, index)
 
     def _set_look(self, look: Look) -> None:
         self.page.look = look
@@ -136,27 +134,11 @@ class TranscriptView(TranscriptScroll):
             self._go_to(index)
         return index is not None
 
-    def action_step_rule(self, by: int, name: str) -> None:
-        """Go to the next or previous day or segment; backwards, first to the beginning of the
-        current one."""
-        kind, (index, line) = EntryKind(name), self.page.place
-        if self.page.stepped is not None:
-            index, line = self.page.stepped, 0
-        # Inside an entry, its own first line is the nearest rule backwards.
-        target = self.page.model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
-        if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
-            target = 0  # the first segment has no seam above it
-        if target is None:
-            self.tell(_(_NO_FURTHER[kind]))
-        else:
-            self._go_to(target)
-
     def go_back_to(self, bookmark: Bookmark) -> bool:
         """Show a place again; False if this reading leaves its message out."""
         place = self.page.place_of(bookmark)
         if place is not None:
-            self.page.go(place)
-            self._place()
+            self._go(place)
         return place is not None
 
     def action_mark(self) -> None:
@@ -248,5 +230,4 @@ class TranscriptView(TranscriptScroll):
         line = self.page.match_lines(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # below the page
-            self.page.go(self.page.moved((index, line), -(self.page.height // 3)), index)
-            self._place()
+            self._go(self.page.moved((index, line), -(self.page.height // 3)), index)

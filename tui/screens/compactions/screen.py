@@ -58,7 +58,6 @@ _KEPT = (
     "to_start",
     "to_end",
     "step(",
-    "step_rule(",
     "toggle_fold",
     "cycle_tools",
     "toggle_reasoning",

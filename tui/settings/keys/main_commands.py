@@ -207,10 +207,10 @@ TRANSCRIPT = at(
     Command("previous-prompt", "K", "previous prompt", "step(-1, 'user')"),
     Command("next-message", "right_curly_bracket", "next message", "step(1, '')"),
     Command("previous-message", "left_curly_bracket", "previous message", "step(-1, '')"),
-    Command("next-day", "right_square_bracket", "next day", "step_rule(1, 'day')"),
-    Command("previous-day", "left_square_bracket", "previous day", "step_rule(-1, 'day')"),
-    Command("next-segment", "right_parenthesis", "next part", "step_rule(1, 'seam')"),
-    Command("previous-segment", "left_parenthesis", "previous part", "step_rule(-1, 'seam')"),
+    Command("next-day", "right_square_bracket", "next day", "step(1, 'day')"),
+    Command("previous-day", "left_square_bracket", "previous day", "step(-1, 'day')"),
+    Command("next-segment", "right_parenthesis", "next part", "step(1, 'seam')"),
+    Command("previous-segment", "left_parenthesis", "previous part", "step(-1, 'seam')"),
     Command("mark", "m", "mark", "mark", "Remember this place"),
     Command(
         "back", "apostrophe", "back", "to_mark", "Back to the mark, or to where the last jump began"
