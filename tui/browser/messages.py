@@ -166,11 +166,3 @@ class PaneMessages(KeyScreen):
     @on(Input.Changed, "#find-box")
     def find_edited(self, event: Input.Changed) -> None:
         self.finding.edited(event.value)
-
-    @on(Input.Submitted, "#find-box")
-    def find_submitted(self) -> None:
-        self.finding.submitted()
-
-    @on(Input.Submitted, "#go-to-box")
-    def number_submitted(self, event: Input.Submitted) -> None:
-        self.finding.go_to(event.value)

@@ -10,7 +10,6 @@ from hermes_browse.store.messages.chat_message import (
     REASONING,
     RESULT,
     SAID,
-    SUMMARY,
     Block,
     ChatMessage,
     ContentPart,
@@ -67,8 +66,8 @@ def _message(shown: Shown) -> list[Paragraph]:
     paragraphs = [paragraph for block in message.blocks for paragraph in _block(shown, block)]
     if message.role != "tool":
         paragraphs += _images(message)
-    first = message.blocks[0] if message.is_summary and message.blocks else None
-    if first and first.kind is SUMMARY and first.body.strip() and not message.tool_calls:
+    is_more = message.reasoning or message.tool_calls
+    if message.is_summary and message.summary.strip() and not is_more:
         divider = _divider(message, paragraphs[0].spans, shown.width)
         return [divider, *indent(paragraphs[1:], margin)]
     if message.tool_calls:

@@ -188,7 +188,7 @@ class Finding:
         if self._main.focused in self._boxes:
             self._main.set_focus(self._transcript)
 
-    def submitted(self) -> None:
+    def stay(self) -> None:
         """Enter: stay at the find."""
         self.hide()
         self._tell()
@@ -201,10 +201,10 @@ class Finding:
         if self._origin is not None:
             self._transcript.go_back_to(self._origin)
 
-    def go_to(self, text: str) -> None:
-        """Go to a message by its number here, else by its id; what cannot be gone to stays in the
-        box."""
-        typed = text.strip().lstrip("#")
+    def go_to(self) -> None:
+        """Enter: go to a message by its number here, else by its id; what cannot be gone to stays
+        in the box."""
+        typed = self._main.go_to_box.value.strip().lstrip("#")
         model = self._transcript.model
         if not typed or model is None:
             self.hide()

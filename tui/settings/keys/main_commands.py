@@ -320,16 +320,19 @@ SEARCH_BOX = at(
     Command("", "tab", "complete", "accept"),
 )
 QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
-_DONE = Shown("", "enter,ctrl+j", "done", "submit", printed="Enter")
 _UNDONE = ShownDoes("", "escape", "back", "finding.left")
 FIND_BOX = at(
     "find",
-    _DONE,
+    ShownDoes("", "enter,ctrl+j", "done", "finding.stay", printed="Enter"),
     ShownDoes("", "down", "next", "finding.step(1)"),
     ShownDoes("", "up", "previous", "finding.step(-1)"),
     _UNDONE,
 )
-GO_TO_BOX = at("go-to", _DONE, _UNDONE)
+GO_TO_BOX = at(
+    "go-to",
+    ShownDoes("", "enter,ctrl+j", "done", "finding.go_to", printed="Enter"),
+    _UNDONE,
+)
 
 PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
