@@ -138,12 +138,10 @@ class TranscriptLoader:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._titled: Conversation | None = None
-        """The conversation in title and facts."""
         self.is_recap = False
         """Whether the transcript shows the recap instead of the conversation."""
         self._opening: Opening | None = None
-        """What is about to be shown."""
+        """What is about to be shown, or could not be read."""
         self._is_unread = False
         """It could not be read because the store was busy."""
         self._left_out: dict[int | None, int] = {}
@@ -155,7 +153,7 @@ class TranscriptLoader:
             self._renew()
         elif place.conversation is None:
             self._leave()
-            self._clear(None)
+            self._show(None)
         else:
             self._go(place.conversation, place)
 
@@ -184,12 +182,7 @@ class TranscriptLoader:
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
         self._main.transcript.show(model, **where)
         self._main.model, self._main.seen = model, None
-
-    def _clear(self, conversation: Conversation | None) -> None:
-        """Show an empty page under the title of a conversation that is still being read, or without
-        a title."""
-        self._show(None)
-        self._show_titles(conversation)
+        self.fit_titles()
 
     def _open(self, opening: Opening) -> None:
         self._leave()
@@ -210,19 +203,16 @@ class TranscriptLoader:
             return model, begin, lay_out([hit] if hit is not None else ())
 
         try:
-            clear = partial(self._clear, opening.conversation)
-            model, begin, layouts = await main.read_at_rest(read, clear)
+            model, begin, layouts = await main.read_at_rest(read, partial(self._show, None))
         except BrowseError as error:
             self._is_unread = isinstance(error, StoreBusyError)
-            self._opening = opening if self._is_unread else None
             raise
         self._opening = None
         page.add(layouts)
+        main.details.add([model.conversation])
         self._say_what_is_left_out(begin, opening.message_id)
         matchers = main.matchers if not opening.is_recap else ()
         self._show(model, message_id=begin, matchers=matchers, segment=opening.segment)
-        main.details.add([model.conversation])
-        self._show_titles(model.conversation)
         if opening.is_recap:
             main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
 
@@ -234,16 +224,15 @@ class TranscriptLoader:
             words = _("{reading} · this message is not part of it: v shows everything")
             self._main.say_of_page(words.format(reading=_(_NAMES[self._main.mode])))
 
-    def _show_titles(self, conversation: Conversation | None) -> None:
-        self._titled = conversation
-        self.fit_titles()
-
     def fit_titles(self) -> None:
-        """Show title and facts, fitted to the width of the pane."""
+        """Show title and facts, fitted to the width of the pane: of the page, or of what is being
+        read where it is empty."""
         main, width = self._main, self._main.transcript.size.width
         title = facts = Content()
-        if self._titled is not None:
-            detailed = main.details.complete(self._titled)[0]
+        model = main.transcript.model
+        titled = model if model is not None else self._opening
+        if titled is not None:
+            detailed = main.details.complete(titled.conversation)[0]
             here = main.seen.words if main.seen is not None else ""
             title = header.conversation_title(detailed, width)
             facts = header.conversation_facts(detailed, main.mode, width, here)
@@ -253,17 +242,19 @@ class TranscriptLoader:
     def _renew(self) -> None:
         """Show a new title or segment of the current conversation, or retry reading it."""
         current, model = self._main.current, self._main.transcript.model
-        wanted = self._opening.conversation if self._opening is not None else self._titled
+        wanted = self._opening or model
         if self._opening is not None and self._is_unread:
             self._open(self._opening)
         elif current is None:
             return
-        elif wanted is None or current.root_id != wanted.root_id:  # a job's new latest run
-            self._go(current, ShownPlace(current))
-        elif model is None or self._titled == current:
+        elif wanted is None or current.root_id != wanted.conversation.root_id:
+            self._go(current, ShownPlace(current))  # a job's new latest run
+        elif model is None or model.conversation == current:
             return
         elif _segment_ids(model.conversation) == _segment_ids(current):
-            self._show_titles(current)
+            # The line "new from here" stays where it is.
+            model.conversation = current._replace(first_new=model.conversation.first_new)
+            self.fit_titles()
         elif model.conversation.root_id == current.root_id:
             self._open(Opening(current, is_recap=self.is_recap))
 
