@@ -31,10 +31,11 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.browser.lineage.tree import TreeRow
+from hermes_browse.tui.browser.lineage import TreeRow
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.transcript.scroll import Needed
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.family import Entry, SessionEntry
 from hermes_browse.tui.widgets.list_rows import ListRow
@@ -265,7 +266,7 @@ class Browser:
         """
         transcript = self.screen.transcript
         count = len(transcript.page)
-        self.screen.loader.read_window(0, count)
+        transcript.needed = Needed(transcript.page.model, 0, count)
         await self.settle()
         for index in range(count):
             transcript.page.draw(index, now=True)

@@ -23,6 +23,7 @@ from hermes_browse.store.sessions.models import (
 from hermes_browse.tui.browser.transcript.block_layout import lay_out
 from hermes_browse.tui.browser.transcript.entries import Look, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page
+from hermes_browse.tui.browser.transcript.scroll import Needed
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import Line, line_text
 
@@ -83,7 +84,8 @@ def lines_of(
     """The lines of a message, in a conversation or alone."""
     model = model if model is not None else model_of(1)
     model.add([message])
-    shown = model.shown(model.entry_of(message.id), width, look, is_open=is_open)
+    opened = {message.id} if is_open else ()
+    shown = model.shown(model.entry_of(message.id), width, look, opened)
     assert shown is not None
     return list(map(line_text, lay_out(shown).lines()))
 
@@ -101,7 +103,7 @@ class ViewApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted: list[tuple[int, int]] = []
+        self.wanted: list[Needed] = []
         self.told: list[str] = []
 
     def compose(self) -> ComposeResult:
@@ -112,9 +114,11 @@ class ViewApp(App[None]):
         """The viewer."""
         return self.query_one(TranscriptView)
 
-    def on_transcript_view_needed(self, message: TranscriptView.Needed) -> None:
-        """Keep it."""
-        self.wanted.append((message.first, message.last))
+    def on_mount(self) -> None:
+        self.watch(self.view, "needed", self._want, init=False)
+
+    def _want(self, needed: Needed) -> None:
+        self.wanted.append(needed)
 
     def on_transcript_view_notice(self, message: TranscriptView.Notice) -> None:
         """Keep it."""

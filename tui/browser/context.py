@@ -6,6 +6,7 @@ State flows one way: a key or a message sets it here, and what shows it watches 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+REST = 0.025
+"""Seconds without a move of the cursor before the panes read a conversation: more than a frame, too
+short to notice."""
+PATIENCE = 0.15
+"""Seconds for which a pane shows the previous conversation while the next is read."""
 
 
 class ShownPlace(NamedTuple):
@@ -190,6 +196,25 @@ class Context(StoreScreen[object]):
 
     def show_progress(self, text: str) -> None:
         self.progress = text
+
+    async def read_at_rest(
+        self, job: Callable[[OpenStore], Result], clear: Callable[[], None]
+    ) -> Result:
+        """Read what a pane shows of the current conversation when the cursor rests, after its row
+        is painted.
+
+        Args:
+            clear: Empties the pane, if this takes long or fails.
+        """
+        await asyncio.sleep(REST)
+        late = asyncio.get_running_loop().call_later(PATIENCE, clear)
+        try:
+            return await self.read(job)
+        except BrowseError:
+            clear()
+            raise
+        finally:
+            late.cancel()
 
     async def write(self, work: Callable[[], Result]) -> Result:
         """Run a job that writes, as `StoreScreen` does; its progress is over with it."""

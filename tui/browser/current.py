@@ -11,7 +11,7 @@ from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
 from .context import ShownPlace
-from .lineage.tree import TreeRow
+from .lineage import TreeRow
 from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of

@@ -24,7 +24,7 @@ from ..widgets.bindings import BoundKeys, key_names, meaningless
 from ..work.application import Application
 from .by_name import load
 from .current import CurrentPanes
-from .lineage.loader import FamilyLoader
+from .lineage import FamilyLoader
 from .list.listing import Listing
 from .transcript.loader import TranscriptLoader
 
@@ -277,7 +277,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def show_details(self) -> None:
         if self.current is not None:
-            load("details")(self, self.current)
+            self.start("details-card", load("details"), self, self.current)
 
     def export(self) -> None:
         if targets := self.edits.targets:

@@ -33,6 +33,7 @@ class MainScreen(PaneMessages):
 
     def on_mount(self) -> None:
         self.follow_cursors()
+        self.watch(self.transcript, "needed", self.loader.read_window, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
         if self.focused is None:

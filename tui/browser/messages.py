@@ -15,7 +15,6 @@ from .keyed import KeyScreen
 from .list.about import about
 from .list.conversation_list import ConversationList, CursorRow
 from .list.rows import JobRow, MoreRow, SuggestionRow
-from .transcript.ask_line import AskInput
 from .transcript.view import TranscriptView
 
 
@@ -165,10 +164,6 @@ class PaneMessages(KeyScreen):
 
     # The transcript
 
-    @on(TranscriptView.Needed)
-    def messages_needed(self, event: TranscriptView.Needed) -> None:
-        self.loader.read_window(event.first, event.last)
-
     @on(TranscriptView.Seen)
     def messages_seen(self, event: TranscriptView.Seen) -> None:
         """Mark new messages in sight as read."""
@@ -193,18 +188,6 @@ class PaneMessages(KeyScreen):
     def transcript_resized(self) -> None:
         self.loader.fit_titles()
 
-    @on(Input.Changed, "#ask-box")
+    @on(Input.Changed, "#find-box")
     def find_edited(self, event: Input.Changed) -> None:
         self.finding.edited(event.value)
-
-    @on(Input.Submitted, "#ask-box")
-    def find_submitted(self, event: Input.Submitted) -> None:
-        self.finding.submitted(event.value)
-
-    @on(AskInput.Stepped)
-    def find_stepped(self, event: AskInput.Stepped) -> None:
-        self.finding.step(event.by)
-
-    @on(AskInput.Left)
-    def find_left(self) -> None:
-        self.finding.left()

@@ -30,13 +30,12 @@ from ..work.application import Application
 from . import header
 from .by_name import load
 from .context import Context, Result
-from .lineage.tree import LineageTree
+from .lineage import LineageTree
 from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
 from .list.rows import is_live
 from .list.views import order_name, shown_line
-from .search.box import SearchBox
-from .transcript.ask_line import AskLine
+from .search.box import FindBox, GoToBox, SearchBox
 from .transcript.view import TranscriptView
 
 _SHOWN = (*NEEDED, "help")
@@ -94,8 +93,11 @@ class Panes(Context):
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
         """The transcript."""
-        self.ask_line = AskLine(id="ask")
-        """Below the transcript, when a text or a message is asked for."""
+        hint = _("exact text; n and N go to the next and previous")
+        self.find_box = FindBox(placeholder=hint, id="find-box", compact=True)
+        """Below the transcript, when a text is asked for."""
+        self.go_to_box = GoToBox(id="go-to-box", compact=True)
+        """Below the transcript, when a message is asked for."""
         self.lineage = LineageTree(id="lineage")
         """The lineage tree."""
         self.rows.marks = self.marks
@@ -113,7 +115,11 @@ class Panes(Context):
                 yield TextLine(id="title")
                 yield TextLine(id="facts")
                 yield self.transcript
-                yield self.ask_line
+                with Horizontal(id="ask"):
+                    yield TextLine(id="ask-label")
+                    yield self.find_box
+                    yield self.go_to_box
+                    yield TextLine(id="ask-answer")
                 yield TextLine(id="lineage-title")
                 yield self.lineage
         if self.host.is_hint_wanted:
@@ -217,15 +223,14 @@ class Panes(Context):
 
     def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
         """Build the line of views of a catalog; `old` is the number of old transcripts."""
-        width = self.size.width
+        suffix = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
         if self.marks:
             messages = sum(each.message_count for each in self.marks.values())
-            marked = header.marked(len(self.marks), messages)
-            return header.views(catalog, view, marked, old, width, "bold $accent")
-        if self.results is not None:
-            return header.views(catalog, view, _(_HIT_ORDERS[self.hit_order]), old, width)
-        order = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
-        return header.views(catalog, view, order, old, width)
+            suffix = header.marked(len(self.marks), messages)
+        elif self.results is not None:
+            suffix = _(_HIT_ORDERS[self.hit_order])
+        look = "bold $accent" if self.marks else "dim"
+        return header.views(catalog, view, suffix, old, self.size.width, look)
 
     # The status line
 

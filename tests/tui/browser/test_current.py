@@ -23,7 +23,6 @@ from hermes_browse.store.text import one_line
 from hermes_browse.tui.browser.edit.naming import RenameCard
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.transcript import cards
 from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 from hermes_browse.tui.text import formats
@@ -91,7 +90,6 @@ class Meant:
         self.resumed = []
         monkeypatch.setattr(screen, "start", self._start(screen.start))
         monkeypatch.setattr(screen, "start_write", self._start(screen.start_write))
-        monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
 
@@ -106,6 +104,8 @@ class Meant:
                     self.notes.append(self._root(meant[0]))
                 case "_resume":
                     self.resumed.append(meant[0])
+                case "show_details" if self._is_asking:
+                    self.notes.append({meant[1].root_id})
                 case _:
                     return start(*given)
             return None
@@ -115,15 +115,6 @@ class Meant:
     def _root(self, session_id):
         found = self.browser.screen.catalog.of_session(session_id)
         return {found.root_id} if found is not None else set()
-
-    def _details(self, show):
-        def shown(main, conversation):
-            if self._is_asking:
-                self.notes.append({conversation.root_id})
-            else:
-                show(main, conversation)
-
-        return shown
 
     def _screen(self, push):
         def pushed(screen, *given):

@@ -17,7 +17,6 @@ from hermes_browse.store.errors import ValueTooLongError
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.tui.browser.transcript import finding
-from hermes_browse.tui.browser.transcript.ask_line import AskInput
 from hermes_browse.tui.browser.transcript.finding import FindResults, contains, needle, scan
 
 COUNT = 600
@@ -135,14 +134,14 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
     monkeypatch.setattr(finding, "BATCH", 7)
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         model = whole(store)
-        findings = FindResults(needle("needle"), "s", 120)
+        findings = FindResults(needle("needle"), model, 120)
         batches = 0
-        for start, stop in findings.left(model.outline.rows):
+        for start, stop in findings.left():
             findings.found |= scan(store, model, start, stop, findings.matcher)
             batches += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert batches > COUNT // 10 and findings.is_complete
-        assert list(findings.left(model.outline.rows)) == []
+        assert list(findings.left()) == []
 
 
 def test_a_result_is_found_with_its_call_across_batches(tmp_path):
@@ -296,7 +295,7 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path):
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")
         assert "not part of this conversation" in " ".join(browser.status.split())
-        box = browser.screen.query_one(AskInput)
+        box = browser.screen.go_to_box
         assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 

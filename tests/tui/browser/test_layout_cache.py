@@ -88,8 +88,10 @@ def test_what_is_unfolded_stays_so_when_earlier_messages_are_gone():
     page = page_of(model_of(SHORT, LONG, SHORT))
     page.opened = {2}
     rest = page.model.outline._replace(rows=page.model.outline.rows[2:])
-    page.grow(TranscriptModel(page.model.conversation, rest))
-    assert page.is_open(page.model.entry_of(2))
+    newer = TranscriptModel(page.model.conversation, rest)
+    newer.add(page.model.messages)
+    page.grow(newer)
+    assert page.shown(page.model.entry_of(2)).is_open
 
 
 def test_texts_near_the_page_are_drawn_ahead():

@@ -16,9 +16,9 @@ from browsing import (
 from textual.events import Key, Paste
 
 from hermes_browse.store.sessions.models import Sort
+from hermes_browse.tui.browser.context import PATIENCE
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.transcript.loader import PATIENCE
 from hermes_browse.tui.text.family import SessionEntry
 from hermes_browse.tui.widgets.card import Card
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.browser.transcript import block_layout, tool_text
+from hermes_browse.tui.browser.transcript import tool_text
 from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.tool_text import (
     as_shown,
@@ -26,18 +26,16 @@ def block(text, width):
 
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):
-    """Arguments or a result laid out by their fields."""
-    paragraphs, _left = tool_text.tool_text(
-        text, width, language, is_result=is_result, full=full, limit=10_000
-    )
+    """Arguments or a result as they stand below a call, without the bar before each line."""
+    return [
+        line[1:] for line in output_lines(text, width + 2, language, is_result=is_result, full=full)
+    ]
+
+
+def output_lines(text, width, language="", *, is_result=False, full):
+    """The same with the bar."""
+    paragraphs = tool_text.tool_text(text, width, language, is_result=is_result, full=full)
     return MessageLayout(paragraphs, width).lines()
-
-
-def output_lines(text, width, *, is_result=False, full):
-    """The same as they stand below a call."""
-    return MessageLayout(
-        block_layout.output(text, width, is_result=is_result, full=full), width
-    ).lines()
 
 
 def looks(lines, part):

@@ -67,7 +67,7 @@ async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever():
     one went."""
     async with viewing(week(per_day=2), size=(80, 40)) as (view, pilot):
         for _ in range(6):
-            view.action_step_rule(1, "day")
+            view.action_step(1, "day")
         await pilot.pause()
         assert view.app.told.count("no further day") >= 2
 

@@ -16,8 +16,7 @@ from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.browser.search.box import QueryBox, SearchBox
-from hermes_browse.tui.browser.transcript.ask_line import AskInput
+from hermes_browse.tui.browser.search.box import FindBox, GoToBox, QueryBox, SearchBox
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.screens.cleanup.plan_screen import SWITCHES
 from hermes_browse.tui.screens.cleanup.tile_map import TileMap
@@ -28,7 +27,8 @@ from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.settings.keymap import known_commands
 from hermes_browse.tui.settings.keys.main_commands import (
     APP,
-    ASK,
+    FIND_BOX,
+    GO_TO_BOX,
     LINES,
     LIST,
     MAIN,
@@ -87,7 +87,8 @@ OF_WIDGETS = [
     (TileMap, MAP),
     (SearchBox, SEARCH_BOX),
     (QueryBox, QUERY_BOX),
-    (AskInput, ASK),
+    (FindBox, FIND_BOX),
+    (GoToBox, GO_TO_BOX),
 ]
 
 
@@ -99,7 +100,7 @@ def _is_there(kind, command):
 
 async def test_every_command_names_a_method(browser):
     assert all(each.is_method and each.call for each in MAIN)
-    for each in (*MAIN, *TRANSCRIPT, *SEARCH_BOX):
+    for each in (*MAIN, *TRANSCRIPT, *SEARCH_BOX, *FIND_BOX, *GO_TO_BOX):
         part, name, given = parse(each.call) if each.is_method else ("", "focus_list", ())
         owner = getattr(browser.screen, part) if part else browser.screen
         inspect.signature(getattr(owner, name)).bind(*given)

@@ -1,5 +1,5 @@
-"""Boxes for queries: one line without a border, which reports edits within the keystroke's
-frame."""
+"""Boxes of the main screen, of one line without a border: those for queries report edits within
+the keystroke's frame, those below the transcript ask for a text or a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.reactive import Reactive
 
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys.main_commands import QUERY_BOX, SEARCH_BOX
+from ...settings.keys.main_commands import FIND_BOX, GO_TO_BOX, QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
 from ...widgets.lines import TextBox
 
@@ -91,3 +91,15 @@ class SearchBox(QueryBox):
             self.insert_text_at_cursor(lines[0][:2048])
         event.stop()
         event.prevent_default()
+
+
+class FindBox(TextBox):
+    """The box for a text to find in the transcript."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FIND_BOX)
+
+
+class GoToBox(TextBox):
+    """The box for the number or the id of a message."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(GO_TO_BOX)

@@ -10,7 +10,6 @@ from hermes_browse.store.messages.chat_message import (
     REASONING,
     RESULT,
     SAID,
-    SUMMARY,
     Block,
     ChatMessage,
     ContentPart,
@@ -25,17 +24,11 @@ from ...text import formats, sentences
 from ...text.styled import Line, clip_line, line_width, safe_text
 from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
 from .markdown_layout import render_markdown
-from .paragraphs import MessageLayout, Paragraph, first_lines, fixed, indent, plain
-from .tool_text import language_of, tool_text
+from .paragraphs import MessageLayout, Paragraph, fixed, indent, plain
+from .tool_text import OPEN_LIMIT, language_of, more, tool_text
 
 MARKDOWN_LIMIT = 16_000
 """Code points; a longer text is not rendered as Markdown, which would take several frames."""
-OPEN_LIMIT = 400_000
-"""Code points shown of an unfolded text; laying out more takes a second, and the pager shows all of
-it."""
-_SHORT_LINES = 6
-_SHORT_LIMIT = 16_000
-"""Code points of a text of which the first lines are shown."""
 _MAIN_ARGUMENTS = (
     "command",
     "cmd",
@@ -73,8 +66,8 @@ def _message(shown: Shown) -> list[Paragraph]:
     paragraphs = [paragraph for block in message.blocks for paragraph in _block(shown, block)]
     if message.role != "tool":
         paragraphs += _images(message)
-    first = message.blocks[0] if message.is_summary and message.blocks else None
-    if first and first.kind is SUMMARY and first.body.strip() and not message.tool_calls:
+    is_more = message.reasoning or message.tool_calls
+    if message.is_summary and message.summary.strip() and not is_more:
         divider = _divider(message, paragraphs[0].spans, shown.width)
         return [divider, *indent(paragraphs[1:], margin)]
     if message.tool_calls:
@@ -122,7 +115,7 @@ def _block(shown: Shown, block: Block) -> list[Paragraph]:
     if block.kind is SAID:
         return _text(shown, block.body)
     if block.kind is RESULT:
-        return output(block.body, shown.inner, is_result=True, full=shown.is_open)
+        return tool_text(block.body, shown.inner, is_result=True, full=shown.is_open)
     is_reasoning = block.kind is REASONING
     look = "reasoning" if is_reasoning else "dim"
     label = _(block.kind.label, size=formats.size(len(block.body)))
@@ -153,7 +146,7 @@ def _text(shown: Shown, text: str) -> list[Paragraph]:
     cut = text[: OPEN_LIMIT if shown.is_open else TEXT_LIMIT]
     look = "struck" if message.state is State.REWOUND else "text"
     paragraphs = _markdown(cut, shown.inner, look) if cut.strip() else []
-    return [*paragraphs, *_more(len(text) - len(cut), shown.is_open)]
+    return [*paragraphs, *more(len(text) - len(cut), shown.is_open)]
 
 
 def image_name(part: ContentPart) -> str:
@@ -229,33 +222,10 @@ def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph
 
 def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
     lay_out_text = partial(
-        output, width=shown.inner, language=language_of(call.arguments), full=shown.is_open
+        tool_text, width=shown.inner, language=language_of(call.arguments), full=shown.is_open
     )
     paragraphs = lay_out_text(call.arguments, is_result=False)
     if result is not None:
         arrow = fixed(("│ ", "rule"), ("→", "dim"))
         paragraphs += [arrow, *lay_out_text(result.text, is_result=True)]
     return paragraphs
-
-
-def output(
-    text: str, width: int, language: str = "", *, is_result: bool, full: bool
-) -> list[Paragraph]:
-    """Lay out arguments or a result, as shown below the call: `full`, or the first lines."""
-    limit = OPEN_LIMIT if full else _SHORT_LIMIT
-    paragraphs, cut = tool_text(
-        text, width - 2, language, is_result=is_result, full=full, limit=limit
-    )
-    left = 0
-    if not full:
-        paragraphs, left = first_lines(paragraphs, width - 2, _SHORT_LINES)
-    if left and not cut:
-        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
-        paragraphs = [*paragraphs, fixed((note, "note"))]
-    return indent([*paragraphs, *_more(cut, full)], ("│ ", "rule"))
-
-
-def _more(left: int, full: bool) -> list[Paragraph]:
-    """Return a line that says how many code points are left out, if any are."""
-    words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")
-    return [fixed((words.format(size=formats.size(left)), "note"))] if left else []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -19,7 +20,7 @@ from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status, Tokens
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -73,132 +74,29 @@ def _when(moment: float | None, now: float) -> str:
     return formats.joined(time, formats.ago(moment, now))
 
 
+def _if_any(words: str, count: int) -> str:
+    """Fill in a count; without one there are no words."""
+    return words.format(count=count) if count else ""
+
+
 def _words(texts: Mapping[str, str], code: str) -> str:
     """Return the words for a code; an unknown code as stored."""
     return _(texts[code]) if code in texts else code
 
 
-def _ended(conversation: Conversation, now: float) -> Row:
+def _state(conversation: Conversation, now: float) -> Row:
     tip, status = conversation.tip, conversation.status
     reason = why = formats.end_reason(tip.end_reason)
     if tip.end_reason and reason != tip.end_reason:
         why += f" ({tip.end_reason})"
-    if tip.ended_at is None:
-        state = _("no messages") if status is Status.EMPTY else formats.status(status)
-        return pgettext("session", "state"), formats.joined(state, why if reason else "")
-    ended = _when(tip.ended_at, now)
-    return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
+    if tip.ended_at is not None:
+        ended = _when(tip.ended_at, now)
+        return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
+    state = _("no messages") if status is Status.EMPTY else formats.status(status)
+    return pgettext("session", "state"), formats.joined(state, why if reason else "")
 
 
-def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
-    tokens = conversation.tokens
-    if tokens.total:
-        yield (_("tokens"), _("{count:,} in all", count=tokens.total))
-        seen = tokens.input + tokens.cache_read + tokens.cache_write
-        share = tokens.cache_read / seen if seen else 0.0
-        sent = formats.joined(
-            _("{count:,} uncached", count=tokens.input),
-            _("{count:,} from cache", count=tokens.cache_read),
-            _("{share:.0%} of what was sent", share=share) if share else "",
-        )
-        yield (f"  {_('sent')}", sent)
-        if tokens.cache_write:
-            yield ("", _("{count:,} written to cache", count=tokens.cache_write))
-        reasoning = tokens.reasoning
-        of_it = _("{count:,} of them reasoning", count=reasoning) if reasoning else ""
-        written = formats.joined(f"{tokens.output:,}", of_it)
-        yield (f"  {pgettext('tokens', 'written')}", written)
-    if details.api_calls:
-        yield (_("requests"), f"{details.api_calls:,}")
-    size = details.live_bytes + details.prompt_bytes
-    if details.live_images:
-        sentence = ngettext(
-            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
-            "{messages}, {size} and {count:,} messages with images: "
-            "about {tokens} tokens (guessed, {bytes} bytes each)",
-            details.live_images,
-        )
-    else:
-        sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
-    context = sentence.format(
-        messages=formats.counted(details.live_rows, "message"),
-        size=formats.size(size),
-        count=details.live_images,
-        tokens=formats.number(size / formats.BYTES_PER_TOKEN),
-        bytes=formats.BYTES_PER_TOKEN,
-    )
-    yield (_("live context"), context)
-
-
-def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
-    free = conversation.cost_usd == 0
-    nothing = pgettext("cost", "nothing") if free else pgettext("cost", "unknown")
-    cost = formats.joined(
-        formats.costs(conversation) or nothing,
-        _words(_COST_STATUS, details.facts.get("cost_status", "")),
-        _words(_COST_SOURCES, details.facts.get("cost_source", "")),
-    )
-    yield (_("cost"), cost)
-    if details.actual_usd is not None and details.estimated_usd is not None:
-        billed = formats.money(details.actual_usd) or "$0"
-        estimated = formats.money(details.estimated_usd) or "$0"
-        yield ("", _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated))
-
-
-def _origin(facts: Mapping[str, str]) -> Iterator[Row]:
-    def named(*names: str) -> str:
-        return formats.joined(*(facts.get(name, "") for name in names))
-
-    chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
-    if "chat_type" in facts and chat:
-        chat += f" ({facts['chat_type']})"
-    yield (_("chat"), chat)
-    yield (_("person"), named("user_name", "user_id"))
-    yield (_("topic"), named("chat_topic", "thread_id"))
-    yield (_("platform"), named("platform"))
-
-
-def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
-    yield (_("model"), conversation.model or "")
-    route = ("billing_provider", "billing_mode", "billing_base_url")
-    yield (_("provider"), formats.joined(*(details.facts.get(each, "") for each in route)))
-    label = _("used")
-    for use in details.models:
-        facts = formats.joined(
-            use.model or _("unnamed"),
-            use.provider,
-            _("for {task}", task=use.task) if use.task else "",
-            formats.counted(use.calls, "request") if use.calls else "",
-            _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
-            formats.money(use.cost_usd),
-        )
-        yield (label, facts)
-        label = ""
-
-
-def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
-    shown = sum(details.roles.values())
-    parts = _(", ").join(
-        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
-    )
-    sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
-    yield (_("messages"), sentence.format(count=shown, parts=parts))
-    not_shown = {
-        _("{count:,} summarised away for the model"): details.states.get(State.COMPACTED, 0),
-        _("{count:,} rewound"): details.states.get(State.REWOUND, 0),
-        _("{count:,} hidden: bookkeeping, or for the model alone"): details.hidden,
-        _("{count:,} repeated by a compaction, shown once"): details.repeated,
-    }
-    for words, count in not_shown.items():
-        yield ("", words.format(count=count) if count else "")
-    if conversation.size is not None:
-        size = formats.size(conversation.size)
-        with_them = _("{size}: what deleting it frees, with its subagents", size=size)
-        yield (_("size"), with_them if conversation.subagents else size)
-
-
-def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
-    facts = details.facts
+def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> list[Row]:
     kind = formats.joined(
         _(_KINDS[conversation.kind]),
         sentences.relation(conversation.relation),
@@ -207,32 +105,144 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
         _("hidden by Hermes") if conversation.hidden else "",
         conversation.note,
     )
-    yield (_("kind"), kind)
-    if conversation.title:
-        yield (_("title"), _words(_TITLE_SOURCES, facts.get("title_source", "")))
-    yield (_("source"), conversation.source)
-    yield (_("profile"), facts.get("profile_name", ""))
-    yield (_("started"), _when(conversation.root.started_at, now))
-    yield (_("last active"), _when(conversation.last_active, now))
-    yield (_("read in Hermes"), _when(as_time(facts.get("last_read_at")), now))
-    yield _ended(conversation, now)
-    yield (_("doing"), facts.get("last_activity_description", ""))
-    yield (_("directory"), conversation.cwd or "")
-    yield (_("repository"), facts.get("git_repo_root", ""))
-    yield (_("branch"), conversation.git_branch or "")
+    title = _words(_TITLE_SOURCES, facts["title_source"]) if conversation.title else ""
     family = {"branch": conversation.branches, "subagent": conversation.subagents}
     counts = (formats.counted(count, noun) for noun, count in family.items() if count)
-    yield (_("family"), _(", ").join(counts))
+    return [
+        (_("kind"), kind),
+        (_("title"), title),
+        (_("source"), conversation.source),
+        (_("profile"), facts["profile_name"]),
+        (_("started"), _when(conversation.root.started_at, now)),
+        (_("last active"), _when(conversation.last_active, now)),
+        (_("read in Hermes"), _when(as_time(facts["last_read_at"]), now)),
+        _state(conversation, now),
+        (_("doing"), facts["last_activity_description"]),
+        (_("directory"), conversation.cwd or ""),
+        (_("repository"), facts["git_repo_root"]),
+        (_("branch"), conversation.git_branch or ""),
+        (_("family"), _(", ").join(counts)),
+    ]
 
 
-def _identity(conversation: Conversation) -> Iterator[Row]:
+def _origin(facts: Mapping[str, str]) -> list[Row]:
+    chat = formats.joined(facts["chat_name"] or facts["display_name"], facts["chat_id"])
+    if facts["chat_type"] and chat:
+        chat += f" ({facts['chat_type']})"
+    return [
+        (_("chat"), chat),
+        (_("person"), formats.joined(facts["user_name"], facts["user_id"])),
+        (_("topic"), formats.joined(facts["chat_topic"], facts["thread_id"])),
+        (_("platform"), facts["platform"]),
+    ]
+
+
+def _models(conversation: Conversation, details: Details) -> list[Row]:
+    route = ("billing_provider", "billing_mode", "billing_base_url")
+    uses = [
+        formats.joined(
+            use.model or _("unnamed"),
+            use.provider,
+            _("for {task}", task=use.task) if use.task else "",
+            formats.counted(use.calls, "request") if use.calls else "",
+            _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
+            formats.money(use.cost_usd),
+        )
+        for use in details.models
+    ]
+    return [
+        (_("model"), conversation.model or ""),
+        (_("provider"), formats.joined(*(details.facts[each] for each in route))),
+        *zip(chain([_("used")], repeat("")), uses, strict=False),
+    ]
+
+
+def _tokens(tokens: Tokens) -> list[Row]:
+    if not tokens.total:
+        return []
+    seen = tokens.input + tokens.cache_read + tokens.cache_write
+    share = tokens.cache_read / seen if seen else 0.0
+    of_it = _if_any(_("{count:,} of them reasoning"), tokens.reasoning)
+    sent = formats.joined(
+        _("{count:,} uncached", count=tokens.input),
+        _("{count:,} from cache", count=tokens.cache_read),
+        _("{share:.0%} of what was sent", share=share) if share else "",
+    )
+    return [
+        (_("tokens"), _("{count:,} in all", count=tokens.total)),
+        (f"  {_('sent')}", sent),
+        ("", _if_any(_("{count:,} written to cache"), tokens.cache_write)),
+        (f"  {pgettext('tokens', 'written')}", formats.joined(f"{tokens.output:,}", of_it)),
+    ]
+
+
+def _context(details: Details) -> str:
+    """Say what the model has in its context."""
+    size = details.live_bytes + details.prompt_bytes
+    sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+    if details.live_images:
+        sentence = ngettext(
+            "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
+            "{messages}, {size} and {count:,} messages with images: "
+            "about {tokens} tokens (guessed, {bytes} bytes each)",
+            details.live_images,
+        )
+    return sentence.format(
+        messages=formats.counted(details.live_rows, "message"),
+        size=formats.size(size),
+        count=details.live_images,
+        tokens=formats.number(size / formats.BYTES_PER_TOKEN),
+        bytes=formats.BYTES_PER_TOKEN,
+    )
+
+
+def _cost(conversation: Conversation, details: Details) -> list[Row]:
+    free = conversation.cost_usd == 0
+    nothing = pgettext("cost", "nothing") if free else pgettext("cost", "unknown")
+    cost = formats.joined(
+        formats.costs(conversation) or nothing,
+        _words(_COST_STATUS, details.facts["cost_status"]),
+        _words(_COST_SOURCES, details.facts["cost_source"]),
+    )
+    both = ""
+    if details.actual_usd is not None and details.estimated_usd is not None:
+        billed = formats.money(details.actual_usd) or "$0"
+        estimated = formats.money(details.estimated_usd) or "$0"
+        both = _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated)
+    return [(_("cost"), cost), ("", both)]
+
+
+def _messages(conversation: Conversation, details: Details) -> list[Row]:
+    parts = _(", ").join(
+        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
+    )
+    sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    states = Counter(details.states)
+    size = formats.size(conversation.size) if conversation.size is not None else ""
+    if size and conversation.subagents:
+        size = _("{size}: what deleting it frees, with its subagents", size=size)
+    return [
+        (_("messages"), sentence.format(count=sum(details.roles.values()), parts=parts)),
+        ("", _if_any(_("{count:,} summarised away for the model"), states[State.COMPACTED])),
+        ("", _if_any(_("{count:,} rewound"), states[State.REWOUND])),
+        ("", _if_any(_("{count:,} hidden: bookkeeping, or for the model alone"), details.hidden)),
+        ("", _if_any(_("{count:,} repeated by a compaction, shown once"), details.repeated)),
+        (_("size"), size),
+    ]
+
+
+def _identity(conversation: Conversation) -> list[Row]:
     segments, tip = conversation.segments, conversation.tip
     is_one = len(segments) == 1
+    rows: list[Row] = []
     for number, segment in enumerate(segments, 1):
         label = "id" if is_one else _("part {number}", number=number)
-        yield (label, segment.id, f"  {_('resumes here')}" if segment is tip else "")
-    yield (pgettext("session", "parent"), (tip.parent_id or "") if is_one else "")
-    yield (_("session key"), tip.session_key or "")
+        rows.append((label, segment.id, f"  {_('resumes here')}" if segment is tip else ""))
+    return [
+        *rows,
+        (pgettext("session", "parent"), (tip.parent_id or "") if is_one else ""),
+        (_("session key"), tip.session_key or ""),
+    ]
 
 
 def details_lines(
@@ -240,20 +250,25 @@ def details_lines(
 ) -> list[Line]:
     """Return the lines of the card, not wrapped; `forecast` says when Hermes deletes the conversation,
     or why not."""
-    tools = (
+    facts = defaultdict(str, details.facts)
+    details = details._replace(facts=facts)
+    tools: list[Row] = [
         (
             one_line(tool.name, 40) or _("unnamed"),
             f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
         )
         for tool in details.tools
-    )
-    about = _about(conversation, details, now)
-    sections: dict[str, Iterable[Row]] = {
-        "": chain(about, [(_("retention"), forecast)]),
-        _("Where it comes from"): _origin(details.facts),
-        _("Model, tokens, cost"): chain(
-            *(rows(conversation, details) for rows in (_models, _tokens, _cost))
-        ),
+    ]
+    sections: dict[str, list[Row]] = {
+        "": [*_about(conversation, facts, now), (_("retention"), forecast)],
+        _("Where it comes from"): _origin(facts),
+        _("Model, tokens, cost"): [
+            *_models(conversation, details),
+            *_tokens(conversation.tokens),
+            (_("requests"), _if_any("{count:,}", details.api_calls)),
+            (_("live context"), _context(details)),
+            *_cost(conversation, details),
+        ],
         _("Messages"): _messages(conversation, details),
         _("Tools"): tools,
         _("Ids"): _identity(conversation),
@@ -338,11 +353,7 @@ def read_card(
     return DetailsCard(one_line(formats.name(conversation), 200), lines)
 
 
-def show_details(main: Panes, conversation: Conversation) -> None:
-    main.start("details-card", _show_details, main, conversation)
-
-
-async def _show_details(main: Panes, conversation: Conversation) -> None:
+async def show_details(main: Panes, conversation: Conversation) -> None:
     now, catalog = main.clock(), main.catalog
 
     def go_on(screen: str | None) -> None:

@@ -3,7 +3,7 @@ messages read so far."""
 
 from __future__ import annotations
 
-from collections.abc import KeysView, Sequence
+from collections.abc import Container, Iterator, KeysView, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -125,33 +125,31 @@ def _left_out(counts: tuple[int, int]) -> Entry:
     return Entry(EntryKind.LEFT_OUT, text)
 
 
-def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
-    """Return the entries of a conversation: messages; between them days, pauses, seams, notes on
+def make_entries(conversation: Conversation, outline: Outline) -> Iterator[Entry]:
+    """Yield the entries of a conversation: messages; between them days, pauses, seams, notes on
     missing rows, and where the new ones begin."""
-    entries = []
     segment, day, last = 0, "", None
     new = conversation.first_new
     for number, row in enumerate(outline.rows, 1):
         if row.segment != segment:
             segment = row.segment
-            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment), number=segment))
+            yield Entry(EntryKind.SEAM, _seam(conversation, segment), number=segment)
         moment, key = row.timestamp, formats.day_key(row.timestamp)
         if moment is not None and key not in ("", day):
             day = key
-            entries.append(Entry(EntryKind.DAY, formats.day(moment)))
+            yield Entry(EntryKind.DAY, formats.day(moment))
         elif moment is not None and last is not None and moment - last >= GAP_SECONDS:
             pause = formats.duration(moment - last)
-            entries.append(Entry(EntryKind.GAP, _("{duration} later", duration=pause)))
+            yield Entry(EntryKind.GAP, _("{duration} later", duration=pause))
         last = moment if moment is not None else last
         if row.id in outline.gaps:
-            entries.append(_left_out(outline.gaps[row.id]))
+            yield _left_out(outline.gaps[row.id])
         if new is not None and row.id >= new:
             new = None
-            entries.append(Entry(EntryKind.NEW, _("new from here")))
-        entries.append(Entry(EntryKind.MESSAGE, row=row, number=number))
+            yield Entry(EntryKind.NEW, _("new from here"))
+        yield Entry(EntryKind.MESSAGE, row=row, number=number)
     if END in outline.gaps:
-        entries.append(_left_out(outline.gaps[END]))
-    return entries
+        yield _left_out(outline.gaps[END])
 
 
 class TranscriptModel:
@@ -159,8 +157,8 @@ class TranscriptModel:
 
     def __init__(self, conversation: Conversation, outline: Outline) -> None:
         self.conversation, self.outline = conversation, outline
-        self.entries = make_entries(conversation, outline)
-        self._messages: dict[int, ChatMessage] = {}
+        self.entries = list(make_entries(conversation, outline))
+        self._messages: dict[int | None, ChatMessage] = {}
         self._results: dict[str, ChatMessage] = {}
         self._callers: dict[str, int] = {}
         """Ids of the messages with the calls."""
@@ -182,21 +180,25 @@ class TranscriptModel:
         """Return the row of an entry; None for rules."""
         return self.entries[index].row if index is not None else None
 
+    def id_of(self, index: int | None) -> int | None:
+        row = self.row(index)
+        return row.id if row is not None else None
+
     def message(self, index: int | None) -> ChatMessage | None:
         """Return the message of an entry; None for rules and messages that have not been read."""
-        row = self.row(index)
-        return self._messages.get(row.id) if row is not None else None
+        return self._messages.get(self.id_of(index))
 
     def shown(
-        self, index: int | None, width: int, look: Look, *, is_open: bool = False
+        self, index: int | None, width: int, look: Look, opened: Container[int | None] = ()
     ) -> Shown | None:
-        """Return the message of an entry as a page shows it; None if it has not been read."""
+        """Return the message of an entry as a page shows it, given the ids of unfolded messages;
+        None if it has not been read."""
         message = self.message(index)
         if message is None:
             return None
         results = tuple(self.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
         repeats, number = self.outline.copies.get(message.id), self.number_of(message.id)
-        return Shown(message, number, results, repeats, width, look, is_open)
+        return Shown(message, number, results, repeats, width, look, message.id in opened)
 
     def result(self, call_id: str) -> ChatMessage | None:
         """Return the result of a tool call; None if there is none or it has not been read."""
@@ -269,28 +271,21 @@ class TranscriptModel:
         )
         return next(found, None) if segment else 0
 
-    def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
-        """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
-        return next(
-            (each for each in self._beyond(index, by) if self.entries[each].kind is kind), None
-        )
+    def step(self, index: int, by: int, kind: str = "") -> int | None:
+        """Return the next (1) or previous (-1) entry of a kind; None if there is none.
 
-    def _beyond(self, index: int, by: int) -> range:
-        return range(index + by, len(self.entries) if by > 0 else -1, by)
-
-    def step(self, index: int, by: int, role: str = "") -> int | None:
-        """Return the next (1) or previous (-1) message entry; None if there is none.
-
-        With a role only its messages count, without summaries; else all but tool results.
+        Args:
+            kind: Of a rule, or a role, without summaries; empty for all messages but tool results.
         """
-        for position in self._beyond(index, by):
-            row, message = self.row(position), self.message(position)
-            is_summary = message is not None and message.is_summary
-            if row is None or (role and is_summary):
-                continue
-            if row.role == role or (not role and row.role != "tool"):
-                return position
-        return None
+        places = range(index + by, len(self.entries) if by > 0 else -1, by)
+        return next((each for each in places if self._is_of(each, kind)), None)
+
+    def _is_of(self, index: int, kind: str) -> bool:
+        row, message = self.row(index), self.message(index)
+        if row is None:
+            return self.entries[index].kind == kind
+        is_summary = message is not None and message.is_summary
+        return (row.role == kind and not is_summary) if kind else row.role != "tool"
 
 
 NOTHING = TranscriptModel(

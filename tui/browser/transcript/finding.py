@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from hermes_browse.store.messages.chat_message import (
     CALL,
     RESULT,
     ChatMessage,
-    RowInfo,
     blocks_of,
     without_injections,
 )
@@ -24,8 +23,8 @@ from hermes_browse.store.wording import _, ngettext
 
 from ...text.formats import counted
 from ...text.styled import line_text
+from ...widgets.lines import TextBox
 from ..panes import Panes
-from .ask_line import AskInput
 from .block_layout import MARKDOWN_LIMIT
 from .entries import TranscriptModel
 from .loader import read_messages, read_missing
@@ -99,19 +98,23 @@ class FindResults:
     on."""
 
     matcher: Term
-    root_id: str
-    """Of the conversation."""
+    model: TranscriptModel
+    """The conversation; a newer version of it takes its place."""
     origin: int
     found: set[int] = field(default_factory=set)
     """Ids of messages."""
     _scanned: set[int] = field(default_factory=set)
     is_complete: bool = False
     """Whether everything has been scanned."""
+    awaits_first: bool = True
+    """The transcript has not gone to the first find yet."""
+    is_quiet: bool = False
+    """What is found now was not asked for by a key, and is not told."""
 
-    def left(self, rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
+    def left(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges of rows that have not been scanned, from the origin around the end; each
         counts as scanned when the next one is asked for."""
-        self.is_complete = False
+        self.is_complete, rows = False, self.model.outline.rows
         for first, last in (self.origin, len(rows)), (0, self.origin):
             for start in range(first, last, BATCH):
                 stop = min(start + BATCH, last)
@@ -121,9 +124,10 @@ class FindResults:
                     self._scanned |= ids
         self.is_complete = True
 
-    def ordered(self, model: TranscriptModel) -> list[int]:
-        """Return the messages found, from top to bottom."""
-        return sorted(self.found & model.ids, key=model.number_of)
+    @property
+    def ordered(self) -> list[int]:
+        """The messages found, from top to bottom."""
+        return sorted(self.found & self.model.ids, key=self.model.number_of)
 
 
 class Finding:
@@ -135,58 +139,72 @@ class Finding:
     def __init__(self, main: Panes) -> None:
         self._main, self._transcript = main, main.transcript
         self._findings: FindResults | None = None
-        self._asks_for_id = False
         self._origin: Bookmark | None = None
-        """Where the input was opened."""
-        self._awaits_first = False
-        """The transcript has not gone to the first find yet."""
-        self._text = ""
-        self._is_quiet = False
-        """What is found now was not asked for by a key, and is not told."""
+        """Where the box was opened."""
+        self._boxes = main.find_box, main.go_to_box
+        self._line = main.query_one("#ask")
+        """The line of these boxes."""
 
-    # The input
+    # The boxes
 
-    def open(self, what: str = "text") -> None:
-        """Ask for a text, or for the `id` of a message: within the key, so that what is typed behind
-        it goes into the input."""
-        model, line = self._transcript.model, self._main.ask_line
+    def open(self) -> None:
+        """Ask for a text."""
+        box = self._main.find_box
+        if self._ask(box, _("find")) is not None:
+            self.edited(box.value)
+
+    def open_go_to(self) -> None:
+        """Ask for the number or the id of a message."""
+        box = self._main.go_to_box
+        model = self._ask(box, _("go to message"))
+        if model is not None:
+            box.value = ""
+            box.placeholder = _("{first} to {last}", first=1, last=len(model.outline.rows))
+
+    def _ask(self, box: TextBox, label: str) -> TranscriptModel | None:
+        """Show and focus a box, within the key, so that what is typed behind it goes into the box.
+
+        Returns:
+            The conversation that is asked about; None if there is none.
+        """
+        main, model = self._main, self._transcript.model
         if model is None:
-            self._main.say(_("no conversation here"))
-            return
-        self._asks_for_id = what == "id"
+            main.say(_("no conversation here"))
+            return None
         self._origin = self._transcript.remember()
-        if self._asks_for_id:
-            hint = _("{first} to {last}", first=1, last=len(model.outline.rows))
-            line.ask(_("go to message"), hint=hint, has_steps=False)
-        else:
-            line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
-            self.edited(self._text)
+        self._line.display = True
+        for each in self._boxes:
+            each.display = each is box
+        main.line("ask-label").update(label, layout=True)
+        self._answer("")
+        main.set_focus(box)
+        return model
+
+    def _answer(self, text: str) -> None:
+        self._main.line("ask-answer").update(text, layout=True)
 
     def hide(self) -> None:
-        self._main.ask_line.display = False
-        if isinstance(self._main.focused, AskInput):
+        self._line.display = False
+        if self._main.focused in self._boxes:
             self._main.set_focus(self._transcript)
 
-    def submitted(self, text: str) -> None:
-        """Enter: stay at the find, or go to the id."""
-        if self._asks_for_id:
-            self._go_to_id(text)
-        else:
-            self.hide()
-            self._tell()
+    def stay(self) -> None:
+        """Enter: stay at the find."""
+        self.hide()
+        self._tell()
 
     def left(self) -> None:
-        """Escape: go back to where the input was opened."""
-        self.hide()
-        if not self._asks_for_id:
+        """Escape: go back to where the box was opened."""
+        if self._main.find_box.has_focus:
             self.close()
+        self.hide()
         if self._origin is not None:
             self._transcript.go_back_to(self._origin)
 
-    def _go_to_id(self, text: str) -> None:
-        """Go to a message by its number here, else by its id; what cannot be gone to stays in the
-        input."""
-        typed = text.strip().lstrip("#")
+    def go_to(self) -> None:
+        """Enter: go to a message by its number here, else by its id; what cannot be gone to stays
+        in the box."""
+        typed = self._main.go_to_box.value.strip().lstrip("#")
         model = self._transcript.model
         if not typed or model is None:
             self.hide()
@@ -204,54 +222,49 @@ class Finding:
         self.hide()
         place = model.entries[index].number
         told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
-        self._go(model, message_id, told=told)
+        self._go(message_id, told=told)
 
     # Finding
 
     def edited(self, text: str) -> None:
         """Find another text; called for each key."""
-        if self._asks_for_id:
-            return
-        self._text = text
         matcher, model, origin = needle(text), self._transcript.model, self._origin
         if matcher is None or model is None:
             self.close()
             return
-        is_here = origin is not None and origin.message_id in model.ids
-        first = model.number_of(origin.message_id) - 1 if origin is not None and is_here else 0
-        self._findings = FindResults(matcher, model.conversation.root_id, first)
-        self._awaits_first, self._is_quiet = True, False
+        begin = model.entry_of(origin.message_id) if origin is not None else None
+        first = model.entries[begin].number - 1 if begin is not None else 0
+        self._findings = FindResults(matcher, model, first)
         self._main.cancel("goal")  # found with fewer letters
         self._transcript.is_finding = True
         self._transcript.highlight([matcher])
-        self._main.start("find", self._scan, self._findings, model)
+        self._main.start("find", self._scan, self._findings)
 
-    async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
+    async def _scan(self, findings: FindResults) -> None:
         """Scan batch by batch; after each, show what was found so far."""
-        for start, stop in findings.left(model.outline.rows):
-            batch = partial(scan, model=model, start=start, stop=stop, matcher=findings.matcher)
+        model, matcher = findings.model, findings.matcher
+        for start, stop in findings.left():
+            batch = partial(scan, model=model, start=start, stop=stop, matcher=matcher)
             findings.found |= await self._main.read(batch)
-            self._arrive(findings, model)
-        self._arrive(findings, model)
+            self._arrive(findings)
+        self._arrive(findings)
 
-    def _arrive(self, findings: FindResults, model: TranscriptModel) -> None:
+    def _arrive(self, findings: FindResults) -> None:
         """Show the number of finds, and go to the first one unless that is done."""
-        if not self._is_quiet:
+        if not findings.is_quiet:
             self._tell()
-        ordered = findings.ordered(model)
-        after = [each for each in ordered if model.number_of(each) > findings.origin]
-        if self._awaits_first and (after or (ordered and findings.is_complete)):
-            self._awaits_first = False
-            self._go(model, (after or ordered)[0])
+        ordered, number_of = findings.ordered, findings.model.number_of
+        after = [each for each in ordered if number_of(each) > findings.origin]
+        if findings.awaits_first and (after or (ordered and findings.is_complete)):
+            findings.awaits_first = False
+            self._go((after or ordered)[0])
 
-    def _go(self, model: TranscriptModel, message_id: int, **how: Any) -> None:
-        self._main.start("goal", self._show, model, message_id, **how)
+    def _go(self, message_id: int, **how: Any) -> None:
+        self._main.start("goal", self._show, message_id, **how)
 
-    async def _show(
-        self, model: TranscriptModel, message_id: int, *, last: bool = False, told: str = ""
-    ) -> None:
+    async def _show(self, message_id: int, *, last: bool = False, told: str = "") -> None:
         """Show a message after the missing ones around it have been read, and tell where it is."""
-        index = model.entry_of(message_id) or 0
+        index = self._transcript.page.model.entry_of(message_id) or 0
         if await read_missing(self._main, self._transcript, index - _WINDOW, index + _WINDOW):
             self._transcript.show_find(message_id, last=last)
             if told:
@@ -261,11 +274,11 @@ class Finding:
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
-        transcript, findings, model = self._transcript, self._findings, self._transcript.model
-        if findings is None or model is None:
+        transcript, findings = self._transcript, self._findings
+        if findings is None:
             return
-        self._awaits_first = self._is_quiet = False
-        ordered = findings.ordered(model)
+        findings.awaits_first = findings.is_quiet = False
+        ordered = findings.ordered
         # After scrolling, the step starts from the page instead of the last find.
         hit = transcript.page.hit if transcript.is_find_in_sight else None
         if not ordered or (hit in ordered and transcript.step_match(by)):
@@ -274,19 +287,17 @@ class Finding:
         if hit in ordered:
             following = ordered.index(hit) + by
         else:
-            entries, frame = (
-                [model.entry_of(each) or 0 for each in ordered],
-                transcript.page.frame(),
-            )
+            entries = [findings.model.entry_of(each) or 0 for each in ordered]
+            frame = transcript.page.frame()
             below, above = bisect_left(entries, frame[0][0]), bisect_right(entries, frame[-1][0])
             following = below if by > 0 else above - 1
-        self._go(model, ordered[following % len(ordered)], last=by < 0)
+        self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:
-        findings, model = self._findings, self._transcript.model
-        if findings is None or model is None:
+        findings = self._findings
+        if findings is None:
             return
-        ordered, hit = findings.ordered(model), self._transcript.page.hit
+        ordered, hit = findings.ordered, self._transcript.page.hit
         many = len(ordered)
         count = counted(many, "message")
         if hit in ordered:
@@ -300,11 +311,11 @@ class Finding:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
-        if self._main.ask_line.display:
-            self._main.ask_line.answer(count)
+        if self._line.display:
+            self._answer(count)
         else:
             words = _("“{text}”: {found} · n N step · Esc ends")
-            self._main.say(words.format(text=self._text, found=count))
+            self._main.say(words.format(text=findings.matcher.text, found=count))
 
     def end(self) -> None:
         self.close()
@@ -327,11 +338,12 @@ class Finding:
         findings = self._findings
         if findings is None:
             return
-        if model is None or model.conversation.root_id != findings.root_id:
+        root_id = findings.model.conversation.root_id
+        if model is None or model.conversation.root_id != root_id:
             self._forget()
             self.hide()
             return
-        self._is_quiet = True
+        findings.model, findings.is_quiet = model, True
         if list(self._transcript.page.matchers) != [findings.matcher]:
             self._transcript.highlight([findings.matcher])
-        self._main.start("find", self._scan, findings, model)
+        self._main.start("find", self._scan, findings)

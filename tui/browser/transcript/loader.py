@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.content import Content
@@ -20,10 +20,11 @@ from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
 from .entries import TranscriptModel
-from .page import lay_out
+from .page import Layouts, lay_out
 
 if TYPE_CHECKING:
     from ...work.store_screen import StoreScreen
+    from .scroll import Needed
     from .view import TranscriptView
 
 _NAMES = {
@@ -31,12 +32,6 @@ _NAMES = {
     Reading.LIVE: N_("what the model still sees"),
     Reading.EVERYTHING: N_("everything: rewound, hidden and repeated messages too"),
 }
-REST = 0.025
-"""Seconds without a move of the cursor before the conversation is read: more than a frame, too
-short to notice."""
-PATIENCE = 0.15
-"""Seconds for which the previous conversation stays on screen while the next is read; then the page
-is cleared."""
 WINDOW = 60
 """Messages read before and after the first place."""
 
@@ -96,6 +91,8 @@ class Opening(NamedTuple):
     conversation: Conversation
     message_id: int | None = None
     segment: str | None = None
+    is_recap: bool = False
+    """Hermes' recap of it instead."""
 
     def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
         """Read the conversation and the messages that will be on screen first; return also the
@@ -103,6 +100,8 @@ class Opening(NamedTuple):
         conversation, begin = self.conversation, self.message_id
         if conversation.rows is None:
             conversation = store.with_details([conversation])[0]
+        if self.is_recap:
+            return _recap_model(store, conversation), None
         model = read_model(store, conversation, reading)
         if begin is not None and model.entry_of(begin) is None:
             begin = model.next_shown(begin)
@@ -139,17 +138,14 @@ class TranscriptLoader:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._titled: Conversation | None = None
-        """The conversation in title and facts."""
         self.is_recap = False
-        """Whether the transcript shows Hermes' recap instead of the conversation."""
+        """Whether the transcript shows the recap instead of the conversation."""
         self._opening: Opening | None = None
-        """What is about to be shown."""
+        """What is about to be shown, or could not be read."""
         self._is_unread = False
         """It could not be read because the store was busy."""
-        self._left_out: tuple[int | None, int] | None = None
-        """The message at which a change of the reading began, and the one that this reading leaves
-        out."""
+        self._left_out: dict[int | None, int] = {}
+        """The message that this reading leaves out, by the one at which it began instead."""
 
     def follow(self, before: ShownPlace, place: ShownPlace) -> None:
         """Show another place, or the changes of the same conversation."""
@@ -157,7 +153,7 @@ class TranscriptLoader:
             self._renew()
         elif place.conversation is None:
             self._leave()
-            self._clear(None)
+            self._show(None)
         else:
             self._go(place.conversation, place)
 
@@ -169,14 +165,13 @@ class TranscriptLoader:
             if not transcript.go_to_segment(place.segment):
                 main.say_of_page(_("this session has no messages"))
             return
-        self._leave()
-        self.is_recap = False
         # Hits of a conversation on screen need no reading.
         begin = place.message_id if is_on_screen else None
         if begin is not None and transcript.show_find(begin, matchers=main.matchers):
+            self._leave()
             self._renew()
-            return
-        self._open(Opening(conversation, place.message_id, place.segment))
+        else:
+            self._open(Opening(conversation, place.message_id, place.segment))
 
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
@@ -187,62 +182,57 @@ class TranscriptLoader:
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
         self._main.transcript.show(model, **where)
         self._main.model, self._main.seen = model, None
-
-    def _clear(self, conversation: Conversation | None) -> None:
-        """Show an empty page under the title of a conversation that is still being read, or without
-        a title."""
-        self._show(None)
-        self._show_titles(conversation)
+        self.fit_titles()
 
     def _open(self, opening: Opening) -> None:
+        self._leave()
         detailed, is_fresh = self._main.details.complete(opening.conversation)
         if not is_fresh:
             detailed = detailed._replace(rows=None)  # counted again with the opening
-        self._opening, self._is_unread = opening._replace(conversation=detailed), False
+        self._opening = opening._replace(conversation=detailed)
+        self.is_recap = opening.is_recap
         self._main.start("transcript", self._read, self._opening)
 
     async def _read(self, opening: Opening) -> None:
-        """Read and show a conversation if the cursor stays on it: its row is painted first."""
-        await asyncio.sleep(REST)
-        main, conversation, page = self._main, opening.conversation, self._main.transcript.page
-        reading = main.mode
-        late = asyncio.get_running_loop().call_later(PATIENCE, self._clear, conversation)
-        try:
-            model, begin = await main.read(lambda store: opening.read(store, reading))
+        main, page, reading = self._main, self._main.transcript.page, self._main.mode
+
+        def read(store: OpenStore) -> tuple[TranscriptModel, int | None, Layouts]:
+            model, begin = opening.read(store, reading)
+            # A hit is located among the lines of its message.
             hit = model.shown(model.entry_of(begin), page.width, page.look)
-            if hit is not None:  # it is located among the lines of its message
-                page.add(await main.call(lambda: lay_out([hit])))
+            return model, begin, lay_out([hit] if hit is not None else ())
+
+        try:
+            model, begin, layouts = await main.read_at_rest(read, partial(self._show, None))
         except BrowseError as error:
             self._is_unread = isinstance(error, StoreBusyError)
-            self._opening = opening if self._is_unread else None
-            self._clear(conversation)
             raise
-        finally:
-            late.cancel()
         self._opening = None
-        self._say_what_is_left_out(begin, opening.message_id)
-        self._show(model, message_id=begin, matchers=main.matchers, segment=opening.segment)
+        page.add(layouts)
         main.details.add([model.conversation])
-        self._show_titles(model.conversation)
+        self._say_what_is_left_out(begin, opening.message_id)
+        matchers = main.matchers if not opening.is_recap else ()
+        self._show(model, message_id=begin, matchers=matchers, segment=opening.segment)
+        if opening.is_recap:
+            main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
 
     def _say_what_is_left_out(self, begin: int | None, message_id: int | None) -> None:
         """Tell the user if the reading leaves out the message that was asked for."""
-        self._left_out = None
+        self._left_out.clear()
         if message_id is not None and begin != message_id:
-            self._left_out = begin, message_id
+            self._left_out[begin] = message_id
             words = _("{reading} · this message is not part of it: v shows everything")
             self._main.say_of_page(words.format(reading=_(_NAMES[self._main.mode])))
 
-    def _show_titles(self, conversation: Conversation | None) -> None:
-        self._titled = conversation
-        self.fit_titles()
-
     def fit_titles(self) -> None:
-        """Show title and facts, fitted to the width of the pane."""
+        """Show title and facts, fitted to the width of the pane: of the page, or of what is being
+        read where it is empty."""
         main, width = self._main, self._main.transcript.size.width
         title = facts = Content()
-        if self._titled is not None:
-            detailed = main.details.complete(self._titled)[0]
+        model = main.transcript.model
+        titled = model if model is not None else self._opening
+        if titled is not None:
+            detailed = main.details.complete(titled.conversation)[0]
             here = main.seen.words if main.seen is not None else ""
             title = header.conversation_title(detailed, width)
             facts = header.conversation_facts(detailed, main.mode, width, here)
@@ -252,24 +242,26 @@ class TranscriptLoader:
     def _renew(self) -> None:
         """Show a new title or segment of the current conversation, or retry reading it."""
         current, model = self._main.current, self._main.transcript.model
-        wanted = self._opening.conversation if self._opening is not None else self._titled
+        wanted = self._opening or model
         if self._opening is not None and self._is_unread:
             self._open(self._opening)
         elif current is None:
             return
-        elif wanted is None or current.root_id != wanted.root_id:  # a job's new latest run
-            self._go(current, ShownPlace(current))
-        elif model is None or self._titled == current:
+        elif wanted is None or current.root_id != wanted.conversation.root_id:
+            self._go(current, ShownPlace(current))  # a job's new latest run
+        elif model is None or model.conversation == current:
             return
         elif _segment_ids(model.conversation) == _segment_ids(current):
-            self._show_titles(current)
+            # The line "new from here" stays where it is.
+            model.conversation = current._replace(first_new=model.conversation.first_new)
+            self.fit_titles()
         elif model.conversation.root_id == current.root_id:
-            self._open(Opening(current))
+            self._open(Opening(current, is_recap=self.is_recap))
 
-    def read_window(self, first: int, last: int) -> None:
+    def read_window(self, needed: Needed) -> None:
         """Read messages that have come into sight."""
         main = self._main
-        main.start("window", read_missing, main, main.transcript, first, last)
+        main.start("window", read_missing, main, main.transcript, needed.first, needed.last)
 
     def changed(self) -> None:
         """Read new messages of the conversation on screen, and where the unread ones begin, as the
@@ -295,7 +287,7 @@ class TranscriptLoader:
             return
         model.add(shown.messages)
         new = main.transcript.grow(model)
-        main.model, main.seen = model, main.transcript.page.seen
+        main.model = model
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
 
@@ -305,37 +297,14 @@ class TranscriptLoader:
         main.mode = following(Reading, main.mode)
         if conversation is not None:
             message_id = transcript.current_id if not transcript.page.at_end else None
-            if self._left_out is not None and message_id == self._left_out[0]:
-                message_id = self._left_out[1]
-            self._again(conversation, message_id)
+            goal = self._left_out.get(message_id, message_id)
+            self._open(Opening(conversation, goal))
         main.say_of_page(_(_NAMES[main.mode]))
-
-    def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
-        self._leave()
-        self.is_recap = False
-        self._open(Opening(conversation, message_id))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
-        conversation = self._main.current
-        if conversation is None:
-            return
-        if self.is_recap:
-            self._again(conversation)
-        else:
-            self._leave()
-            self._main.start("transcript", self._show_recap, conversation)
-
-    async def _show_recap(self, conversation: Conversation) -> None:
-        try:
-            model = await self._main.read(lambda store: _recap_model(store, conversation))
-        except BrowseError:
-            self._clear(conversation)
-            raise
-        self.is_recap = True
-        self._show(model)
-        self._show_titles(conversation)
-        self._main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
+        if self._main.current is not None:
+            self._open(Opening(self._main.current, is_recap=not self.is_recap))
 
 
 def _segment_ids(conversation: Conversation) -> list[str]:

@@ -189,9 +189,8 @@ def table_lines(
             line: Line = []
             for part, room, is_right in zip(parts, widths, rights, strict=False):
                 space = " " * (room - line_width(part)), "text"
-                line += (
-                    [(" │ ", "rule"), space, *part] if is_right else [(" │ ", "rule"), *part, space]
-                )
+                cell = [space, *part] if is_right else [*part, space]
+                line += [(" │ ", "rule"), *cell]
             paragraphs.append(fixed(*line[1:]))
         if row is rows[0]:
             paragraphs.append(fixed(("─┼─".join("─" * each for each in widths), "rule")))
@@ -208,7 +207,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph
 
 def highlight(code: str, language: str) -> list[Line]:
     """Colour printable code, line by line; code in an unknown language stays plain."""
-    plain = [[(line, "code-text")] if line else [] for line in code.split("\n")]
+    plain = split_lines([(code, "code-text")])
     if not language or len(code) > _MAX_CODE:
         return plain
     from pygments import lexers, util  # only code in a known language needs it

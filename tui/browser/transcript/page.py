@@ -6,9 +6,10 @@ elsewhere does not move the page. Heights of entries are estimates until these a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -31,6 +32,7 @@ _RULE, _OTHER = 2, 4
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
+Layouts = dict[Shown, MessageLayout]
 
 
 def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
@@ -51,8 +53,8 @@ class Bookmark(NamedTuple):
 class SeenByModel(NamedTuple):
     """What the model saw at a message."""
 
-    entries: frozenset[int]
-    """The messages that it had, and the one in question."""
+    ids: frozenset[int | None]
+    """Of the messages that it had, and of the one in question; None for rules, which all can see."""
     words: str
     """How much that was, in one line."""
 
@@ -77,14 +79,9 @@ class Page:
         self.width, self.height = 80, 24
         """Cells of a line, and lines of the page."""
         self.look = Look()
-        self.opened: set[int] = set()
+        self.opened: set[int | None] = set()
         """Ids of the messages that are unfolded."""
-        self.matchers: Sequence[Term] = ()
-        """Terms that are highlighted."""
-        self.hit: int | None = None
-        """The message whose terms are highlighted more strongly."""
-        self.hit_number: int | None = None
-        """The index of the current match line of the hit, the same at any width; None for all."""
+        self.light(())
         self.heights: list[int] = []
         """The number of lines of each entry."""
         self.place: Place = (0, 0)
@@ -97,11 +94,9 @@ class Page:
         """Everything else is dimmed; None for no dimming."""
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
-        self.deferred: dict[Shown, MessageLayout] = {}
+        self.deferred: Layouts = {}
         """Long messages to be laid out on another thread, and what is shown of each until then."""
-        self._layouts: dict[Shown, MessageLayout] = {}
-        self._lit: dict[tuple[Shown, int | None], MessageLayout] = {}
-        """With matches highlighted, by message and current match line."""
+        self._layouts: Layouts = {}
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -111,7 +106,7 @@ class Page:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
-        self.seen = self.stepped = self._frame = None
+        self.stepped = self._frame = None
         self.at_end, self.place = True, (0, 0)
         self.heights = estimates(model)
 
@@ -127,16 +122,18 @@ class Page:
         same = len(old) if model.entries[: len(old)] == old.entries else 0
         self.heights[same:] = estimates(model, same)
         if not same:
-            self.seen = self.stepped = None
+            self.stepped = None
             next_id = model.next_shown(here.message_id) if here is not None else None
             after = model.entry_of(next_id) or 0, 0
             self.place = (self.place_of(here) if here is not None else None) or after
         return len(model.ids - old.ids)
 
     def light(self, matchers: Sequence[Term], hit: int | None = None) -> None:
-        """Highlight other terms, more strongly in one message."""
-        self.matchers, self.hit, self.hit_number = matchers, hit, None
-        self._lit.clear()
+        """Highlight other terms, more strongly in one message, the hit."""
+        self.matchers, self.hit = matchers, hit
+        self.hit_number: int | None = None
+        """The index of the current match line of the hit, the same at any width; None for all."""
+        self._lit = lru_cache(_MAX_CACHED)(partial(MessageLayout.lit, matchers=matchers))
 
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
@@ -144,7 +141,7 @@ class Page:
         if is_other_width:
             self._keep_line()
 
-    def take(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+    def take(self, layouts: Layouts) -> None:
         """Show messages that have been laid out elsewhere."""
         self.add(layouts)
         self._keep_line()
@@ -163,12 +160,7 @@ class Page:
 
     def shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
-        return self.model.shown(index, self.width, self.look, is_open=self.is_open(index))
-
-    def is_open(self, index: int) -> bool:
-        """Whether a message is unfolded."""
-        row = self.model.row(index)
-        return row is not None and row.id in self.opened
+        return self.model.shown(index, self.width, self.look, self.opened)
 
     def height_of(self, index: int) -> int:
         """Return the lines of an entry: exact, if its message has been read."""
@@ -200,25 +192,20 @@ class Page:
             return None
         if self.model.is_paired(shown.message):
             return MessageLayout([], self.width)
-        current = self.hit_number if shown.message.id == self.hit else NO_LINE
-        if (shown, current) in self._lit:
-            return self._lit[shown, current]
         if shown not in self._layouts and shown.is_heavy and not now:
             if shown not in self.deferred:
                 self.deferred.update(lay_out([shown], is_plain=True))
             return self.deferred[shown]
         if shown not in self._layouts:
             self.add(lay_out([shown]))
-        layout = self._lit[shown, current] = self._layouts[shown].lit(self.matchers, current)
-        _limit(self._lit)
-        return layout
+        current = self.hit_number if shown.message.id == self.hit else NO_LINE
+        return self._lit(self._layouts[shown], current=current)
 
-    def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+    def add(self, layouts: Layouts) -> None:
         """Cache layouts made elsewhere."""
         self._layouts.update(layouts)
         for shown in layouts:
             self.deferred.pop(shown, None)
-        _limit(self._layouts)
 
     # The place
 
@@ -244,7 +231,6 @@ class Page:
     def go(self, place: Place, stepped: int | None = None) -> None:
         """Go to a place, by a step to an entry or without one."""
         self.at_end, self.place, self.stepped = False, place, stepped
-        self._frame = None
 
     def locate(self, line: int) -> Place:
         """Return the place of a line of the whole conversation; past the end, the last line."""
@@ -273,6 +259,8 @@ class Page:
         """Move the place into the conversation and lay out the page; return the lines above it, for
         a scroll bar."""
         self._frame = None
+        for shown in list(self._layouts)[:-_MAX_CACHED]:
+            del self._layouts[shown]
         if not len(self):
             self.place = (0, 0)
             return 0
@@ -283,7 +271,7 @@ class Page:
             # Long texts near the page are laid out before they come into sight.
             first, last = frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD
             for index in range(max(first, 0), min(last + 1, len(self))):
-                if (shown := self.shown(index)) is not None and shown.is_heavy:
+                if (near := self.shown(index)) is not None and near.is_heavy:
                     self.draw(index)
         index, line = self.place
         return sum(self.heights[:index]) + line
@@ -304,8 +292,7 @@ class Page:
             else:
                 is_missing = True
                 lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)
-            is_rule = self.model.row(index) is None
-            if self.seen is not None and not is_rule and index not in self.seen.entries:
+            if self.seen is not None and self.model.id_of(index) not in self.seen.ids:
                 lines = map(_dimmed, lines)
             frame += [(index, line) for line in lines]
             skip = 0
@@ -331,12 +318,7 @@ class Page:
         return model.step(index, 1) or model.step(index, -1)
 
 
-def _limit(cache: dict[Any, Any]) -> None:
-    while len(cache) > _MAX_CACHED:
-        del cache[next(iter(cache))]
-
-
-def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> dict[Shown, MessageLayout]:
+def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> Layouts:
     """Lay out messages, on any thread, or the beginning of each without formatting."""
     from . import block_layout  # start: Markdown and tables, a tenth of all imports
 

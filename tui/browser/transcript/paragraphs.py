@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.styled import (
@@ -145,29 +145,25 @@ class MessageLayout:
             return self
         from hermes_browse.store.search.rows import find_ranges
 
-        texts = [line_text(each.spans) for each in self._paragraphs]
-        spans = [span for each in self._paragraphs for span in (*each.spans, ("\n", ""))]
-        starts = [0, *accumulate(len(text) + 1 for text in texts)]
-        matches = find_ranges("\n".join(texts), matchers)
+        texts = [[*each.spans, ("\n", "")] for each in self._paragraphs]
+        spans = list(chain.from_iterable(texts))
+        starts = accumulate(map(len, map(line_text, texts)), initial=0)
+        matches = find_ranges(line_text(spans), matchers)
         breaks = zip(starts, self._breaks, strict=False)
         line_starts = [offset + start for offset, ranges in breaks for start, _end in ranges]
-        lines = [bisect_right(line_starts, start) - 1 for start, _end in matches]
+        at = [bisect_right(line_starts, start) - 1 for start, _end in matches]
         lit = copy(self)
-        lit.match_lines = sorted(set(lines))
+        lit.match_lines = sorted(set(at))
         # Of `NO_LINE` the slice is empty.
-        strong = lit.match_lines if current is None else lit.match_lines[current : current + 1]
-        looks = {True: "hit-current", False: "hit"}
-        is_strong = map(set(strong).__contains__, lines)
-        spans = light(spans, matches, [looks[each] for each in is_strong])
-        ranges = ((start, start + len(text)) for start, text in zip(starts, texts, strict=False))
-        pairs = zip(self._paragraphs, slice_spans(spans, ranges), strict=True)
+        lines = lit.match_lines if current is None else lit.match_lines[current : current + 1]
+        strong = set(lines)
+        looks = ["hit-current" if each in strong else "hit" for each in at]
+        pairs = zip(self._paragraphs, split_lines(light(spans, matches, looks)), strict=False)
         lit._paragraphs = [each._replace(spans=part) for each, part in pairs]
         return lit
 
 
-def first_lines(
-    paragraphs: Sequence[Paragraph], width: int, count: int
-) -> tuple[Sequence[Paragraph], int]:
+def first_lines(paragraphs: list[Paragraph], width: int, count: int) -> tuple[list[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
     layout = MessageLayout(paragraphs, width)
     if len(layout) <= count:

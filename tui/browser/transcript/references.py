@@ -22,7 +22,7 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.files import TemporaryFolder, open_regular
 from hermes_browse.store.messages.chat_message import ChatMessage, without_injections
-from hermes_browse.store.messages.decode import IMAGE_HEAD, load_json, suffix_of
+from hermes_browse.store.messages.decode import IMAGE_HEAD, suffix_of
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -32,7 +32,7 @@ from ...widgets.card import Card, keys_line
 from ..context import Context
 from .block_layout import image_name
 from .entries import TranscriptModel
-from .tool_text import as_shown
+from .tool_text import as_shown, fields_of
 
 MOST = 300
 """References of one message; a log may contain thousands of addresses."""
@@ -103,9 +103,7 @@ def _in_text(text: str) -> Iterator[Reference]:
 
 
 def _in_call(arguments: str) -> Iterator[Reference]:
-    loaded = load_json(arguments)
-    fields = loaded if isinstance(loaded, dict) else {}
-    for value in map(fields.get, _PATH_FIELDS):
+    for value in map(fields_of(arguments).get, _PATH_FIELDS):
         if isinstance(value, str) and "\n" not in value and "://" not in value:
             yield Reference(ReferenceKind.PATH, value.strip())
     yield from _in_text(as_shown(arguments))

@@ -5,39 +5,48 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import var
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import Session
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import NOTHING, Shown, TranscriptModel
-from .page import Bookmark, Page, lay_out
+from .entries import NOTHING, EntryKind, Shown, TranscriptModel
+from .page import Bookmark, Page, Place, lay_out
 
+_RULES = (EntryKind.DAY, EntryKind.SEAM)
+_NO_FURTHER = {
+    "": N_("no further message"),
+    "user": N_("no further prompt"),
+    EntryKind.DAY: N_("no further day"),
+    EntryKind.SEAM: N_("no further part"),
+}
 _GUTTER = 2
 """Cells on the left that mark the current message."""
+
+
+class Needed(NamedTuple):
+    """Entries on or near the page whose messages must be read."""
+
+    model: TranscriptModel
+    first: int
+    last: int
 
 
 class TranscriptScroll(LongView, can_focus=True):
     """Paints a `Page`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
-
-    @dataclass
-    class Needed(Message, namespace="transcript_view"):
-        """Messages of these entries are on or near the page and must be read."""
-
-        first: int
-        last: int
 
     @dataclass
     class Notice(Message, namespace="transcript_view"):
@@ -63,13 +72,15 @@ class TranscriptScroll(LongView, can_focus=True):
     class Resized(Message, namespace="transcript_view"):
         """The width has changed."""
 
+    needed: var[Needed | None] = var(None, init=False)
+    """What must be read for the page."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
         self._being_drawn: set[Shown] = set()
         self._before: Bookmark | None = None
         """Where the last jump began."""
-        self._needed: tuple[int, int] | None = None
         self._placing = False
 
     @property
@@ -85,8 +96,7 @@ class TranscriptScroll(LongView, can_focus=True):
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
-        row = self.page.model.row(self.page.current)
-        return row.id if row is not None else None
+        return self.page.model.id_of(self.page.current)
 
     def tell(self, text: str) -> None:
         """Show a text in the status line; an empty one removes what was said of the page."""
@@ -101,9 +111,8 @@ class TranscriptScroll(LongView, can_focus=True):
             return
         self.page.resize(region.width - _GUTTER, region.height)
         above = self.page.settle()
-        if self.page.missing is not None and self.page.missing != self._needed:
-            self._needed = self.page.missing
-            self.post_message(self.Needed(*self._needed))
+        if self.page.missing is not None:
+            self.needed = Needed(self.page.model, *self.page.missing)
         self._placing = True
         try:
             self.virtual_size = Size(self.page.width, sum(self.page.heights))
@@ -155,8 +164,7 @@ class TranscriptScroll(LongView, can_focus=True):
         super().watch_scroll_y(old, new)
         is_at_end = self.page.at_end and round(new) >= self.max_scroll_y  # the pane has grown
         if not self._placing and len(self.page) and round(old) != round(new) and not is_at_end:
-            self.page.go(self.page.locate(round(new)))
-            self._place()
+            self._go(self.page.locate(round(new)))
 
     def on_resize(self) -> None:
         self._place()
@@ -178,21 +186,23 @@ class TranscriptScroll(LongView, can_focus=True):
 
     # Moves
 
-    def _go_to(self, index: int, *, lead: int = 0) -> None:
-        self.page.go(self.page.moved((index, 0), -lead), index)
+    def _go(self, place: Place, stepped: int | None = None) -> None:
+        self.page.go(place, stepped)
         self._place()
+
+    def _go_to(self, index: int, *, lead: int = 0) -> None:
+        self._go(self.page.moved((index, 0), -lead), index)
 
     def action_scroll_lines(self, lines: int) -> None:
         page = self.page
         if not len(page):
             return
         before, at_end, stepped = page.place, page.at_end, page.stepped
-        page.go(page.moved(before, lines))
-        self._place()
+        self._go(page.moved(before, lines))
         # At an end of the conversation: step through the messages on the page.
         if page.place == before and abs(lines) == 1:
             page.at_end, page.stepped = at_end, stepped
-            self.action_step(lines, "")
+            self.action_step(lines)
 
     def action_scroll_pages(self, pages: float) -> None:
         self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
@@ -209,14 +219,21 @@ class TranscriptScroll(LongView, can_focus=True):
         self._place()
         self.tell("")  # clears the count of new messages
 
-    def action_step(self, by: int, role: str) -> None:
-        """Go to the next or previous message, or prompt."""
-        start = self.page.current
+    def action_step(self, by: int, kind: str = "") -> None:
+        """Go to the next or previous message, prompt, day or segment; of the last two, backwards
+        first to the beginning of the current one."""
+        page, start = self.page, self.page.current
+        if kind in _RULES:
+            index, line = page.place if page.stepped is None else (page.stepped, 0)
+            # Inside an entry, its own first line is the nearest rule backwards.
+            start = index + 1 if by < 0 and line else index
         if start is None:
             return
-        target = self.page.model.step(start, by, role)
+        target = page.model.step(start, by, kind)
+        if target is None and by < 0 and kind == EntryKind.SEAM and start > 0:
+            target = 0  # the first segment has no seam above it
         if target is None:
-            self.tell(_("no further prompt") if role else _("no further message"))
+            self.tell(_(_NO_FURTHER[kind]))
         else:
             self._go_to(target)
 

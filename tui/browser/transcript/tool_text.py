@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
@@ -18,10 +19,12 @@ from rich.color import Color, ColorSystem
 from hermes_browse.store.connection.stored_values import json_as_text
 from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _, ngettext
 
+from ...text import formats
 from ...text.styled import Line, line_width, safe_text, split_lines
 from .markdown_layout import highlight, render_markdown, table_lines
-from .paragraphs import Paragraph, indent, plain
+from .paragraphs import Paragraph, first_lines, fixed, indent, plain
 
 _MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields with the output of a tool, most informative first."""
@@ -30,6 +33,12 @@ _HEAD = 4000
 _MAX_ROWS = 500
 _MAX_COLUMNS = 8
 """A larger table is plain text."""
+OPEN_LIMIT = 400_000
+"""Code points shown of an unfolded text; laying out more takes a second, and the pager shows all of
+it."""
+_SHORT_LINES = 6
+_SHORT_LIMIT = 16_000
+"""Code points of a text, or of each field of an object, of which the first lines are shown."""
 _SUFFIX = re.compile(
     "c|cfg|cpp|cs|css|diff|go|html|ini|java|js|json|jsx|lua|md|php|py|rb|rs|sh|sql|swift|toml"
     "|ts|tsx|xml|yaml|yml|zsh"
@@ -39,7 +48,7 @@ _OTHER_SUFFIXES = {"cc": "cpp", "h": "c", "kt": "kotlin", "patch": "diff"}
 _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
 _CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
-_NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
+_NUMBERED = re.compile(r"^ *(\d+)\|(.*)$", re.MULTILINE)
 _LOG = re.compile(
     r"(\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?)?"
     r"(?:(.{0,50}?)\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b)?"
@@ -56,11 +65,16 @@ _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _MARKS = ("bold", "dim", "italic", "reverse", "strike", "underline")
 
 
+def fields_of(text: str) -> dict[str, Any]:
+    """Return the fields of a JSON object; none of any other text."""
+    loaded = load_json(text)
+    return loaded if isinstance(loaded, dict) else {}
+
+
 def language_of(arguments: str) -> str:
     """Return the language of the file that is named in the arguments of a call; empty if
     unknown."""
-    loaded = load_json(arguments)
-    fields = loaded if isinstance(loaded, dict) else {}
+    fields = fields_of(arguments)
     paths = (fields.get(key) for key in ("path", "file_path", "filename"))
     path = next((each for each in paths if isinstance(each, str)), "")
     suffix = path.rpartition(".")[2].lower()
@@ -144,9 +158,8 @@ def _log(text: str) -> list[Line]:
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    matches = list(map(_NUMBERED.match, text.split("\n")))
-    rows = [(match[1], match[2]) for match in matches if match]
-    if len(rows) < len(matches):
+    rows = _NUMBERED.findall(text)
+    if len(rows) <= text.count("\n"):
         return None
     room = len(rows[-1][0])
     code = highlight(safe_text("\n".join(code for _number, code in rows)), language)
@@ -194,14 +207,14 @@ def _table_of(value: object) -> list[list[Line]]:
     if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
         return []
     names = list(value[0]) if isinstance(value[0], dict) else []
-    if not 0 < len(names) <= _MAX_COLUMNS:
+    items = [item for item in value if isinstance(item, dict) and list(item) == names]
+    if len(items) < len(value) or not 0 < len(names) <= _MAX_COLUMNS:
         return []
     rows = [[[(one_line(name), "output bold")] for name in names]]
-    for item in value:
-        cells = list(item.values()) if isinstance(item, dict) and list(item) == names else [[]]
-        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in cells):
+    for item in items:
+        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
             return []
-        texts = ("" if each is None else one_line(str(each)) for each in cells)
+        texts = ("" if each is None else one_line(str(each)) for each in item.values())
         rows.append([[(text, "output")] for text in texts])
     return rows
 
@@ -240,34 +253,43 @@ def _field(key: str, value: object, width: int, language: str) -> list[Paragraph
 
 
 def tool_text(
-    text: str, width: int, language: str = "", *, is_result: bool, full: bool, limit: int
-) -> tuple[Sequence[Paragraph], int]:
-    """Lay out stored arguments or a stored result.
+    text: str, width: int, language: str = "", *, is_result: bool, full: bool
+) -> list[Paragraph]:
+    """Lay out stored arguments or a stored result, as they stand below the call.
 
     Args:
-        width: Cells; tables are at most as wide.
+        width: Cells.
         language: Of the file that the call is about; empty if unknown.
         is_result: The field with the output of the tool is shown without its name.
-        full: Show fields that are null, too.
-        limit: The most code points of a text, or of each field of an object.
-
-    Returns:
-        The paragraphs, and the code points left out.
+        full: Show all of it, also fields that are null, instead of the first lines.
     """
+    limit, room = OPEN_LIMIT if full else _SHORT_LIMIT, width - 2
     loaded = load_json(text)
-    if not isinstance(loaded, dict):
-        return block(text[:limit], width, language if is_result else ""), max(len(text) - limit, 0)
-    main = _main_text(loaded) if is_result else None
-    paragraphs, left = list[Paragraph](), 0
-    for key, value in loaded.items():
+    is_object = isinstance(loaded, dict)
+    fields = loaded if isinstance(loaded, dict) else {"text": text}
+    main = _main_text(fields) if is_result or not is_object else None
+    paragraphs, cut = list[Paragraph](), 0
+    for key, value in fields.items():
         if isinstance(value, str):
-            left += max(len(value) - limit, 0)
+            cut += max(len(value) - limit, 0)
             value = value[:limit]
         if key != main and (full or value is not None):
-            paragraphs += _field(key, value, width, language)
-        elif key == main and value.strip():
-            paragraphs += block(value, width, _language_in(key, language))
-    return paragraphs, left
+            paragraphs += _field(key, value, room, language)
+        elif key == main and (value.strip() or not is_object):
+            paragraphs += block(value, room, _language_in(key, language))
+    left = 0
+    if not full:
+        paragraphs, left = first_lines(paragraphs, room, _SHORT_LINES)
+    if left and not cut:
+        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
+        paragraphs = [*paragraphs, fixed((note, "note"))]
+    return indent([*paragraphs, *more(cut, full)], ("│ ", "rule"))
+
+
+def more(left: int, full: bool) -> list[Paragraph]:
+    """Return a line that says how many code points are left out, if any are."""
+    words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")
+    return [fixed((words.format(size=formats.size(left)), "note"))] if left else []
 
 
 def _main_text(result: Mapping[str, object]) -> str | None:
@@ -285,7 +307,6 @@ def as_shown(text: str) -> str:
 def output_text(text: str) -> str:
     """Return the output in a stored result, without the JSON object around it and without
     colours."""
-    loaded = load_json(text)
-    fields = loaded if isinstance(loaded, dict) else {}
+    fields = fields_of(text)
     main = _main_text(fields)
     return without_colours((fields[main] if main else "") or text)

@@ -13,7 +13,7 @@ from hermes_browse.store.wording import N_, _
 from ...settings.keys.main_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
-from .entries import NOTHING, EntryKind, Look, Tools, TranscriptModel
+from .entries import NOTHING, Look, Tools, TranscriptModel
 from .page import Bookmark, SeenByModel
 from .scroll import TranscriptScroll
 
@@ -25,7 +25,6 @@ _TOOLS = {
     Tools.SHORT: N_("tools: short"),
     Tools.FULL: N_("tools: full"),
 }
-_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
 _LEAD = 2
 """Lines shown above a match."""
 
@@ -66,7 +65,7 @@ class TranscriptView(TranscriptScroll):
         """
         self.page.light(matchers, message_id)
         self.page.open(model if model is not None else NOTHING)
-        self._unfolded = self._needed = None
+        self._unfolded = None
         if message_id is not None and self.show_find(message_id):
             return
         if segment is None or not self.go_to_segment(segment):
@@ -80,13 +79,11 @@ class TranscriptView(TranscriptScroll):
         """
         at_end = self.page.at_end
         new = self.page.grow(model)
-        self._needed = None
         self._place()
         return 0 if at_end else new
 
     def loaded(self) -> None:
         """Lay out the page again, after messages have been read."""
-        self._needed = None
         self._place()
 
     def see(self, seen: SeenByModel | None) -> None:
@@ -113,8 +110,7 @@ class TranscriptView(TranscriptScroll):
             return
         self.page.opened ^= {row_id}
         self._unfolded = None  # stays as the user folds it
-        self.page.go(self.page.place, index)
-        self._place()
+        self._go(self.page.place, index)
 
     def _set_look(self, look: Look) -> None:
         self.page.look = look
@@ -138,27 +134,11 @@ class TranscriptView(TranscriptScroll):
             self._go_to(index)
         return index is not None
 
-    def action_step_rule(self, by: int, name: str) -> None:
-        """Go to the next or previous day or segment; backwards, first to the beginning of the
-        current one."""
-        kind, (index, line) = EntryKind(name), self.page.place
-        if self.page.stepped is not None:
-            index, line = self.page.stepped, 0
-        # Inside an entry, its own first line is the nearest rule backwards.
-        target = self.page.model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
-        if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
-            target = 0  # the first segment has no seam above it
-        if target is None:
-            self.tell(_(_NO_FURTHER[kind]))
-        else:
-            self._go_to(target)
-
     def go_back_to(self, bookmark: Bookmark) -> bool:
         """Show a place again; False if this reading leaves its message out."""
         place = self.page.place_of(bookmark)
         if place is not None:
-            self.page.go(place)
-            self._place()
+            self._go(place)
         return place is not None
 
     def action_mark(self) -> None:
@@ -190,8 +170,7 @@ class TranscriptView(TranscriptScroll):
 
     @property
     def is_find_in_sight(self) -> bool:
-        index = self.page.hit_entry
-        return any(index == each for each, _ in self.page.frame())
+        return self.page.hit_entry in dict(self.page.frame())
 
     @property
     def is_match_laid_out(self) -> bool:
@@ -228,21 +207,20 @@ class TranscriptView(TranscriptScroll):
         index = model.shown_at(message_id)
         if index is None:
             return False
-        shown = model.row(index)
-        page.hit, page.hit_number = shown.id if shown is not None else message_id, None
-        if self._unfolded not in (None, page.hit):
-            page.opened -= {self._unfolded}
+        page.hit, page.hit_number = model.id_of(index), None
+        if self._unfolded != page.hit:
+            page.opened.discard(self._unfolded)
             self._unfolded = None
-        is_folded = page.hit not in page.opened and model.is_foldable(index)
-        if is_folded and not page.match_lines(index):
+        lines = page.match_lines(index)
+        if not lines and page.hit not in page.opened and model.is_foldable(index):
             page.opened.add(page.hit)
-            if page.match_lines(index):
+            lines = page.match_lines(index)
+            if lines:
                 self._unfolded = page.hit
             else:
                 page.opened.discard(page.hit)
-        match_lines = page.match_lines(index)
-        if match_lines:
-            self._show_match(index, len(match_lines) - 1 if last else 0)
+        if lines:
+            self._show_match(index, len(lines) - 1 if last else 0)
         else:
             self._go_to(index, lead=_LEAD)
         return True
@@ -252,5 +230,4 @@ class TranscriptView(TranscriptScroll):
         line = self.page.match_lines(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # below the page
-            self.page.go(self.page.moved((index, line), -(self.page.height // 3)), index)
-            self._place()
+            self._go(self.page.moved((index, line), -(self.page.height // 3)), index)

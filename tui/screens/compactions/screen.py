@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.compression.losses import Lost
 
     from ...browser.transcript.entries import TranscriptModel
+    from ...browser.transcript.scroll import Needed
     from ...work.store_screen import StoreScreen
 
 _KEPT = (
@@ -57,7 +58,6 @@ _KEPT = (
     "to_start",
     "to_end",
     "step(",
-    "step_rule(",
     "toggle_fold",
     "cycle_tools",
     "toggle_reasoning",
@@ -93,9 +93,9 @@ class PartPane(TranscriptView, inherit_bindings=False):
             self._go_to(index)
             self._goal = index
 
-    def on_transcript_view_needed(self, event: TranscriptView.Needed) -> None:
+    def watch_needed(self, needed: Needed) -> None:
         """Read the messages that came into sight."""
-        self._owner.start(self._group, read_missing, self._owner, self, event.first, event.last)
+        self._owner.start(self._group, read_missing, self._owner, self, needed.first, needed.last)
 
     def loaded(self) -> None:
         """Lay out the part again, after messages have been read; go to where it begins, unless that

@@ -57,6 +57,6 @@ async def _read_seen_here(main: Panes, model: TranscriptModel, message_id: int) 
     if main.model is not model:
         return
     entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
-    main.seen = SeenByModel(frozenset(each for each in entries if each is not None), words)
+    main.seen = SeenByModel(frozenset({None, *map(model.id_of, entries)}), words)
     doubt = "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
     main.say_of_page(formats.joined(words, _("the rest is dimmed, Esc ends"), doubt))

@@ -207,10 +207,10 @@ TRANSCRIPT = at(
     Command("previous-prompt", "K", "previous prompt", "step(-1, 'user')"),
     Command("next-message", "right_curly_bracket", "next message", "step(1, '')"),
     Command("previous-message", "left_curly_bracket", "previous message", "step(-1, '')"),
-    Command("next-day", "right_square_bracket", "next day", "step_rule(1, 'day')"),
-    Command("previous-day", "left_square_bracket", "previous day", "step_rule(-1, 'day')"),
-    Command("next-segment", "right_parenthesis", "next part", "step_rule(1, 'seam')"),
-    Command("previous-segment", "left_parenthesis", "previous part", "step_rule(-1, 'seam')"),
+    Command("next-day", "right_square_bracket", "next day", "step(1, 'day')"),
+    Command("previous-day", "left_square_bracket", "previous day", "step(-1, 'day')"),
+    Command("next-segment", "right_parenthesis", "next part", "step(1, 'seam')"),
+    Command("previous-segment", "left_parenthesis", "previous part", "step(-1, 'seam')"),
     Command("mark", "m", "mark", "mark", "Remember this place"),
     Command(
         "back", "apostrophe", "back", "to_mark", "Back to the mark, or to where the last jump began"
@@ -228,7 +228,7 @@ TRANSCRIPT = at(
         "go-to",
         "number_sign",
         "go to",
-        "finding.open('id')",
+        "finding.open_go_to",
         "To a message by its number",
         priority=True,
     ),
@@ -327,12 +327,18 @@ SEARCH_BOX = at(
     Command("", "tab", "complete", "accept"),
 )
 QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
-ASK = at(
-    "ask",
-    Shown("", "enter,ctrl+j", "done", "submit", printed="Enter"),
-    Shown("", "down", "next", "step(1)"),
-    Shown("", "up", "previous", "step(-1)"),
-    Shown("", "escape", "back", "leave"),
+_UNDONE = ShownDoes("", "escape", "back", "finding.left")
+FIND_BOX = at(
+    "find",
+    ShownDoes("", "enter,ctrl+j", "done", "finding.stay", printed="Enter"),
+    ShownDoes("", "down", "next", "finding.step(1)"),
+    ShownDoes("", "up", "previous", "finding.step(-1)"),
+    _UNDONE,
+)
+GO_TO_BOX = at(
+    "go-to",
+    ShownDoes("", "enter,ctrl+j", "done", "finding.go_to", printed="Enter"),
+    _UNDONE,
 )
 
 PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)

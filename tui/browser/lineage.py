@@ -1,8 +1,9 @@
-"""The widget of the lineage tree: a list whose rows fold, and what its lines say."""
+"""The lineage tree: a list whose rows fold, what its lines say, and what reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -10,17 +11,29 @@ from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Node, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
-from ...settings.keys.main_commands import LINEAGE
-from ...text import formats, sentences
-from ...text.family import CompactionEntry, Entries, Entry, Family, SessionEntry, session_key
-from ...text.styled import Line, Span, clip_line, line_width, tailed
-from ...widgets.bindings import bindings
-from ...widgets.list_rows import FixedRows
-from ..list.conversation_list import ConversationList
+from ..settings.keys.main_commands import LINEAGE
+from ..text import formats, sentences
+from ..text.family import (
+    CompactionEntry,
+    Entries,
+    Entry,
+    Family,
+    SessionEntry,
+    compaction_key,
+    session_key,
+)
+from ..text.styled import Line, Span, clip_line, line_width, tailed
+from ..widgets.bindings import bindings
+from ..widgets.list_rows import FixedRows
+from .by_name import load
+from .context import Context, ShownPlace
+from .list.conversation_list import ConversationList
 
 _MOST = 200
 """Entries of a tree that is unfolded at first."""
@@ -224,3 +237,63 @@ class LineageTree(ConversationList, inherit_bindings=False):
             return super()._look_over(_BEFORE[name], "")
         is_arrow = name == "arrow"
         return super()._look_over("dim" if is_arrow else name, under) + _CLICKS[is_arrow]
+
+
+class FamilyLoader:
+    """Reads the family tree of the current conversation."""
+
+    def __init__(self, main: Context) -> None:
+        self._main = main
+        self._tip = ""
+        """The newest session of the conversation whose tree was requested last."""
+
+    def follow(self, before: ShownPlace, place: ShownPlace) -> None:
+        """Read the tree of another conversation, or of one that has changed."""
+        conversation = place.conversation
+        if conversation is None:
+            self._tip = ""
+            if place.is_listed:  # else one is being looked up in this very tree
+                self._main.cancel("lineage")
+                self._main.family = None
+        elif conversation.id != self._tip or (
+            place.number == before.number and conversation != before.conversation
+        ):
+            self._tip = conversation.id
+            self._main.start("lineage", self._read, conversation.id)
+
+    def _clear_unless(self, session_id: str) -> None:
+        """Show no tree unless a session is in it."""
+        family = self._main.family
+        nodes = family.lineage.nodes if family is not None else ()
+        if session_id not in (node.session.id for node in nodes):
+            self._main.family = None
+
+    async def _read(self, tip: str) -> None:
+        main, now, read_family = self._main, self._main.clock(), load("family")
+        try:
+            # All comes at once, so that nothing is put in under the cursor later.
+            main.family = await main.read_at_rest(
+                lambda store: read_family(store, tip, now), partial(self._clear_unless, tip)
+            )
+        except BrowseError:
+            self._tip, main.family = "", None
+            raise
+        self.find_losses()
+
+    def find_losses(self) -> None:
+        """Find what the compressions lost, if the tree has the focus, as that takes long."""
+        main, family = self._main, self._main.family
+        if isinstance(main.focused, LineageTree) and family is not None:
+            main.start("losses", self._find_losses, family)
+
+    async def _find_losses(self, family: Family) -> None:
+        main, count_lost = self._main, load("count-lost")
+        for number, compaction in enumerate(family.compactions):
+            key = compaction_key(compaction, number)
+            if key in family.lost:
+                continue
+            losses = await main.read(partial(OpenStore.losses, compaction=compaction))
+            if main.family is not family:  # it was read again
+                return
+            lost = {**family.lost, key: count_lost(losses)}
+            main.family = family = family._replace(lost=lost)

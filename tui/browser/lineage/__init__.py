@@ -1,1 +1,0 @@
-"""The family tree of a conversation."""
