@@ -38,7 +38,7 @@ from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.family import Entry, SessionEntry
 from hermes_browse.tui.widgets.list_rows import ListRow
-from hermes_browse.tui.work.store_screen import StoreScreen
+from hermes_browse.tui.work.jobs import StoreScreen
 
 NOW = 1_780_000_000.0
 """2026-05-28 20:26:40 UTC."""

@@ -29,7 +29,7 @@ from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..work.store_screen import StoreScreen
+from ..work.jobs import StoreScreen
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):

@@ -44,7 +44,7 @@ from hermes_browse.tui.widgets.lines import LinesView
 KEYS = ROOT / "docs" / "keys.md"
 _MODULES = {
     "choices": "screens.palette",
-    "compactions": "screens.compactions.screen",
+    "compactions": "screens.compactions",
     "deleting": "browser.edit.deleting",
     "dropping": "screens.bundles",
     "preflight": "browser.resume.preflight",

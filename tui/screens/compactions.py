@@ -18,21 +18,20 @@ from hermes_browse.store.compression.compactions import Compaction, CompactionHi
 from hermes_browse.store.compression.losses import Losses
 from hermes_browse.store.wording import N_, _
 
-from ...browser.list.conversation_list import ConversationList
-from ...browser.main import MainScreen
-from ...browser.transcript.finding import needle
-from ...browser.transcript.loader import read_missing
-from ...browser.transcript.view import TranscriptView
-from ...settings.keys.main_commands import TRANSCRIPT
-from ...settings.keys.screen_commands import COMPACTIONS
-from ...terminal import clipboard
-from ...text import formats
-from ...text.family import count_lost
-from ...widgets.bindings import bindings
-from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..exporting import ExportCard
-from ..sub_screen import ConversationScreen
+from ..browser.list.conversation_list import ConversationList
+from ..browser.main import MainScreen
+from ..browser.transcript.finding import needle
+from ..browser.transcript.loader import read_missing
+from ..browser.transcript.view import TranscriptView
+from ..settings.keys.main_commands import TRANSCRIPT
+from ..settings.keys.screen_commands import COMPACTIONS
+from ..terminal import programs
+from ..text import formats
+from ..text.family import count_lost
+from ..widgets.bindings import bindings
+from ..widgets.lines import TextLine
+from ..widgets.list_rows import FixedRows, ListRow, NoteRow
+from .exporting import ExportCard
 from .inspection import (
     CompactionRow,
     about,
@@ -45,12 +44,13 @@ from .inspection import (
     title_of_instead,
     title_of_replaced,
 )
+from .sub_screen import ConversationScreen
 
 if TYPE_CHECKING:
     from hermes_browse.store.compression.losses import Lost
 
-    from ...browser.transcript.entries import TranscriptModel
-    from ...work.store_screen import StoreScreen
+    from ..browser.transcript.entries import TranscriptModel
+    from ..work.jobs import StoreScreen
 
 _KEPT = (
     "scroll_",
@@ -344,7 +344,7 @@ class CompactionsScreen(ConversationScreen):
         self.start("copying", self._copy, text, count_lost(losses))
 
     async def _copy(self, text: str, name: str) -> None:
-        route = await clipboard.copy(text, self.app.copy_to_clipboard)
+        route = await programs.copy_text(text, self.app.copy_to_clipboard)
         self.say(f"{name}: {route}")
 
     def action_resume(self) -> None:
