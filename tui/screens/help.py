@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key, Resize
 from textual.screen import Screen
@@ -27,7 +27,7 @@ from ..text.formats import fit
 from ..text.glyphs import LEGENDS
 from ..text.styled import Line, line_text, wrap_spans
 from ..widgets.bindings import working
-from ..widgets.card import Card, keys_line
+from ..widgets.card import Card
 from ..widgets.lines import TextBox
 
 QUERY_HELP = (
@@ -178,16 +178,11 @@ class HelpCard(Card[None]):
         if rows := tuple(row for row in others if row not in active):
             self._elsewhere.append(Section(_("In the transcript (Tab)"), rows))
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield TextBox(
-                placeholder=_("type to filter: a word, or a key"),
-                id="filter",
-                select_on_focus=False,
-            )
-            with VerticalScroll(id="help", can_focus=False):
-                yield Static(id="told")
-            yield keys_line(self.keys_text())
+    def content(self) -> ComposeResult:
+        prompt = _("type to filter: a word, or a key")
+        yield TextBox(placeholder=prompt, id="filter", select_on_focus=False)
+        with VerticalScroll(id="help", can_focus=False):
+            yield Static(id="told")
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show)
@@ -259,10 +254,6 @@ class HelpCard(Card[None]):
         elif self.focused is None:
             self.dismiss(None)
         self.set_focus(None)
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by lines."""
-        self._page.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: float) -> None:
         """Scroll by pages."""
