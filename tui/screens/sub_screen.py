@@ -17,7 +17,6 @@ from hermes_browse.store.wording import N_, _
 
 from ..browser import header
 from ..browser.by_name import load
-from ..browser.keyed import WayBack
 from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
 from ..settings.keys.main_commands import APP, LINES, LIST
@@ -30,6 +29,10 @@ from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..work.jobs import StoreScreen
+
+
+_SAID = ("status", "progress", "writing")
+"""What the main screen says in its status line."""
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):
@@ -54,7 +57,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         super().__init__()
         self.main = main
         self.reads, self.writes, self.failed = main.reads, main.writes, main.failed
-        self._has_message = self._is_following = False
+        self._has_message = self._is_away = False
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -67,7 +70,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Begin in the first list; Textual calls the handlers of subclasses as well."""
+        """Begin in the first list, and follow what the main screen says and reads; Textual calls the
+        handlers of subclasses as well."""
+        for name in _SAID:
+            self.watch(self.main, name, self._main_said, init=False)
+        self.watch(self.main, "catalog", self._catalog_read, init=False)
         for rows in self.query(ConversationList):
             rows.clock = self.main.clock
         if self.query(ConversationList):
@@ -97,20 +104,16 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         )
 
     def on_screen_resume(self) -> None:
-        """Follow what the main screen says and reads."""
-        if not self._is_following:
-            self._is_following = True
-            for name in ("status", "progress", "writing"):
-                self.watch(self.main, name, self._main_said, init=False)
-            self.watch(self.main, "catalog", self._catalog_read, init=False)
+        """Catch up with the list after the way back."""
+        if self._is_away:
+            self._is_away = False
+            self.catalog_changed()
 
     def on_unmount(self) -> None:
         """Be let go of: Textual drops watchers that have ended when a value is set again (8.2)."""
         if self.main.query("#status"):  # else the browser is being left
-            kind = type(self.main)
-            self.main.mutate_reactive(kind.status)
-            self.main.mutate_reactive(kind.progress)
-            self.main.mutate_reactive(kind.writing)
+            for name in _SAID:
+                self.main.mutate_reactive(getattr(MainScreen, name))
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
@@ -118,7 +121,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self._tell(header.failure(text) if is_failure else line)
 
     def _catalog_read(self) -> None:
-        if self.is_whole and self in self.app.screen_stack:  # else it is kept for a way back
+        if self.is_whole and not self._is_away:
             self.catalog_changed()
 
     def _tell(self, content: Content) -> None:
@@ -135,7 +138,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         not moved by hand."""
         if by_hand or not self._has_message:
             self.say(text)
-            self._has_message = False
+            self._has_message = self._is_away = False
 
     @property
     def is_whole(self) -> bool:
@@ -160,22 +163,10 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back
         here."""
-        app, main, name = self.app, self.main, f"way-back-{id(self)}"
-
-        def go() -> None:
-            app.uninstall_screen(name)
-            app.push_screen(self)
-            self.catalog_changed()
-
-        def forget() -> None:
-            app.uninstall_screen(name)
-            self.remove()
-
-        main.forget_way_back()
-        app.install_screen(self, name)  # Textual removes a closed screen that is not installed
+        main, self._is_away = self.main, True
+        main.keep_way_back(conversation, self)
         self.dismiss(None)
         main.read_there(conversation, message_id)
-        main.way_back = WayBack(conversation.root_id, go, forget)
         main.say(_("Esc goes back to where you were"))
 
     def read_message(self, session_id: str, message_id: int | None) -> None:
