@@ -51,13 +51,18 @@ class SinceRow(NamedTuple):
         item = self.item
         return f"s{item.lane} {item.session_id or (item.job, item.at)}"
 
+    @property
+    def about(self) -> str:
+        """The whole reason, which its line may cut off."""
+        return why(self.item)
+
     def spans(self, width: int, now: float) -> Line:
         item = self.item
         sign = _SIGNS[item.lane] if item.certain else "…"
         columns = _COLUMNS.text(item, width, now)
         room = width - 3 - len(columns) - 1
         title = formats.fit(one_line(item.title, 400), min(_TITLE, room // 2))
-        reason = formats.fit(f"  {why(item)}", room - min(_TITLE, room // 2))
+        reason = formats.fit(f"  {self.about}", room - min(_TITLE, room // 2))
         look = "dim" if item.lane in ("new", "running") else "accent"
         return [(f" {sign} ", look), (title, "title"), (reason, "plain"), (f"{columns} ", "dim")]
 
@@ -138,13 +143,6 @@ class SinceScreen(ListScreen):
             _("new since {time}", time=formats.timestamp(found.since)),
         )
         self.rows.show(FixedRows(list(since_rows(found))))
-        if not found.items:  # the reason of a row that was under the cursor
-            self.describe("", by_hand=False)
-
-    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        """Show the whole reason, which its line may cut off."""
-        if isinstance(row, SinceRow):
-            self.describe(why(row.item), by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         """Read it, in its own profile or on its own machine."""

@@ -4,7 +4,7 @@ tell something in a list, and those that do it of one conversation."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,13 +23,13 @@ from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW
 from ..text import formats
+from ..text.styled import line_text, row_line
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import FixedRows, ListRow, NoteRow
+from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
 from ..work.jobs import StoreScreen
-
 
 _SAID = ("status", "progress", "writing")
 """What the main screen says in its status line."""
@@ -188,13 +188,22 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def heads_shown(self) -> None:
         """Show the headings of the rows that were drawn, as wide as these."""
 
+    def show_head(
+        self, name: str, columns: Columns[Any], title: str, order: object = None, lead: str = "   "
+    ) -> None:
+        """Show in the line of an id the headings of rows that begin like `lead`."""
+        width = self.rows.scrollable_content_region.width
+        head = columns.head(width, order)
+        self.show_line(name, line_text(row_line((lead, ""), (title, ""), head, width)))
+
     def _cursor_moved(self, at: CursorRow) -> None:
         if at.row is not None and at.is_moved:
             self.call_later(self.came_to, at.row, by_hand=at.is_step)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        """Show what there is to tell of the row under the cursor of the first list; `by_hand` if the
-        cursor was moved there, else other rows were shown."""
+        """Show what there is to tell of the row under the cursor of the first list, by default what
+        the row is `about`; `by_hand` if the cursor was moved there, else other rows were shown."""
+        self.describe(getattr(row, "about", ""), by_hand=by_hand)
 
     @on(ConversationList.Selected)
     def row_selected(self, event: ConversationList.Selected) -> None:

@@ -15,8 +15,8 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.list.list_model import RowDetails
 from ...text import formats
-from ...text.styled import Line, line_text, row_line
-from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow, head_of
+from ...text.styled import Line, row_line
+from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
@@ -139,8 +139,9 @@ class PlanRow(NamedTuple):
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
         lead = (f" {mark} ", "mark" if self.goes else "dim")
         title = (self._name(), "title" if self.goes else "dim")
-        return row_line(lead, title, _COLUMNS.text(self, width, now), width)
+        return row_line(lead, title, PLAN_COLUMNS.text(self, width, now), width)
 
+    @property
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
         if self.job:
@@ -162,7 +163,7 @@ class PlanRow(NamedTuple):
         return " · ".join(filter(None, [*parts, planned.conversation.id]))
 
 
-_COLUMNS: Columns[PlanRow] = Columns(
+PLAN_COLUMNS: Columns[PlanRow] = Columns(
     Column(
         PlanOrder.IDLE,
         6,
@@ -206,13 +207,6 @@ _COLUMNS: Columns[PlanRow] = Columns(
 )
 
 
-def plan_head(width: int, order: PlanOrder) -> str:
-    """Return the headings of a plan, with an arrow at the column that sorts it."""
-    title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, order)
-    head = row_line(("   ", "dim"), (title, "dim"), _COLUMNS.head(width, order), width)
-    return line_text(head)
-
-
 class SparedRow(NamedTuple):
     """What matches the rules and stays."""
 
@@ -231,6 +225,7 @@ class SparedRow(NamedTuple):
         reason = formats.clip(one_line(self.why.words), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 
+    @property
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
         by_hand = _("Space takes it all the same") if self.why.code in BY_HAND else ""

@@ -48,7 +48,6 @@ class PlanScreen(SubScreen):
     """The plan as shown: the last one while another one is made."""
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
-    space_title: var[Content] = var(Content(""), init=False)
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
@@ -158,12 +157,13 @@ class PlanScreen(SubScreen):
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
-            self.space_title = header.failure(str(error))
+            self.line("map-title").update(header.failure(str(error)))
             return
         finally:
             self.cancel("progress")
         note = _("{size} with index · Tab: select in the map", size=formats.size(space.total))
-        self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+        title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+        self.line("map-title").update(title)
 
     async def _show_measuring(self) -> None:
         while True:
@@ -173,7 +173,7 @@ class PlanScreen(SubScreen):
                 count=min(len(self.main.sizes), total),
                 total=total,
             )
-            self.space_title = Content.styled(f"  {text}", "dim")
+            self.show_line("map-title", f"  {text}")
             await asyncio.sleep(_UPDATE)
 
     # By hand

@@ -7,7 +7,6 @@ from functools import partial
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Input
 
@@ -26,8 +25,8 @@ from ...settings.keys.screen_commands import PRUNE
 from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import ListRow
-from .plan_rows import PlanRow, SparedRow, plan_head
+from ...widgets.list_rows import ListRow, head_of
+from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, SparedRow
 from .plan_screen import PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
@@ -165,9 +164,6 @@ class PruneScreen(PlanScreen):
         self._show_map()
         self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
 
-    def watch_space_title(self, title: Content) -> None:
-        self.line("map-title").update(title)
-
     def names_read(self) -> None:
         super().names_read()
         self._show_map()
@@ -212,8 +208,8 @@ class PruneScreen(PlanScreen):
         self.map.show(StoreBytes(largest, len(space.conversations), space.total, goes))
 
     def heads_shown(self) -> None:
-        head = plan_head(self.rows.scrollable_content_region.width, self.order)
-        self.show_line("plan-head", head)
+        title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)
+        self.show_head("plan-head", PLAN_COLUMNS, title, self.order)
 
     def _show_axis(self) -> None:
         self.start("axis", self._add_up)
@@ -236,12 +232,7 @@ class PruneScreen(PlanScreen):
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if not self.map.has_focus:
-            self._describe_row(by_hand=by_hand)
-
-    def _describe_row(self, *, by_hand: bool = True) -> None:
-        row = self.rows.current
-        words = row.about() if isinstance(row, PlanRow | SparedRow) else ""
-        self.describe(words, by_hand=by_hand)
+            super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, PlanRow) and row.job:
@@ -291,7 +282,8 @@ class PruneScreen(PlanScreen):
 
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)
-        self._describe_row()
+        if (row := self.rows.current) is not None:
+            super().came_to(row, by_hand=True)
 
     def action_back(self) -> None:
         if self.focused is not self.rows:

@@ -24,7 +24,7 @@ from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
-from ...text.styled import Line, line_text, row_line
+from ...text.styled import Line, row_line
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 from ..sub_screen import ListScreen
@@ -38,7 +38,8 @@ class ForecastRow(NamedTuple):
     conversation: Conversation
     days: float
     """Until it goes."""
-    reason: str
+    about: str
+    """Why it goes."""
 
     @property
     def key(self) -> str:
@@ -146,16 +147,13 @@ class RetentionScreen(ListScreen):
 
     def heads_shown(self) -> None:
         self.line("forecasts-head").set_class(self._row is None, "-empty")
-        width = self.rows.scrollable_content_region.width
-        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
-        head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
-        self.show_line("forecasts-head", line_text(head))
+        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  "
+        self.show_head("forecasts-head", _COLUMNS, _("conversation"), lead=lead)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
-        if isinstance(row, ForecastRow):
-            self.describe(row.reason, by_hand=by_hand)
-            self._show_axis()
+        super().came_to(row, by_hand=by_hand)
+        self._show_axis()
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, ForecastRow):

@@ -33,7 +33,7 @@ from ...widgets.stacked_columns import (
     stack,
 )
 from .adding_up import GroupedSums
-from .words import by_name, printed, tick, value_of
+from .words import by_name, tick, value_of
 
 _NAME = 40
 """Cells of a name in the legend."""
@@ -237,7 +237,8 @@ class BarPlot(Picture):
         half = height // 2
         scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
         numbers = [
-            printed(scale[row], chart.metric) if row in scale else "" for row in range(height + 1)
+            formats.amount(scale[row], chart.metric) if row in scale else ""
+            for row in range(height + 1)
         ]
         beside = [f"{formats.fit(number, _SCALE - 1, right=True)} " for number in numbers]
         drawn = stack(columns, self.room, height, exact=True, band=band)
@@ -326,7 +327,7 @@ class WeekPlot(Picture):
     def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
         cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
         for shade, bound in zip(shades, bounds, strict=True):
-            to = _("to {value}", value=printed(bound, self._metric))
+            to = _("to {value}", value=formats.amount(bound, self._metric))
             cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
         return cells
 

@@ -252,9 +252,9 @@ class InsightsScreen(SubScreen):
     # Rows
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, GroupRow) and self.behind is None:
+        if self.behind is None:
             self._show_plot()
-            self.describe(row.about(), by_hand=by_hand)
+            super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, ConversationRow):

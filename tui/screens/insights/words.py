@@ -59,13 +59,6 @@ def first_with_value(total: Group) -> str:
     return next((metric for metric in METRICS if value_of(total, metric)), METRICS[0])
 
 
-def printed(value: float, metric: str) -> str:
-    """Format a value in few cells."""
-    if metric == "cost":
-        return formats.money(value) or "$0"
-    return formats.number(value)
-
-
 def cost(group: Group) -> str:
     """`$1.24`; `~$1.24` if a part is estimated, `$1.24?` if a part is unknown."""
     amount = formats.money(group.cost_usd)
@@ -138,9 +131,9 @@ def cost_line(group: Group, without_session: int) -> str:
     parts = [
         _(
             "{total}: {actual} actual + {estimated} estimated",
-            total=printed(group.cost_usd, "cost"),
-            actual=printed(group.actual_usd, "cost"),
-            estimated=printed(group.estimated_usd, "cost"),
+            total=formats.amount(group.cost_usd, "cost"),
+            actual=formats.amount(group.actual_usd, "cost"),
+            estimated=formats.amount(group.estimated_usd, "cost"),
         )
     ]
     if group.unknown:
