@@ -264,7 +264,7 @@ class CompactionsScreen(ConversationScreen):
             first = 0 if by > 0 else len(terms) - 1
             self._lost_at = (self._lost_at + by) % len(terms) if self._lost_at >= 0 else first
             lost = terms[self._lost_at]
-            self.start("part replaced", self._show_lost, lost)
+            self.start(f"part {self.replaced.id}", self._show_lost, lost)
             self.say(describe_lost(lost, self._lost_at + 1, len(terms)))
         else:
             self.say(_("Nothing was lost."))

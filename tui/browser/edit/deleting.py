@@ -296,25 +296,20 @@ async def carry_out(
         count=count,
     )
     context.progress = f"{title} …"
-    card = None
-    if count > _FEW_CONVERSATIONS:
-        card = ProgressCard(title)
-    elif messages >= _MANY_MESSAGES:
-        card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}")
-    if card is not None:
+    are_few = count <= _FEW_CONVERSATIONS
+    card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}" if are_few else title)
+    if not are_few or messages >= _MANY_MESSAGES:
         context.app.push_screen(card)
 
     def tell(step: Step) -> None:
         writes.tell(context.show_progress, f"{title} · {step.words}")
-        if card is not None:
-            writes.tell(card.show, step.share, step.words)
+        writes.tell(card.show, step.share, step.words)
 
     def stop() -> bool:
-        return writes.stopping.is_set() or (card is not None and card.stopped.is_set())
+        return writes.stopping.is_set() or card.stopped.is_set()
 
     outcome = await context.write(lambda: work(plan, tell=tell, stop=stop))
-    if card is not None:
-        card.finish()
+    card.finish()
     return outcome
 
 

@@ -17,7 +17,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
@@ -233,15 +233,10 @@ class PlanScreen(SubScreen):
 
 
 SWITCHES = (
-    (N_("older 30d"), "older:30d"),
-    (N_("90d"), "older:90d"),
-    (N_("1y"), "older:365d"),
-    (N_("automation"), "is:automation"),
-    (N_("empty"), "is:empty"),
-    (N_("stale"), "include:stale"),
-    (N_("archived"), "include:archived"),
-    (N_("free 50%"), "free:50%"),
+    *("older:30d", "older:90d", "older:365d", "is:automation", "is:empty", "include:stale"),
+    *("include:archived", "free:50%"),
 )
+"""The rules of the keys 1, 2, …"""
 _HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/src"
 
 
@@ -281,14 +276,14 @@ class RulesBox(QueryBox):
             return None
         return Selection(self.parsed).age(self._clock())
 
-    def switches(self) -> list[tuple[str, bool]]:
-        """Return the names of the switches, and which of them are on."""
+    @property
+    def switches_on(self) -> list[int]:
         words = self.value.split()
-        return [(_(name), word in words) for name, word in SWITCHES]
+        return [index for index, rule in enumerate(SWITCHES) if rule in words]
 
     def switch(self, index: int) -> None:
         """Add the rule of a switch, or remove it."""
-        self.value = toggled(self.value, SWITCHES[index][1])
+        self.value = toggled(self.value, SWITCHES[index])
 
 
 def why_none(selection: Selection) -> str:

@@ -57,7 +57,7 @@ class PruneScreen(PlanScreen):
             count=count,
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
-        yield ToggleLine(id="switches")
+        yield ToggleLine(PRUNE, id="switches")
         yield TimeAxis(self.main.clock, can_cut=True)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
@@ -73,7 +73,7 @@ class PruneScreen(PlanScreen):
 
     def on_mount(self) -> None:
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
-        self.query_one(ToggleLine).show(self.box.switches())
+        self.query_one(ToggleLine).show(self.box.switches_on)
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()
         self.start("vocabulary", self._read_vocabulary)
@@ -108,7 +108,7 @@ class PruneScreen(PlanScreen):
 
     def _rules_edited(self, rules: Query) -> None:
         self.plan_by(rules)
-        self.query_one(ToggleLine).show(self.box.switches())
+        self.query_one(ToggleLine).show(self.box.switches_on)
 
     def action_cut(self, days: int) -> None:
         """Move the cutoff of the age rule back in time by so many days."""
@@ -131,10 +131,6 @@ class PruneScreen(PlanScreen):
     @on(Input.Submitted, "#rules")
     def rules_submitted(self) -> None:
         self.set_focus(self.rows)
-
-    @on(ToggleLine.Switched)
-    def clicked(self, event: ToggleLine.Switched) -> None:
-        self.action_switch(event.index)
 
     def action_switch(self, index: int) -> None:
         self.box.switch(index)

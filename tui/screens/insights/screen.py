@@ -40,17 +40,8 @@ from .words import (
     value_of,
 )
 
-TABS = (
-    (N_("time"), ""),
-    (N_("model"), "model"),
-    (N_("source"), "source"),
-    (N_("tool"), TOOL),
-    (N_("directory"), "project"),
-    (N_("hours"), "hour"),
-    (N_("biggest"), "conversation"),
-)
-"""Name and grouping; the empty grouping is by the unit of the chart."""
-_GROUPINGS = tuple(grouping for _name, grouping in TABS)
+GROUPINGS = ("", "model", "source", TOOL, "project", "hour", "conversation")
+"""Those of the keys 1, 2, …; the empty one is by the unit of the chart."""
 _CHART_LINES, _WEEK_LINES = 18, 22
 """The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
@@ -107,7 +98,7 @@ class InsightsScreen(SubScreen):
         self._opened: set[str] = set()
 
     def content(self) -> ComposeResult:
-        yield ToggleLine(id="tabs")
+        yield ToggleLine(INSIGHTS, id="tabs")
         yield TextLine(id="sums")
         yield TextLine(id="costs")
         with Vertical(id="panes"):
@@ -167,8 +158,7 @@ class InsightsScreen(SubScreen):
         if self.answer is not None and self.sums.is_outdated(self.answer.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(_("insights"), " · ".join(notes))
-        tabs = [(_(name), grouping == question.grouping) for name, grouping in TABS]
-        self.query_one("#tabs", ToggleLine).show(tabs)
+        self.query_one(ToggleLine).show([GROUPINGS.index(question.grouping)])
 
     # Table
 
@@ -269,17 +259,12 @@ class InsightsScreen(SubScreen):
 
     # Keys
 
-    @on(ToggleLine.Switched)
-    def clicked(self, event: ToggleLine.Switched) -> None:
-        event.stop()
-        self.action_choose(event.index)
-
     def action_choose(self, index: int) -> None:
-        self.question = self.question._replace(grouping=_GROUPINGS[index])
+        self.question = self.question._replace(grouping=GROUPINGS[index])
 
     def action_tab(self, by: int) -> None:
-        at = _GROUPINGS.index(self.question.grouping)
-        self.action_choose((at + by) % len(TABS))
+        grouping = following(GROUPINGS, self.question.grouping, by)
+        self.question = self.question._replace(grouping=grouping)
 
     def action_period(self, by: int) -> None:
         index = PERIODS.index(self.question.period) + by
