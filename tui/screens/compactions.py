@@ -118,7 +118,6 @@ class CompactionsScreen(ConversationScreen):
     that of the current message, else with the newest."""
 
     ENTER = N_("Read what was replaced")
-    HELP_TITLE = N_("Compactions")
     EXAMPLES_TITLE = N_("What is shown")
     EXAMPLES = _EXAMPLES
     KEYS = COMPACTIONS

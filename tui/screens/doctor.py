@@ -44,7 +44,7 @@ def report(checkup: Checkup) -> list[Line]:
 class DoctorScreen(SubScreen):
     """Runs the checks on a thread, and shows the report."""
 
-    HELP_TITLE = N_("Doctor")
+    TITLE = N_("doctor")
     KEYS = DOCTOR
 
     checkup: var[Checkup | None] = var(None, init=False, always_update=True)
@@ -72,15 +72,15 @@ class DoctorScreen(SubScreen):
         try:
             self.checkup = await self.call(job)
         except BrowseError as error:
-            self.show_title(_("doctor"), error.sentence)
+            self.show_title(error.sentence)
 
     def watch_checkup(self, checkup: Checkup | None) -> None:
         if checkup is None:
-            self.show_title(_("doctor"), _("looking …"))
+            self.show_title(_("looking …"))
             return
         kinds = Counter(problem.severity for problem in checkup.problems)  # the worst are first
         counts = (counted(kinds[kind], "note" if kind == "info" else kind) for kind in kinds)
-        self.show_title(_("doctor"), " · ".join(counts) or _("nothing is wrong"))
+        self.show_title(" · ".join(counts) or _("nothing is wrong"))
         self.report.show(report(checkup))
 
     def action_copy(self) -> None:

@@ -165,7 +165,7 @@ class HelpCard(Card[None]):
         examples: tuple[str, Sequence[tuple[str, str]]] = (N_("Search"), QUERY_HELP),
     ) -> None:
         super().__init__()
-        self._sections = _by_task(commands, helped.active_bindings, _(title))
+        self._sections = _by_task(commands, helped.active_bindings, title)
         active = {row for section in self._sections for row in section.rows}
         words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
         self._elsewhere: list[Section] = []

@@ -239,15 +239,15 @@ def sentence(given: ModelContext, memory: Memory) -> str:
     counts = Counter(row.why for row in given.rows)
     kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
     forgotten = formats.counted(len(memory.forgotten), "message")
-    parts = [formats.counted(counts[RowOrigin.SINCE], "message")]
-    if kept:
-        carried = formats.counted(kept, "message")
-        parts.insert(0, _("{messages} carried over", messages=carried))
-    if counts[RowOrigin.SUMMARY]:
-        parts.insert(0, _("a summary of {messages}", messages=forgotten))
+    carried = _("{messages} carried over", messages=formats.counted(kept, "message"))
+    parts = (
+        _("a summary of {messages}", messages=forgotten) if counts[RowOrigin.SUMMARY] else "",
+        carried if kept else "",
+        formats.counted(counts[RowOrigin.SINCE], "message"),
+    )
     is_gone = given.is_compressed and not counts[RowOrigin.SUMMARY]
     return formats.joined(
-        _("the model had: {parts}", parts=" + ".join(parts)),
+        _("the model had: {parts}", parts=" + ".join(filter(None, parts))),
         _("gone without a summary: {messages}", messages=forgotten) if is_gone else "",
         _("about {count} tokens", count=formats.number(formats.tokens(given.size))),
         "" if given.is_certain else _("inferred"),

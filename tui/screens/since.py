@@ -90,7 +90,6 @@ class SinceScreen(ListScreen):
     """What happened since the user looked."""
 
     ENTER = N_("Read it there")
-    HELP_TITLE = N_("Since you looked")
     KEYS = SINCE
     TITLE = N_("since you looked")
 
@@ -134,14 +133,11 @@ class SinceScreen(ListScreen):
             return
         if isinstance(self.rows.source.row(0), NoteRow):
             self._show(await self.read(read))
-        self.show_title(_("since you looked"), _("asking the other profiles and machines …"))
+        self.show_title(_("asking the other profiles and machines …"))
         self._show(await self._result(self._reads_everywhere.run(read)))
 
     def _show(self, found: Since) -> None:
-        self.show_title(
-            _("since you looked"),
-            _("new since {time}", time=formats.timestamp(found.since)),
-        )
+        self.show_title(_("new since {time}", time=formats.timestamp(found.since)))
         self.rows.show(FixedRows(list(since_rows(found))))
 
     def chose(self, row: ListRow) -> None:

@@ -44,8 +44,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
+    TITLE: ClassVar[str]
     HELP_TITLE: ClassVar[str] = ""
-    """Title in the help."""
+    """Title in the help, if it is another one."""
     ENTER: ClassVar[str] = N_("Read this conversation")
     """Help text of Enter in its lists; empty if it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -94,9 +95,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Show a dim text in the line of an id."""
         self.line(name).update(Content.styled(text, "dim"))
 
-    def show_title(self, title: str, note: str = "") -> None:
+    def show_title(self, note: str) -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
-        name = header.store_name(self.main.location)
+        title, name = _(self.TITLE), header.store_name(self.main.location)
         self.line("header").update(
             Content.assemble(
                 (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
@@ -246,23 +247,22 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             if self.ENTER or each.call != "select"
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
+        title, place = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].place
+        title = title[:1].upper() + title[1:]
         examples = self.EXAMPLES_TITLE, self.EXAMPLES
         self.app.push_screen(
-            load("help")(
-                self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples
-            )
+            load("help")(self, commands, place=place, title=title, examples=examples)
         )
 
 
 class ListScreen(SubScreen):
     """A list that is read when the screen opens, and again with the list of the main screen."""
 
-    TITLE: ClassVar[str]
     about = ""
     """Stands behind the title; printable."""
 
     def on_mount(self) -> None:
-        self.show_title(_(self.TITLE), self.about)
+        self.show_title(self.about)
         self.rows.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
 

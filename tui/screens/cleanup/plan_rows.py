@@ -107,7 +107,7 @@ class PlanRow(NamedTuple):
     is_open: bool = False
     """Whether the runs of the job are shown below."""
     title: str = ""
-    """What the job is called, printable."""
+    """What the job is called, printable; the title of a conversation as it is stored."""
 
     @property
     def conversation(self) -> Conversation:
@@ -149,18 +149,20 @@ class PlanRow(NamedTuple):
         planned = self.runs[0]
         goes = _("D deletes it · Space keeps it")
         stays = _("kept, as you removed it · Space adds it again")
-        parts = [goes if self.goes else stays, _("Enter reads it")]
-        if along := len(planned.subagents):
-            parts.append(
-                ngettext(
-                    "1 subagent session along in a delete",
-                    "{count:,} subagent sessions along in a delete",
-                    along,
-                    count=along,
-                )
-            )
-            parts.append(formats.own_and_tree(planned.conversation.cost_usd, planned.cost_usd))
-        return " · ".join(filter(None, [*parts, planned.conversation.id]))
+        along = len(planned.subagents)
+        subagents = ngettext(
+            "1 subagent session along in a delete",
+            "{count:,} subagent sessions along in a delete",
+            along,
+            count=along,
+        )
+        costs = formats.own_and_tree(planned.conversation.cost_usd, planned.cost_usd)
+        return formats.joined(
+            goes if self.goes else stays,
+            _("Enter reads it"),
+            *([subagents, costs] if along else ()),
+            planned.conversation.id,
+        )
 
 
 PLAN_COLUMNS: Columns[PlanRow] = Columns(

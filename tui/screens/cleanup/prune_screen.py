@@ -40,7 +40,7 @@ _AXIS = 20
 class PruneScreen(PlanScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
-    HELP_TITLE = N_("Clean up")
+    TITLE = N_("clean up")
     EXAMPLES_TITLE = N_("Filters")
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
@@ -72,7 +72,7 @@ class PruneScreen(PlanScreen):
             yield TextLine(id="file")
 
     def on_mount(self) -> None:
-        self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
+        self.show_title(" " + _("preview only: nothing changes until you confirm"))
         self.query_one(ToggleLine).show(self.box.switches_on)
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()

@@ -103,7 +103,6 @@ def _none(rules: RetentionRules) -> NoteRow:
 class RetentionScreen(ListScreen):
     """Conversations by the day on which Hermes deletes them."""
 
-    HELP_TITLE = N_("Retention: what Hermes will delete")
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 

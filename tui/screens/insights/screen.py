@@ -77,7 +77,7 @@ class InsightsScreen(SubScreen):
     behind one of its rows."""
 
     ENTER = N_("Show the conversations behind a line, or read one")
-    HELP_TITLE = N_("Insights")
+    TITLE = N_("insights")
     EXAMPLES_TITLE = N_("What is counted")
     EXAMPLES = _EXAMPLES
     KEYS = INSIGHTS
@@ -157,7 +157,7 @@ class InsightsScreen(SubScreen):
         notes = period_notes(question, self.metric, self.main.clock())
         if self.answer is not None and self.sums.is_outdated(self.answer.by):
             notes.append(_("changed meanwhile, F5 reads again"))
-        self.show_title(_("insights"), " · ".join(notes))
+        self.show_title(" · ".join(notes))
         self.query_one(ToggleLine).show([GROUPINGS.index(question.grouping)])
 
     # Table
