@@ -39,7 +39,6 @@ from .inspection import (
     describe_lost,
     lost_markdown,
     nothing_compressed,
-    part_of,
     read_sides,
     replaced_markdown,
     title_of_instead,
@@ -100,26 +99,23 @@ class PartPane(TranscriptView, inherit_bindings=False):
             self._goal = None
 
 
-_EXAMPLES = (
-    (
-        N_("lost"),
-        N_(
-            "what stood in the replaced messages and in nothing that the model was given after them"
-        ),
-    ),
-    ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
-    ("?", N_("the store does not say all there is to know of this one")),
-    ("!", N_("it left messages behind without a summary; the line below says what helps")),
-)
-
-
 class CompactionsScreen(ConversationScreen):
     """The compactions of the current conversation; it begins with the one of a number, else with
     that of the current message, else with the newest."""
 
     ENTER = N_("Read what was replaced")
     EXAMPLES_TITLE = N_("What is shown")
-    EXAMPLES = _EXAMPLES
+    EXAMPLES = (
+        (
+            N_("lost"),
+            N_(
+                "what stood in the replaced messages and in nothing that the model was given after them"
+            ),
+        ),
+        ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
+        ("?", N_("the store does not say all there is to know of this one")),
+        ("!", N_("it left messages behind without a summary; the line below says what helps")),
+    )
     KEYS = COMPACTIONS
     TITLE = N_("compactions")
 
@@ -294,12 +290,12 @@ class CompactionsScreen(ConversationScreen):
 
     def action_copy(self) -> None:
         if (compaction := self._replaced_something()) is not None:
-            model = part_of(self.conversation, self._history, compaction.gone)
-            self.start("copying", self._copy_replaced, model, compaction)
+            self.start("copying", self._copy_replaced, compaction)
 
-    async def _copy_replaced(self, model: TranscriptModel, compaction: Compaction) -> None:
+    async def _copy_replaced(self, compaction: Compaction) -> None:
+        conversation, history = self.conversation, self._history
         text = await self.read(
-            lambda store: replaced_markdown(model, compaction, store.messages(compaction.gone))
+            lambda store: replaced_markdown(store, conversation, history, compaction)
         )
         await self.main.copied(text, f"{title_of_replaced(compaction)}:")
 

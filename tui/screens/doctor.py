@@ -7,7 +7,6 @@ from collections import Counter
 from functools import partial
 
 from textual.app import ComposeResult
-from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.wording import N_, _
@@ -47,7 +46,7 @@ class DoctorScreen(SubScreen):
     TITLE = N_("doctor")
     KEYS = DOCTOR
 
-    checkup: var[Checkup | None] = var(None, init=False, always_update=True)
+    checkup: Checkup | None = None
     """The last one; None while the checks are running."""
 
     def content(self) -> ComposeResult:
@@ -64,19 +63,16 @@ class DoctorScreen(SubScreen):
     def action_again(self) -> None:
         """Run the checks."""
         self.checkup = None
+        self.show_title(_("looking …"))
         self.start("checkup", self._check)
 
     async def _check(self) -> None:
         # `sys.stdout` is Textual's here; the checks need the terminal.
         job = partial(examine, self.main.store, self.main.location, sys.__stdout__)
         try:
-            self.checkup = await self.call(job)
+            self.checkup = checkup = await self.call(job)
         except BrowseError as error:
             self.show_title(error.sentence)
-
-    def watch_checkup(self, checkup: Checkup | None) -> None:
-        if checkup is None:
-            self.show_title(_("looking …"))
             return
         kinds = Counter(problem.severity for problem in checkup.problems)  # the worst are first
         counts = (counted(kinds[kind], "note" if kind == "info" else kind) for kind in kinds)

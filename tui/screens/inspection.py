@@ -204,9 +204,11 @@ def describe_lost(lost: Lost, number: int, count: int) -> str:
 
 
 def replaced_markdown(
-    model: TranscriptModel, compaction: Compaction, messages: Sequence[ChatMessage]
+    store: OpenStore, conversation: Conversation, history: CompactionHistory, compaction: Compaction
 ) -> str:
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
+    messages = store.messages(compaction.gone)
+    model = part_of(conversation, history, compaction.gone)
     model.add(messages)
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))

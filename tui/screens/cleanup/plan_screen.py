@@ -53,7 +53,6 @@ class PlanScreen(SubScreen):
         super().__init__(main)
         marks = frozenset(conversation.id for conversation in main.marks.values())
         self.choices = PlanChoices("", taken=marks) if marks else main.edits.choices
-        self.rules = parse_line(self.choices.rules, main.clock())
         self.order = PlanOrder.IDLE
         self.opened: frozenset[str] = frozenset()
         """Keys of jobs whose runs are shown."""
@@ -63,10 +62,14 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    def plan_by(self, rules: Query) -> None:
+    @property
+    def box(self) -> RulesBox:
+        """The rules."""
+        return self.query_one(RulesBox)
+
+    def plan_by_rules(self) -> None:
         """Make the plan of other rules after a moment without keys."""
-        self.rules = rules
-        self.choices.rules = self.main.edits.choices.rules = rules.text
+        self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
         self.choices.left_out = frozenset()
         self._wanted = ""
         self.plan_anew(_REST)
@@ -78,7 +81,7 @@ class PlanScreen(SubScreen):
 
     async def _plan(self, rest: float) -> None:
         await asyncio.sleep(rest)
-        selection = Selection(self.rules, marks=self.choices.taken)
+        selection = Selection(self.box.parsed, marks=self.choices.taken)
         if sentence := why_none(selection):
             self.view = None
             self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
@@ -108,7 +111,7 @@ class PlanScreen(SubScreen):
         plan, left_out, order = planned.plan, self.choices.left_out, self.order
         details, opened = self.main.details, self.opened
         empty = _("Nothing is selected.")
-        if words := one_line(self.rules.text.strip(), _LONGEST):
+        if words := one_line(self.box.parsed.text.strip(), _LONGEST):
             empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
 
         def view(_store: OpenStore) -> PlanView:

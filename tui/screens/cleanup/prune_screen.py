@@ -13,7 +13,6 @@ from textual.widgets import Input
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
-from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -87,10 +86,6 @@ class PruneScreen(PlanScreen):
         self.call_after_refresh(self._show_plan)
 
     @property
-    def box(self) -> RulesBox:
-        return self.query_one(RulesBox)
-
-    @property
     def axis(self) -> TimeAxis:
         return self.query_one(TimeAxis)
 
@@ -106,8 +101,8 @@ class PruneScreen(PlanScreen):
 
     # Rules
 
-    def _rules_edited(self, rules: Query) -> None:
-        self.plan_by(rules)
+    def _rules_edited(self) -> None:
+        self.plan_by_rules()
         self.query_one(ToggleLine).show(self.box.switches_on)
 
     def action_cut(self, days: int) -> None:
@@ -155,9 +150,7 @@ class PruneScreen(PlanScreen):
             self._show_sums()
 
     def watch_space(self) -> None:
-        self._show_axis()
-        self._show_sums()
-        self._show_map()
+        self._show_plan()
         self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
 
     def names_read(self) -> None:

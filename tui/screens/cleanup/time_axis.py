@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -217,9 +217,7 @@ class TimeAxis(Picture):
     """
 
     NAME = "axis"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"axis--{look}" for look in (*_KINDS, "none", "cut", "title", "text")
-    }
+    LOOKS = (*_KINDS, "none", "cut", "title", "text")
 
     @dataclass
     class Moved(Message):

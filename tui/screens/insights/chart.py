@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from textual.events import Click
@@ -44,7 +44,6 @@ OWN = ("series-1", "series-2", "series-3", "series-4")
 OTHERS, PICKED = "others", "picked"
 """Looks of all others together, and of a part that is not one of the largest but is under the
 cursor."""
-LOOKS = (*OWN, OTHERS, PICKED)
 STACKS = ("model", "source", "")
 """By what columns of time can be stacked; empty for not at all."""
 STACKED = {
@@ -209,9 +208,7 @@ class BarPlot(Picture):
     """A chart: title and legend, columns, axis."""
 
     NAME = "plot"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
-    }
+    LOOKS = (*OWN, OTHERS, PICKED, "none", "here", "title", "text")
 
     _chart = Chart((), ())
 
@@ -282,9 +279,7 @@ class WeekPlot(Picture):
     """Hours of the week as shades, with an arrow at the chosen one."""
 
     NAME = "week"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"week--{look}" for look in ("none", "text", "used", "chosen", "arrow")
-    }
+    LOOKS = ("none", "text", "used", "chosen", "arrow")
 
     _values: Mapping[str, float] = {}
     _chosen = _metric = ""

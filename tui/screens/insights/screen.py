@@ -46,24 +46,6 @@ _CHART_LINES, _WEEK_LINES = 18, 22
 """The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
 _FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
-_EXAMPLES = (
-    (
-        N_("tokens and cost"),
-        N_("count where their session began: nobody recorded when each was spent"),
-    ),
-    (
-        N_("begun"),
-        N_("sessions that began then: a conversation may be in one that began before"),
-    ),
-    (
-        "~$1.24  $1.24?",
-        N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
-    ),
-    (
-        N_("input cached out"),
-        N_("new input; input read from and written to the cache; output, which includes reasoning"),
-    ),
-)
 
 
 class GroupList(ConversationList):
@@ -79,7 +61,26 @@ class InsightsScreen(SubScreen):
     ENTER = N_("Show the conversations behind a line, or read one")
     TITLE = N_("insights")
     EXAMPLES_TITLE = N_("What is counted")
-    EXAMPLES = _EXAMPLES
+    EXAMPLES = (
+        (
+            N_("tokens and cost"),
+            N_("count where their session began: nobody recorded when each was spent"),
+        ),
+        (
+            N_("begun"),
+            N_("sessions that began then: a conversation may be in one that began before"),
+        ),
+        (
+            "~$1.24  $1.24?",
+            N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
+        ),
+        (
+            N_("input cached out"),
+            N_(
+                "new input; input read from and written to the cache; output, which includes reasoning"
+            ),
+        ),
+    )
     KEYS = INSIGHTS
 
     question: var[Question] = var(_FIRST, init=False, always_update=True)
