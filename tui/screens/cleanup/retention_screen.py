@@ -79,18 +79,17 @@ _COLUMNS: Columns[ForecastRow] = Columns(
 
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
-    parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
-    if leaving:
-        first = sum(row.days < 1 for row in leaving)
-        at_next = _("{count:,} at its next clean-up", count=first)
-        parts.append(at_next if first else _("none at its next clean-up"))
-    if leaving and rules.pins_hold:
-        parts.append(_("a pin protects, archiving does not"))
-    elif leaving and rules.can_pin:
-        parts.append(_("a pin protects only since Hermes 0.20.5: b makes a copy"))
-    elif leaving:
-        parts.append(_("this store has no pins: b makes a copy"))
-    return " · ".join(parts)
+    rule = one_line(rules.why_never or rules.retention.sentence, 300)
+    if not leaving:
+        return rule
+    first = sum(row.days < 1 for row in leaving)
+    at_next = _("{count:,} at its next clean-up", count=first)
+    protects = _("this store has no pins: b makes a copy")
+    if rules.pins_hold:
+        protects = _("a pin protects, archiving does not")
+    elif rules.can_pin:
+        protects = _("a pin protects only since Hermes 0.20.5: b makes a copy")
+    return " · ".join([rule, at_next if first else _("none at its next clean-up"), protects])
 
 
 def _none(rules: RetentionRules) -> NoteRow:
