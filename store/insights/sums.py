@@ -247,11 +247,24 @@ def begin_of(day: date) -> float:
     return datetime(day.year, day.month, day.day).timestamp()
 
 
+def bucket_of(day: date, unit: str) -> date:
+    """Return the first day of the unit of time that a day is in; of a week its Monday."""
+    if unit == "week":
+        return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
+    return day.replace(day=1) if unit == "month" else day
+
+
+def bucket_after(day: date, unit: str) -> date:
+    """Return the first day of the unit after the one that begins with a day."""
+    if unit == "month":
+        return date(day.year + day.month // 12, day.month % 12 + 1, 1)
+    return day + timedelta(days=7 if unit == "week" else 1)
+
+
 def _day_key(day: date, unit: str) -> str:
     """Return `2026-03-05` for a day, or for a week its Monday; `2026-03` for a month."""
-    if unit == "week":
-        day = date.fromordinal(max(day.toordinal() - day.weekday(), 1))
-    return day.isoformat()[:7] if unit == "month" else day.isoformat()
+    first = bucket_of(day, unit).isoformat()
+    return first[:7] if unit == "month" else first
 
 
 def key_of(moment: float, unit: str) -> str:
@@ -277,8 +290,5 @@ def all_buckets(first: str, last: str, unit: str) -> list[str]:
     keys: list[str] = []
     while day is not None and end is not None and day <= end:
         keys.append(_day_key(day, unit))
-        if unit == "month":
-            day = date(day.year + day.month // 12, day.month % 12 + 1, 1)
-        else:
-            day += timedelta(days=7 if unit == "week" else 1)
+        day = bucket_after(day, unit)
     return keys

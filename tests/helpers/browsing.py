@@ -39,7 +39,7 @@ from hermes_browse.tui.browser.transcript.scroll import Needed
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.family import Entry, SessionEntry
 from hermes_browse.tui.widgets.list_rows import ListRow
-from hermes_browse.tui.work.store_screen import StoreScreen
+from hermes_browse.tui.work.jobs import StoreScreen
 
 NOW = 1_780_000_000.0
 """2026-05-28 20:26:40 UTC."""
@@ -378,17 +378,22 @@ def of_row(browser: Browser, row: ListRow | None) -> set[str]:
     return {row.root_id} if isinstance(row, MoreRow) else set()
 
 
-async def go_to(browser: Browser, root: str) -> None:
-    """Put the cursor of the list on a conversation."""
-    index = browser.screen.rows.source.index_of(f"c{root}")
+def list_of(browser: Browser) -> ConversationList:
+    """The first list on the screen."""
+    return browser.app.screen.query(ConversationList).first()
+
+
+async def go_to(browser: Browser, root: str, kind: str = "c") -> None:
+    """Put the cursor of the list on a conversation; `kind` begins the keys of such rows."""
+    index = list_of(browser).source.index_of(f"{kind}{root}")
     assert index is not None, root
-    browser.screen.rows.cursor = index
+    list_of(browser).cursor = index
     await browser.settle()
 
 
-def rows_of(browser: Browser, widget: str = "#list") -> list[ListRow]:
-    """All rows of a list."""
-    source = browser.app.screen.query_one(widget, ConversationList).source
+def rows_of(browser: Browser) -> list[ListRow]:
+    """All rows of the list."""
+    source = list_of(browser).source
     return [source.row(index) for index in range(len(source))]
 
 

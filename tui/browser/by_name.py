@@ -8,7 +8,7 @@ from typing import Any
 
 PLACES = {
     "changes": "tui.screens.changes.ChangesScreen",
-    "compactions": "tui.screens.compactions.screen.CompactionsScreen",
+    "compactions": "tui.screens.compactions.CompactionsScreen",
     "copying": "tui.browser.transcript.copying.Copying",
     "count-lost": "tui.text.family.count_lost",
     "details": "tui.browser.transcript.cards.show_details",
@@ -34,7 +34,7 @@ PLACES = {
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "search": "tui.browser.search.search.LiveSearch",
     "searches": "tui.browser.search.searches.SearchesCard",
-    "seen-here": "tui.screens.compactions.seen_here.toggle_seen_here",
+    "seen-here": "tui.screens.inspection.toggle_seen_here",
     "since": "tui.screens.since.SinceScreen",
     "sort": "tui.screens.palette.choose_sort",
     "switching": "tui.browser.places.switching.Switching",

@@ -25,8 +25,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.options import Options
 from ..work.application import Application, Arrival
-from ..work.jobs import Reads
-from ..work.store_screen import StoreScreen
+from ..work.jobs import Reads, StoreScreen
 from .list.list_model import Order, RowDetails
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@ state, sets it, and knows no other part."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.actions import parse
 from textual.events import Key
+from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -54,12 +55,11 @@ def _on_first_use(name: str) -> Any:
 
 
 class WayBack(NamedTuple):
-    """The way back to the screen from which a conversation was opened."""
+    """The way back from a conversation to the screen that opened it."""
 
     root_id: str
     """Of the conversation."""
-    go: Callable[[], None]
-    forget: Callable[[], None]
+    screen: Screen[None]
 
 
 class KeyScreen(BoundKeys, CurrentPanes):
@@ -131,12 +131,22 @@ class KeyScreen(BoundKeys, CurrentPanes):
         if way is None or current is None or current.root_id != way.root_id:
             return False
         self.way_back = None
-        way.go()
+        self.app.uninstall_screen(way.screen)
+        self.app.push_screen(way.screen)
         return True
+
+    def keep_way_back(self, conversation: Conversation, screen: Screen[None]) -> None:
+        """Keep a screen that is about to be closed, as long as this conversation is the current
+        one."""
+        self.forget_way_back()
+        # Textual removes a closed screen that is not installed.
+        self.app.install_screen(screen, f"way-back-{id(screen)}")
+        self.way_back = WayBack(conversation.root_id, screen)
 
     def forget_way_back(self) -> None:
         if self.way_back is not None:
-            self.way_back.forget()
+            self.app.uninstall_screen(self.way_back.screen)
+            self.way_back.screen.remove()
             self.way_back = None
 
     def search_for(self, query: str, remark: str = "") -> None:

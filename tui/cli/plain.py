@@ -22,7 +22,7 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
-from ..terminal.hang_up import watch_terminal
+from ..terminal.handover import watch_terminal
 from ..text.formats import ago, costs, counted, dollars, status, timestamp
 from .output import print_text, title_or_preview, with_advice
 from .resume import as_configured, run_plan

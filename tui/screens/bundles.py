@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -28,7 +27,7 @@ from ..settings.keys.main_commands import changed
 from ..settings.keys.screen_commands import DROPPING
 from ..text import formats
 from ..text.styled import Line, row_line
-from ..widgets.card import CountCard, CountWords
+from ..widgets.card import CountCard, CountWords, styled
 from ..widgets.list_rows import Column, Columns
 
 _LISTED = 200
@@ -166,12 +165,8 @@ class DropCard(CountCard):
     KEYS = DROPPING
 
     def __init__(self, bundles: Sequence[Bundle]) -> None:
-        super().__init__(len(bundles))
-        self._bundles = bundles
-
-    def words(self, count: int) -> CountWords:
-        """Return the texts for this number."""
-        return CountWords(
+        count = len(bundles)
+        words = CountWords(
             ngettext(
                 "type {count} to delete it for good",
                 "type {count} to delete them for good",
@@ -181,33 +176,25 @@ class DropCard(CountCard):
             _("{count} and Enter delete for good", count=count),
             _("that is not {count} · nothing is deleted", count=count),
         )
+        super().__init__(count, words)
+        self._bundles = bundles
 
-    def compose(self) -> ComposeResult:
-        count = len(self._bundles)
-        with Vertical(id="card"):
-            size = formats.size(sum(each.bytes for each in self._bundles))
-            yield Static(
-                Content.styled(
-                    ngettext(
-                        "Delete 1 deletion for good? ({size})",
-                        "Delete {count:,} deletions for good? ({size})",
-                        count,
-                        count=count,
-                        size=size,
-                    ),
-                    "bold",
-                )
-            )
-            for each in self._bundles[:_NAMED]:
-                sessions = formats.counted(len(each.sessions), "session")
-                yield Static(
-                    Content.assemble(
-                        "  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")
-                    )
-                )
-            yield from map(Static, and_more(count - _NAMED))
-            yield Static(Content.styled(_("They cannot be restored after that."), "$warning"))
-            yield from self.question()
+    def content(self) -> ComposeResult:
+        asked = ngettext(
+            "Delete 1 deletion for good? ({size})",
+            "Delete {count:,} deletions for good? ({size})",
+            self.count,
+            count=self.count,
+            size=formats.size(sum(each.bytes for each in self._bundles)),
+        )
+        yield styled(asked, "bold")
+        for each in self._bundles[:_NAMED]:
+            name = one_line(each.title or each.name, 70)
+            sessions = formats.counted(len(each.sessions), "session")
+            yield Static(Content.assemble("  ", name, (f"  {sessions}", "dim")))
+        yield from map(Static, and_more(self.count - _NAMED))
+        yield styled(_("They cannot be restored after that."), "$warning")
+        yield self.box()
 
 
 class BundleScreen(MainScreen):

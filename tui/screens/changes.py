@@ -210,7 +210,7 @@ class ChangesScreen(ConversationScreen):
         if changes == self._changes:
             return
         self._changes = changes
-        self.show_title(_("changes"), f"{summary(changes)} · {self.about}")
+        self.show_title(f"{summary(changes)} · {self.about}")
         files = [FileRow(change, changes.directory, self._own) for change in changes.files]
         heads: list[ListRow] = []
         if not files:

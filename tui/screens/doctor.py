@@ -7,7 +7,6 @@ from collections import Counter
 from functools import partial
 
 from textual.app import ComposeResult
-from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.wording import N_, _
@@ -44,10 +43,10 @@ def report(checkup: Checkup) -> list[Line]:
 class DoctorScreen(SubScreen):
     """Runs the checks on a thread, and shows the report."""
 
-    HELP_TITLE = N_("Doctor")
+    TITLE = N_("doctor")
     KEYS = DOCTOR
 
-    checkup: var[Checkup | None] = var(None, init=False, always_update=True)
+    checkup: Checkup | None = None
     """The last one; None while the checks are running."""
 
     def content(self) -> ComposeResult:
@@ -64,23 +63,20 @@ class DoctorScreen(SubScreen):
     def action_again(self) -> None:
         """Run the checks."""
         self.checkup = None
+        self.show_title(_("looking …"))
         self.start("checkup", self._check)
 
     async def _check(self) -> None:
         # `sys.stdout` is Textual's here; the checks need the terminal.
         job = partial(examine, self.main.store, self.main.location, sys.__stdout__)
         try:
-            self.checkup = await self.call(job)
+            self.checkup = checkup = await self.call(job)
         except BrowseError as error:
-            self.show_title(_("doctor"), error.sentence)
-
-    def watch_checkup(self, checkup: Checkup | None) -> None:
-        if checkup is None:
-            self.show_title(_("doctor"), _("looking …"))
+            self.show_title(error.sentence)
             return
         kinds = Counter(problem.severity for problem in checkup.problems)  # the worst are first
         counts = (counted(kinds[kind], "note" if kind == "info" else kind) for kind in kinds)
-        self.show_title(_("doctor"), " · ".join(counts) or _("nothing is wrong"))
+        self.show_title(" · ".join(counts) or _("nothing is wrong"))
         self.report.show(report(checkup))
 
     def action_copy(self) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -40,7 +39,7 @@ from ..text.export_files import (
     store_files,
 )
 from ..widgets.bindings import following
-from ..widgets.card import Card, keys_line
+from ..widgets.card import Card
 from ..widgets.lines import TextBox
 
 _WORDS = {
@@ -65,6 +64,7 @@ class ExportCard(Card[None]):
             cannot import these.
     """
 
+    ENTER = N_("Enter save")
     KEYS = EXPORTING
 
     def __init__(
@@ -82,22 +82,22 @@ class ExportCard(Card[None]):
         self._everything = False
         self._refused = ""
 
-    def compose(self) -> ComposeResult:
+    def content(self) -> ComposeResult:
         count = len(self._conversations)
         name = (
             one_line(formats.name(self._conversations[0]), 80)
             if count == 1
             else formats.counted(count, "conversation")
         )
-        with Vertical(id="card"):
-            yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
-            yield Static(id="formats")
-            yield TextBox(self._proposal(), id="path", select_on_focus=False)
-            yield Static(id="everything")
-            yield Static(id="secrets")
-            yield Static(id="verdict")
-            without = ("everything",) if self._part is not None else ()
-            yield keys_line(self.keys_text(_("Enter save"), without=without))
+        yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
+        yield Static(id="formats")
+        yield TextBox(self._proposal(), id="path", select_on_focus=False)
+        yield Static(id="everything")
+        yield Static(id="secrets")
+        yield Static(id="verdict")
+
+    def keys_text(self) -> str:
+        return self.named_keys(without=("everything",) if self._part is not None else ())
 
     def on_mount(self) -> None:
         self._show()

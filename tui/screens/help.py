@@ -3,6 +3,7 @@ user's keymap."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key, Resize
 from textual.screen import Screen
@@ -27,7 +28,7 @@ from ..text.formats import fit
 from ..text.glyphs import LEGENDS
 from ..text.styled import Line, line_text, wrap_spans
 from ..widgets.bindings import working
-from ..widgets.card import Card, keys_line
+from ..widgets.card import Card
 from ..widgets.lines import TextBox
 
 QUERY_HELP = (
@@ -105,22 +106,21 @@ def _by_task(
 ) -> list[Section]:
     """Group the keys that work by task, those that everybody needs first; `otherwise` is the title
     of commands without a task."""
-    sections: dict[str, list[tuple[str, str]]] = {}
+    rows = defaultdict[str, list[tuple[str, str]]](list)
     for keys, command in sorted(working(commands, active), key=_need):
-        meaning, title = _(command.help), _(command.task) if command.task else otherwise
-        if command.id in NEEDED:
-            title = _("To begin with")
-        sections.setdefault(title, []).append((keys, meaning[:1].upper() + meaning[1:]))
-    return [Section(title, tuple(rows)) for title, rows in sections.items()]
+        title = _("To begin with") if command.id in NEEDED else _(command.task) or otherwise
+        meaning = _(command.help)
+        rows[title].append((keys, meaning[:1].upper() + meaning[1:]))
+    return [Section(title, tuple(of_task)) for title, of_task in rows.items()]
 
 
 def _signs(place: str) -> list[Section]:
     """Return the meanings of the signs of a screen."""
-    sections: dict[str, list[tuple[str, str]]] = {}
+    rows = defaultdict[str, list[tuple[str, str]]](list)
     for legend in LEGENDS:
         if legend.place == place:
-            sections.setdefault(_(legend.title), []).extend(_in_words(legend.signs.items()))
-    return [Section(title, tuple(rows), is_signs=True) for title, rows in sections.items()]
+            rows[_(legend.title)] += _in_words(legend.signs.items())
+    return [Section(title, tuple(signs), is_signs=True) for title, signs in rows.items()]
 
 
 def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
@@ -165,7 +165,7 @@ class HelpCard(Card[None]):
         examples: tuple[str, Sequence[tuple[str, str]]] = (N_("Search"), QUERY_HELP),
     ) -> None:
         super().__init__()
-        self._sections = _by_task(commands, helped.active_bindings, _(title) if title else "")
+        self._sections = _by_task(commands, helped.active_bindings, title)
         active = {row for section in self._sections for row in section.rows}
         words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
         self._elsewhere: list[Section] = []
@@ -178,16 +178,11 @@ class HelpCard(Card[None]):
         if rows := tuple(row for row in others if row not in active):
             self._elsewhere.append(Section(_("In the transcript (Tab)"), rows))
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield TextBox(
-                placeholder=_("type to filter: a word, or a key"),
-                id="filter",
-                select_on_focus=False,
-            )
-            with VerticalScroll(id="help", can_focus=False):
-                yield Static(id="told")
-            yield keys_line(self.keys_text())
+    def content(self) -> ComposeResult:
+        prompt = _("type to filter: a word, or a key")
+        yield TextBox(placeholder=prompt, id="filter", select_on_focus=False)
+        with VerticalScroll(id="help", can_focus=False):
+            yield Static(id="told")
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show)
@@ -259,10 +254,6 @@ class HelpCard(Card[None]):
         elif self.focused is None:
             self.dismiss(None)
         self.set_focus(None)
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by lines."""
-        self._page.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: float) -> None:
         """Scroll by pages."""

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual import on
-from textual.app import App, ComposeResult
-from textual.containers import Vertical
+from textual.app import App
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.notes.tagging import tags_of
@@ -28,8 +27,7 @@ from ..settings.keys.main_commands import TRANSCRIPT
 from ..settings.keys.screen_commands import CHOICES
 from ..text.formats import counted, fit
 from ..widgets.bindings import key_names, working
-from ..widgets.card import Card, keys_line
-from ..widgets.lines import TextBox
+from ..widgets.card import NarrowCard
 
 
 class Choice(NamedTuple):
@@ -54,35 +52,22 @@ class Choice(NamedTuple):
         return 2 if all(word in whole for word in words.split()) else None
 
 
-class ChoiceCard(Card[str | None]):
+class ChoiceCard(NarrowCard[None]):
     """Returns the value chosen, or None.
 
     Args:
-        prompt: Stands in the empty field.
         current: The value under the cursor at first.
     """
 
-    AUTO_FOCUS = "#narrow"
+    ENTER = N_("Enter choose")
     KEYS = CHOICES
+    PROMPT = N_("Command: type its name")
 
-    def __init__(self, prompt: str, choices: Sequence[Choice], current: str = "") -> None:
+    def __init__(self, choices: Sequence[Choice], current: str = "") -> None:
         super().__init__()
-        self._prompt, self._choices, self._first = prompt, choices, current
+        self._choices, self._first = choices, current
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield TextBox(placeholder=self._prompt, id="narrow", compact=True)
-            yield OptionList(id="choices", markup=False)
-            yield keys_line(self.keys_text(_("Enter choose")))
-
-    def on_mount(self) -> None:
-        self._fill("")
-
-    @property
-    def _list(self) -> OptionList:
-        return self.query_one("#choices", OptionList)
-
-    def _fill(self, typed: str) -> None:
+    def fill(self, typed: str) -> None:
         """List what matches: all choices below their headings, or the best ones first."""
         words = typed.strip().casefold()
         ranks = {choice: choice.rank(words) for choice in self._choices}
@@ -105,41 +90,25 @@ class ChoiceCard(Card[str | None]):
             options.append(Option(row, id=choice.value))
         if not options:
             options.append(Option(_("nothing has this name"), disabled=True))
-        self._list.clear_options()
-        self._list.add_options(options)
         ids = [option.id for option in options]
         first = next((number for number, name in enumerate(ids) if name is not None), None)
-        self._list.highlighted = ids.index(self._first) if self._first in ids else first
-
-    @on(Input.Changed, "#narrow")
-    def narrowed(self, event: Input.Changed) -> None:
-        """List what matches."""
-        self._fill(event.value)
-
-    @on(OptionList.OptionSelected)
-    def selected(self, event: OptionList.OptionSelected) -> None:
-        """Return the choice."""
-        self.dismiss(event.option_id)
-
-    @on(Input.Submitted, "#narrow")
-    def submitted(self) -> None:
-        """Return the choice under the cursor."""
-        self._list.action_select()
+        self.show(options, ids.index(self._first) if self._first in ids else first)
 
     def action_back(self) -> None:
         """Return nothing."""
         self.dismiss(None)
 
-    def action_move(self, by: int) -> None:
-        """Move the cursor; the field keeps the focus."""
-        if by > 0:
-            self._list.action_cursor_down()
-        else:
-            self._list.action_cursor_up()
+
+class SortCard(ChoiceCard):
+    """The orders of the list."""
+
+    PROMPT = N_("Sort by: type its name")
 
 
 class ThemeCard(ChoiceCard):
     """The themes: the one under the cursor is shown, and Esc brings the former one back."""
+
+    PROMPT = N_("Theme: type its name")
 
     @on(OptionList.OptionHighlighted)
     def highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -186,9 +155,10 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     )
     found.append(PaletteEntry(theme, partial(choose_theme, app)))
     if not is_main:
-        leave = Choice("quit", _title(N_("quit")), key_names("ctrl+q"), _("Leave"), of_app)
-        found.append(PaletteEntry(leave, partial(app.call_later, app.run_action, "quit")))
-    return list(_by_group(found))
+        leave = Command("", "", "quit", "quit", "Leave")
+        found.append(_entry(app, screen, leave, key_names("ctrl+q"), of_app))
+    groups = list(dict.fromkeys(entry.choice.group for entry in found))
+    return sorted(found, key=lambda entry: groups.index(entry.choice.group))
 
 
 def _tags(main: MainScreen) -> Iterator[PaletteEntry]:
@@ -211,11 +181,6 @@ def _entry(app: App[Any], node: DOMNode, command: Command, keys: str, group: str
     return PaletteEntry(choice, partial(app.call_later, app.run_action, command.action, node))
 
 
-def _by_group(found: list[PaletteEntry]) -> Iterator[PaletteEntry]:
-    for group in dict.fromkeys(entry.choice.group for entry in found):
-        yield from (entry for entry in found if entry.choice.group == group)
-
-
 def open_palette(app: App[Any], keymap: Mapping[str, str]) -> None:
     """Ask for a command of the screen, and run it."""
     commands = {entry.choice.value: entry for entry in entries(app, app.screen, keymap)}
@@ -225,13 +190,13 @@ def open_palette(app: App[Any], keymap: Mapping[str, str]) -> None:
             commands[value].run()
 
     choices = [entry.choice for entry in commands.values()]
-    app.push_screen(ChoiceCard(_("Command: type its name"), choices), run)
+    app.push_screen(ChoiceCard(choices), run)
 
 
 def choose_theme(app: App[Any]) -> None:
     """Ask for a theme, and show the one under the cursor."""
     choices = [Choice(name, name) for name in sorted(app.available_themes)]
-    app.push_screen(ThemeCard(_("Theme: type its name"), choices, app.theme))
+    app.push_screen(ThemeCard(choices, app.theme))
 
 
 def choose_sort(app: App[Any], current: Sort, sort_by: Callable[[Sort], object]) -> None:
@@ -242,4 +207,4 @@ def choose_sort(app: App[Any], current: Sort, sort_by: Callable[[Sort], object])
             sort_by(Sort(value))
 
     choices = [Choice(sort.value, order_name(sort)) for sort in Sort]
-    app.push_screen(ChoiceCard(_("Sort by: type its name"), choices, current.value), chosen)
+    app.push_screen(SortCard(choices, current.value), chosen)

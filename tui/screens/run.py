@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -80,9 +80,7 @@ class RunAxis(Picture):
     """Draws a run; `▲` is at the time of the row under the cursor."""
 
     NAME = "run"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"run--{look}" for look in (*_TOOLS, "others", "none", "cut", "text")
-    }
+    LOOKS = (*_TOOLS, "others", "none", "cut", "text")
 
     _scale = Scale(())
     _pointed: float | None = None

@@ -51,13 +51,18 @@ class SinceRow(NamedTuple):
         item = self.item
         return f"s{item.lane} {item.session_id or (item.job, item.at)}"
 
+    @property
+    def about(self) -> str:
+        """The whole reason, which its line may cut off."""
+        return why(self.item)
+
     def spans(self, width: int, now: float) -> Line:
         item = self.item
         sign = _SIGNS[item.lane] if item.certain else "…"
         columns = _COLUMNS.text(item, width, now)
         room = width - 3 - len(columns) - 1
         title = formats.fit(one_line(item.title, 400), min(_TITLE, room // 2))
-        reason = formats.fit(f"  {why(item)}", room - min(_TITLE, room // 2))
+        reason = formats.fit(f"  {self.about}", room - min(_TITLE, room // 2))
         look = "dim" if item.lane in ("new", "running") else "accent"
         return [(f" {sign} ", look), (title, "title"), (reason, "plain"), (f"{columns} ", "dim")]
 
@@ -85,7 +90,6 @@ class SinceScreen(ListScreen):
     """What happened since the user looked."""
 
     ENTER = N_("Read it there")
-    HELP_TITLE = N_("Since you looked")
     KEYS = SINCE
     TITLE = N_("since you looked")
 
@@ -129,22 +133,12 @@ class SinceScreen(ListScreen):
             return
         if isinstance(self.rows.source.row(0), NoteRow):
             self._show(await self.read(read))
-        self.show_title(_("since you looked"), _("asking the other profiles and machines …"))
+        self.show_title(_("asking the other profiles and machines …"))
         self._show(await self._result(self._reads_everywhere.run(read)))
 
     def _show(self, found: Since) -> None:
-        self.show_title(
-            _("since you looked"),
-            _("new since {time}", time=formats.timestamp(found.since)),
-        )
+        self.show_title(_("new since {time}", time=formats.timestamp(found.since)))
         self.rows.show(FixedRows(list(since_rows(found))))
-        if not found.items:  # the reason of a row that was under the cursor
-            self.describe("", by_hand=False)
-
-    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        """Show the whole reason, which its line may cut off."""
-        if isinstance(row, SinceRow):
-            self.describe(why(row.item), by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         """Read it, in its own profile or on its own machine."""

@@ -4,7 +4,7 @@ tell something in a list, and those that do it of one conversation."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,19 +17,22 @@ from hermes_browse.store.wording import N_, _
 
 from ..browser import header
 from ..browser.by_name import load
-from ..browser.keyed import WayBack
 from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
 from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW
 from ..text import formats
+from ..text.styled import line_text, row_line
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..work.store_screen import StoreScreen
+from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
+from ..work.jobs import StoreScreen
+
+_SAID = ("status", "progress", "writing")
+"""What the main screen says in its status line."""
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):
@@ -41,8 +44,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
+    TITLE: ClassVar[str]
     HELP_TITLE: ClassVar[str] = ""
-    """Title in the help."""
+    """Title in the help, if it is another one."""
     ENTER: ClassVar[str] = N_("Read this conversation")
     """Help text of Enter in its lists; empty if it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -54,7 +58,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         super().__init__()
         self.main = main
         self.reads, self.writes, self.failed = main.reads, main.writes, main.failed
-        self._has_message = self._is_following = False
+        self._has_message = self._is_away = False
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -67,7 +71,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Begin in the first list; Textual calls the handlers of subclasses as well."""
+        """Begin in the first list, and follow what the main screen says and reads; Textual calls the
+        handlers of subclasses as well."""
+        for name in _SAID:
+            self.watch(self.main, name, self._main_said, init=False)
+        self.watch(self.main, "catalog", self._catalog_read, init=False)
         for rows in self.query(ConversationList):
             rows.clock = self.main.clock
         if self.query(ConversationList):
@@ -92,9 +100,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         own = frozenset(command.id for command in self.KEYS)
         self.query_one(KeyLine).withhold(frozenset() if are_of_use else own)
 
-    def show_title(self, title: str, note: str = "") -> None:
+    def show_title(self, note: str) -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
-        name = header.store_name(self.main.location)
+        title, name = _(self.TITLE), header.store_name(self.main.location)
         self.line("header").update(
             Content.assemble(
                 (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
@@ -102,20 +110,16 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         )
 
     def on_screen_resume(self) -> None:
-        """Follow what the main screen says and reads."""
-        if not self._is_following:
-            self._is_following = True
-            for name in ("status", "progress", "writing"):
-                self.watch(self.main, name, self._main_said, init=False)
-            self.watch(self.main, "catalog", self._catalog_read, init=False)
+        """Catch up with the list after the way back."""
+        if self._is_away:
+            self._is_away = False
+            self.catalog_changed()
 
     def on_unmount(self) -> None:
         """Be let go of: Textual drops watchers that have ended when a value is set again (8.2)."""
         if self.main.query("#status"):  # else the browser is being left
-            kind = type(self.main)
-            self.main.mutate_reactive(kind.status)
-            self.main.mutate_reactive(kind.progress)
-            self.main.mutate_reactive(kind.writing)
+            for name in _SAID:
+                self.main.mutate_reactive(getattr(MainScreen, name))
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
@@ -124,7 +128,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self._tell(header.failure(text) if is_failure else line)
 
     def _catalog_read(self) -> None:
-        if self.is_whole and self in self.app.screen_stack:  # else it is kept for a way back
+        if self.is_whole and not self._is_away:
             self.catalog_changed()
 
     def _tell(self, content: Content) -> None:
@@ -141,7 +145,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         not moved by hand."""
         if by_hand or not self._has_message:
             self.say(text)
-            self._has_message = False
+            self._has_message = self._is_away = False
 
     @property
     def is_whole(self) -> bool:
@@ -166,22 +170,10 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back
         here."""
-        app, main, name = self.app, self.main, f"way-back-{id(self)}"
-
-        def go() -> None:
-            app.uninstall_screen(name)
-            app.push_screen(self)
-            self.catalog_changed()
-
-        def forget() -> None:
-            app.uninstall_screen(name)
-            self.remove()
-
-        main.forget_way_back()
-        app.install_screen(self, name)  # Textual removes a closed screen that is not installed
+        main, self._is_away = self.main, True
+        main.keep_way_back(conversation, self)
         self.dismiss(None)
         main.read_there(conversation, message_id)
-        main.way_back = WayBack(conversation.root_id, go, forget)
         main.say(_("Esc goes back to where you were"))
 
     def read_message(self, session_id: str, message_id: int | None) -> None:
@@ -203,13 +195,22 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def heads_shown(self) -> None:
         """Show the headings of the rows that were drawn, as wide as these."""
 
+    def show_head(
+        self, name: str, columns: Columns[Any], title: str, order: object = None, lead: str = "   "
+    ) -> None:
+        """Show in the line of an id the headings of rows that begin like `lead`."""
+        width = self.rows.scrollable_content_region.width
+        head = columns.head(width, order)
+        self.show_line(name, line_text(row_line((lead, ""), (title, ""), head, width)))
+
     def _cursor_moved(self, at: CursorRow) -> None:
         if at.row is not None and at.is_moved:
             self.call_later(self.came_to, at.row, by_hand=at.is_step)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        """Show what there is to tell of the row under the cursor of the first list; `by_hand` if the
-        cursor was moved there, else other rows were shown."""
+        """Show what there is to tell of the row under the cursor of the first list, by default what
+        the row is `about`; `by_hand` if the cursor was moved there, else other rows were shown."""
+        self.describe(getattr(row, "about", ""), by_hand=by_hand)
 
     @on(ConversationList.Selected)
     def row_selected(self, event: ConversationList.Selected) -> None:
@@ -252,23 +253,22 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             if self.ENTER or each.call != "select"
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
+        title, place = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].place
+        title = title[:1].upper() + title[1:]
         examples = self.EXAMPLES_TITLE, self.EXAMPLES
         self.app.push_screen(
-            load("help")(
-                self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples
-            )
+            load("help")(self, commands, place=place, title=title, examples=examples)
         )
 
 
 class ListScreen(SubScreen):
     """A list that is read when the screen opens, and again with the list of the main screen."""
 
-    TITLE: ClassVar[str]
     about = ""
     """Stands behind the title; printable."""
 
     def on_mount(self) -> None:
-        self.show_title(_(self.TITLE), self.about)
+        self.show_title(self.about)
         self.rows.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
 

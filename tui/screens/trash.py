@@ -46,7 +46,6 @@ class TrashScreen(ListScreen):
     """Bundles, newest first."""
 
     ENTER = N_("open")
-    HELP_TITLE = N_("Trash")
     KEYS = TRASH
     TITLE = N_("trash")
 
@@ -71,7 +70,7 @@ class TrashScreen(ListScreen):
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
         summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
-        self.show_title(_(self.TITLE), one_line(summary, 300))
+        self.show_title(one_line(summary, 300))
         rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
         self.offer_keys(are_of_use=bool(rows))

@@ -13,8 +13,7 @@ from typing import IO, Any
 
 from textual.drivers.linux_driver import LinuxDriver
 
-from .handover import Handover
-from .hang_up import hang_up
+from .handover import Handover, hang_up
 from .textual_private import XTermParser
 
 _ENTER_ALTERNATE_SCREEN = "\x1b[?1049h"

@@ -1,8 +1,11 @@
-"""The terminal from the first painted rows until Textual has it: its state, and the keys typed
-meanwhile.
+"""The terminal without Textual: its state and the keys typed from the first painted rows until
+Textual has it, and what is done when it is gone.
 
 A thread reads these keys and handles those that move the cursor by a row, within the rows on screen.
 From the first other key on it keeps everything, and the driver passes it to Textual.
+
+Of a terminal that is gone the kernel tells only the leader of a session, by SIGHUP. Others, as a
+program started by `su -c`, read an end of input or EIO.
 """
 
 from __future__ import annotations
@@ -11,11 +14,10 @@ import os
 import re
 import select
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-
-from .hang_up import hang_up
 
 ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -122,3 +124,26 @@ class EarlyKeys:
             self.cursor, self.typed = target, self.typed[move.end() :]
         if self.cursor != before:
             self._paint(before, self.cursor)
+
+
+def hang_up() -> None:
+    """Send SIGHUP to this process, from any thread: it ends as if its window had been closed."""
+    os.kill(os.getpid(), signal.SIGHUP)
+
+
+def watch_terminal() -> None:
+    """Hang up when standard input, a terminal, is gone, whatever the main thread does.
+
+    Nothing is read: this is for those who do not read all the time.
+    """
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        return
+    terminal = select.poll()
+    terminal.register(sys.stdin.fileno(), select.POLLHUP)
+    threading.Thread(target=_hang_up_with, args=(terminal,), name="terminal", daemon=True).start()
+
+
+def _hang_up_with(terminal: select.poll) -> None:
+    for _descriptor, happened in terminal.poll():
+        if happened & select.POLLHUP:
+            hang_up()

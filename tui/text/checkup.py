@@ -29,7 +29,7 @@ from ..settings.folders import config_path, log_path
 from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, read_config
-from ..terminal.clipboard import route
+from ..terminal.programs import clipboard_route
 from . import formats
 
 _LOW_DISK = 200_000_000
@@ -52,7 +52,7 @@ def terminal(stream: TextIO | None = None) -> dict[str, object]:
         "encoding": stream.encoding,
         "multiplexer": "tmux" if "TMUX" in env else "zellij" if "ZELLIJ" in env else None,
         "windows": "tmux" if env.get("TMUX") else None,
-        "clipboard": route(env),
+        "clipboard": clipboard_route(env),
         "ssh": "SSH_CONNECTION" in env,
     }
 

@@ -264,6 +264,13 @@ def money(value: float | None) -> str:
     return f"${value:,.2f}" if value < 1000 else f"${number(value)}"
 
 
+def amount(value: float, metric: str) -> str:
+    """Format a sum in few cells; those of `bytes` and `cost` have their unit."""
+    if metric == "cost":
+        return money(value) or "$0"
+    return size(round(value)) if metric == "bytes" else number(value)
+
+
 def dollars(value: float | None) -> str:
     """Format an exact cost: `$1.24`, `$0.00`, `$1,204.00`; empty for None."""
     return "" if value is None else f"${value:,.2f}"

@@ -1,22 +1,25 @@
-"""Base class of cards over the main screen: a frame, keys at the bottom, `Esc` leaves."""
+"""Base classes of cards over the main screen: a frame, keys at the bottom, `Esc` leaves; a list that
+typing narrows down; a number to type."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import ModalScreen
-from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from hermes_browse.store.wording import _
 
 from ..settings.keys import Command, final_keys
-from ..terminal import clipboard
+from ..terminal import programs
 from .bindings import BoundKeys, key_names
 from .lines import TextBox
 
@@ -27,9 +30,20 @@ SHORT = 22
 
 
 class Card(BoundKeys, ModalScreen[Result]):
-    """A card. Its outermost widget has the id `card`, its line of keys the id `answer`."""
+    """A card: what it has to say, and its keys below that."""
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not at the start
+    ENTER: ClassVar[str] = ""
+    """What Enter does, before the keys of the card; to be translated."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="card"):
+            yield from self.content()
+            yield styled(self.keys_text(), "$accent", id="answer")
+
+    def content(self) -> ComposeResult:
+        """Build what stands above the keys."""
+        raise NotImplementedError
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.height < SHORT, "-short")
@@ -53,18 +67,23 @@ class Card(BoundKeys, ModalScreen[Result]):
             (key for command, key in self._keys() if command.id == f"{command.place}-{name}"), ""
         )
 
-    def keys_text(self, *before: str, without: Collection[str] = ()) -> str:
-        """Describe the keys of this card, grouping keys of the same title.
+    def keys_text(self) -> str:
+        """Return the text of the line of keys."""
+        return self.named_keys()
+
+    def named_keys(self, *before: str, without: Collection[str] = ()) -> str:
+        """Name the keys of this card, grouping keys of the same title.
 
         Args:
-            before: Texts of keys that are not the card's, to come first.
+            before: Texts of keys that are not the card's, to come after Enter.
             without: Commands to leave out, by id without the card's prefix.
         """
         keys: dict[str, list[str]] = {}
         for command, key in self._keys():
             if command.footer and command.id.partition("-")[2] not in without:
                 keys.setdefault(_(command.title), []).append(key)
-        return " · ".join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
+        texts = [f"{' '.join(each)} {text}" for text, each in keys.items()]
+        return " · ".join(filter(None, [_(self.ENTER), *before, *texts]))
 
     def with_way_back(self, text: str) -> str:
         key = self.key("back")
@@ -78,16 +97,70 @@ class Card(BoundKeys, ModalScreen[Result]):
         """Copy a text; say by which route in place of the keys, after a printable name."""
 
         async def work() -> None:
-            route = await clipboard.copy(text, self.app.copy_to_clipboard)
+            route = await programs.copy_text(text, self.app.copy_to_clipboard)
             if self.is_whole:
                 self.answer(f"{name} {route}".lstrip())
 
         self.run_worker(work(), group="copy", exclusive=True)
 
+    def action_move(self, by: int) -> None:
+        """Move the cursor of the list, also while a field has the focus."""
+        options = self.query_one(OptionList)
+        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
-def keys_line(text: str) -> Static:
-    """Build the last line of a card, for its keys."""
-    return Static(Content.styled(text, "$accent"), id="answer")
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+def styled(text: str, look: str, *, id: str | None = None, classes: str | None = None) -> Static:
+    """Build a text of a card in one look of the style sheet; no part of it is markup."""
+    return Static(Content.styled(text, look), id=id, classes=classes)
+
+
+class NarrowCard(Card[Result | str | None]):
+    """A list that typing narrows down; returns the id of the option that was chosen."""
+
+    AUTO_FOCUS = "#narrow"
+    PROMPT: ClassVar[str] = ""
+
+    def content(self) -> ComposeResult:
+        yield TextBox(placeholder=_(self.PROMPT), id="narrow", compact=True)
+        yield OptionList(id="choices", markup=False)
+
+    def on_mount(self) -> None:
+        self.fill("")
+
+    @property
+    def options(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def current(self) -> str | None:
+        """The id of the option under the cursor."""
+        option = self.options.highlighted_option
+        return option.id if option is not None else None
+
+    def fill(self, typed: str) -> None:
+        """List what matches."""
+        raise NotImplementedError
+
+    def show(self, options: Sequence[Option], at: int | None) -> None:
+        """Show options, with the cursor on one of them."""
+        self.options.clear_options()
+        self.options.add_options(options)
+        self.options.highlighted = at
+
+    @on(Input.Changed, "#narrow")
+    def narrowed(self, event: Input.Changed) -> None:
+        self.fill(event.value)
+
+    @on(Input.Submitted, "#narrow")
+    def submitted(self) -> None:
+        self.options.action_select()
+
+    @on(OptionList.OptionSelected)
+    def selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id)
 
 
 class CountWords(NamedTuple):
@@ -104,22 +177,20 @@ class CountWords(NamedTuple):
 class CountCard(Card[bool]):
     """A confirmation by typing the number of affected items, which cannot be done by habit."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, words: CountWords) -> None:
         super().__init__()
-        self._count = count
+        self.count, self._words = count, words
 
-    def words(self, count: int) -> CountWords:
-        raise NotImplementedError
+    def keys_text(self) -> str:
+        return self.with_way_back(self._words.keys)
 
-    def question(self) -> Iterator[Widget]:
-        """Build the box for the number and the line of keys."""
-        words = self.words(self._count)
-        yield TextBox(placeholder=words.asked, restrict="[0-9]*", id="count")
-        yield keys_line(self.with_way_back(words.keys))
+    def box(self) -> TextBox:
+        """Build the box for the number."""
+        return TextBox(placeholder=self._words.asked, restrict="[0-9]*", id="count")
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        if event.value == str(self._count):
+        if event.value == str(self.count):
             self.dismiss(True)
         else:
-            self.answer(self.words(self._count).refused, "$error")
+            self.answer(self._words.refused, "$error")

@@ -3,8 +3,7 @@ text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -12,7 +11,6 @@ from rich.style import Style
 from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset, Size
-from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -21,7 +19,9 @@ from textual.visual import VisualType
 from textual.widgets import Input, Static
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
 
+from ..settings.keys import Command
 from ..settings.keys.main_commands import LINES
 from ..terminal.textual_private import measure_anew, tell_scroll_bar
 from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
@@ -69,23 +69,20 @@ def clicked(action: str) -> ContentStyle:
 
 
 class ToggleLine(TextLine):
-    """Numbered switches side by side, which can be clicked."""
+    """The commands of a screen on the keys 1, 2, …, side by side, which can be clicked."""
 
-    @dataclass
-    class Switched(Message):
-        """The switch at an index was clicked."""
+    def __init__(self, commands: Iterable[Command], *, id: str) -> None:
+        super().__init__(id=id)
+        self._commands = [each for each in commands if each.keys.isdecimal()]
 
-        index: int
-
-    def show(self, switches: Sequence[tuple[str, bool]]) -> None:
+    def show(self, on: Container[int]) -> None:
+        """Show which are on, by their index."""
         parts = [Content(" ")]
-        for index, (name, is_on) in enumerate(switches):
-            label = Content.styled(f" {index + 1} {name} ", "bold reverse" if is_on else "dim")
-            parts += [label.stylize(clicked(f"switch({index})")), Content(" ")]
+        for index, each in enumerate(self._commands):
+            look = "bold reverse" if index in on else "dim"
+            label = Content.styled(f" {each.keys} {_(each.title)} ", look)
+            parts += [label.stylize(clicked(f"screen.{each.call}")), Content(" ")]
         self.update(Content("").join(parts))
-
-    def action_switch(self, index: int) -> None:
-        self.post_message(self.Switched(index))
 
 
 class LongView(ScrollView, inherit_bindings=False):

@@ -167,6 +167,11 @@ class Picture(Widget):
 
     NAME: ClassVar[str] = ""
     """Prefix of its component classes: `axis` for `axis--goes`."""
+    LOOKS: ClassVar[Sequence[str]] = ()
+
+    def __init_subclass__(cls, **options: bool) -> None:
+        cls.COMPONENT_CLASSES = {f"{cls.NAME}--{look}" for look in cls.LOOKS}
+        super().__init_subclass__(**options)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

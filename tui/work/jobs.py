@@ -1,5 +1,5 @@
-"""Jobs behind the screen: reads on a few threads, each with a leased connection to the store, and
-writes one after another, on a thread of the application."""
+"""Jobs behind the screen: reads on a few threads, each with a leased connection to the store; writes
+one after another, on a thread of the application; and the base class of screens that await them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TypeVar
+from functools import cached_property, partial
+from typing import ParamSpec, TypeVar
+
+from textual.screen import Screen, ScreenResultType
+from textual.worker import Worker
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 from hermes_browse.store.wording import _
 
+from ..terminal.logfile import log_expected, unexpected
+
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
+Work = Callable[Given, Coroutine[object, object, object]]
 
 THREADS = 6
 """Maximum number of jobs at once."""
@@ -246,3 +253,83 @@ class Writes:
             return
         self._thread.shutdown(wait=False, cancel_futures=True)
         wait(tuple(self._jobs), _WRITING_SECONDS)
+
+
+class StoreScreen(Screen[ScreenResultType]):
+    """A screen that reads and writes a store in coroutines.
+
+    These are started by `start`, never awaited in the handler of a message, and cancelled when the
+    screen is closed.
+    """
+
+    reads: Reads
+    writes: Writes
+    failed: Callable[[BrowseError], None]
+    """Shows an error in the status line."""
+
+    def start(
+        self, group: str, work: Work[Given], *given: Given.args, **named: Given.kwargs
+    ) -> Worker[None]:
+        """Run a coroutine instead of the one that was started for this group before; an error is
+        shown in the status line."""
+        return self.run_worker(
+            partial(self._reporting, work, *given, **named), group=group, exclusive=True
+        )
+
+    def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> Worker[None]:
+        """Call something after so many seconds, unless the group is started anew before."""
+        return self.start(group, self._call_later, seconds, call)
+
+    async def _call_later(self, seconds: float, call: Callable[[], object]) -> None:
+        await asyncio.sleep(seconds)
+        call()
+
+    def start_write(
+        self, work: Work[Given], *given: Given.args, **named: Given.kwargs
+    ) -> Worker[None]:
+        """Run a coroutine that writes; another one does not replace it."""
+        return self.run_worker(partial(self._reporting, work, *given, **named), group="write")
+
+    def cancel(self, group: str) -> None:
+        """Cancel the coroutine of a group, and interrupt what it reads."""
+        self.workers.cancel_group(self, group)
+
+    async def _reporting(
+        self, work: Work[Given], *given: Given.args, **named: Given.kwargs
+    ) -> None:
+        try:
+            await work(*given, **named)
+        except BrowseError as error:
+            self.failed(error)
+
+    async def read(self, job: Callable[[OpenStore], Result], *, glance: float = 0.0) -> Result:
+        """Run a job with the store on a thread and return its result; `glance` as of `Reads.run`.
+
+        Raises:
+            BrowseError: It failed; the exception is logged.
+        """
+        return await self._result(self.reads.run(job, glance=glance))
+
+    async def call(self, work: Callable[[], Result]) -> Result:
+        """Run other work that takes long on a thread; raises as `read` does."""
+        return await self._result(self.reads.call(work))
+
+    async def write(self, work: Callable[[], Result]) -> Result:
+        """Run a job that writes, after those before it; raises as `read` does."""
+        return await self._result(self.writes.run(work))
+
+    async def _result(self, job: Coroutine[object, object, Result]) -> Result:
+        try:
+            result = await job
+        except QueryInterruptedError as error:  # the browser ends
+            raise asyncio.CancelledError from error
+        except BrowseError:
+            log_expected()
+            raise
+        except Exception as error:  # thread boundary: reported on the screen and logged
+            raise unexpected(error) from error
+        finally:
+            # Textual removes the widgets of a screen before it cancels what the screen has started.
+            if self._pruning:
+                raise asyncio.CancelledError
+        return result

@@ -34,11 +34,7 @@ async def test_retention_names_the_untitled_as_the_list_does(fixture_store, tmp_
             if isinstance(row, ConversationRow)
         }
         await browser.press("W")
-        forecasts = [
-            row.conversation
-            for row in rows_of(browser, "#forecasts")
-            if isinstance(row, ForecastRow)
-        ]
+        forecasts = [row.conversation for row in rows_of(browser) if isinstance(row, ForecastRow)]
         untitled = [each for each in forecasts if not each.title and listed.get(each.root_id)]
         assert untitled and all(each.preview for each in untitled[:20])
         assert untitled[0].preview[:20] in browser.text("#forecasts")
@@ -55,7 +51,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store):
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [
             index
-            for index, row in enumerate(rows_of(browser, "#plan"))
+            for index, row in enumerate(rows_of(browser))
             if isinstance(row, SparedRow)
             and not row.conversation.title
             and row.conversation.status is not Status.EMPTY

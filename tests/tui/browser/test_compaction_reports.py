@@ -17,7 +17,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
+from hermes_browse.tui.screens.compactions import CompactionsScreen
 
 NOW = T0 + 400 * DAY
 

@@ -8,7 +8,7 @@ from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
+from hermes_browse.tui.screens.compactions import CompactionsScreen
 
 
 async def test_enter_reads_and_r_resumes(tmp_path):

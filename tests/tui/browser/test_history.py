@@ -141,7 +141,7 @@ async def test_a_search_is_kept_and_taken_again(store):
         await browser.press("enter", "ctrl+r")
         screen = browser.app.screen
         assert isinstance(screen, SearchesCard)
-        prompts = [str(option.prompt) for option in screen.query_one("#searches").options]
+        prompts = [str(option.prompt) for option in screen.query_one("#choices").options]
         assert prompts == ["★ auth", "  docker"]
         await browser.pilot.press("a", "u", "enter")
         await browser.settle()

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 
 import pytest
-from browsing import browsing, on_demo, on_store, open_app
+from browsing import browsing, go_to, list_of, on_demo, on_store, open_app, rows_of
 from pruning import NOW
 from textual.widgets import Input
 from trashing import as_before, run, session_ids
@@ -12,7 +12,6 @@ from trashing import as_before, run, session_ids
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.trash import progress
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
-from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
@@ -22,15 +21,9 @@ from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.trash import TrashScreen
 
 
-def plan_list(browser):
-    """The list of the screen of rules."""
-    return browser.app.screen.query_one("#plan", ConversationList)
-
-
 def planned(browser):
     """Tips that would go; and those that are spared, with the code of the reason."""
-    source = plan_list(browser).source
-    rows = [source.row(index) for index in range(len(source))]
+    rows = rows_of(browser)
     taken = [row for row in rows if isinstance(row, PlanRow) and row.goes]
     assert all(row.goes == len(row.runs) for row in taken)
     goes = {each.conversation.id for row in taken for each in row.runs}
@@ -132,16 +125,14 @@ async def test_by_hand(path):
     """One is left out, an open one taken all the same; a pinned one never is."""
     async with on_store(path, NOW) as browser:
         await browser.press("P")
-        plan = plan_list(browser)
-        plan.cursor = plan.source.index_of("pold") or 0
+        await go_to(browser, "old", "p")
         await browser.press("space")
         assert "old" not in planned(browser)[0] and "4 conversations" in browser.text("#totals")
-        plan.cursor = plan.source.index_of("sopen") or 0
-        await browser.settle()
+        await go_to(browser, "open", "s")
         assert "Space takes it" in browser.status
         await browser.press("space")
         assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
-        plan.cursor = plan.source.index_of("spinned") or 0
+        await go_to(browser, "pinned", "s")
         await browser.press("space")
         assert "stays whatever is marked" in browser.status and "pinned" not in planned(browser)[0]
         await browser.press("D")
@@ -164,10 +155,10 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
 ):
     async with on_store(path, NOW) as browser:
         await browser.press("P")
-        plan = plan_list(browser)
-        plan.cursor = plan.source.index_of("pold") or 0
+        plan = list_of(browser)
+        await go_to(browser, "old", "p")
         await browser.press("space")
-        plan.cursor = plan.source.index_of("sopen") or 0
+        await go_to(browser, "open", "s")
         await browser.press("space")
         chosen = planned(browser)[0]
         assert "old" not in chosen and "open" in chosen
@@ -244,7 +235,7 @@ async def test_a_job_is_one_line(path):
     """With the number of its runs; Enter shows them, space leaves all of them, or one."""
     async with on_store(path, NOW) as browser:
         await browser.press("P")
-        plan = plan_list(browser)
+        plan = list_of(browser)
         index = plan.source.index_of("jcron job1")
         assert index is not None and "▸ hello there · 2 runs" in browser.text("#plan")
         plan.cursor = index
@@ -271,8 +262,7 @@ async def test_a_job_is_one_line(path):
 async def test_marks_come_along_and_enter_reads(path):
     """What was marked in the list is the plan."""
     async with on_store(path, NOW, (96, 40)) as browser:
-        rows = browser.screen.rows
-        rows.cursor = rows.source.index_of("cnew") or 0
+        await go_to(browser, "new")
         await browser.press("space", "P")
         assert planned(browser)[0] == {"new"}
         assert "1 marked in the list · rules add more" in browser.text("#rules")
@@ -299,24 +289,19 @@ async def test_what_hermes_deletes(home):
     async with browsing(open_app(home, NOW)) as browser:
         await browser.press("W")
         assert isinstance(browser.app.screen, RetentionScreen)
-        forecasts = browser.app.screen.query_one("#forecasts", ConversationList)
-        rows = [
-            row
-            for row in map(forecasts.source.row, range(len(forecasts.source)))
-            if isinstance(row, ForecastRow)
-        ]
+        forecasts = list_of(browser)
+        rows = [row for row in rows_of(browser) if isinstance(row, ForecastRow)]
         days = [row.days for row in rows]
         assert days == sorted(days) and {"old", "new"} <= {row.conversation.id for row in rows}
         assert "pinned" not in {row.conversation.id for row in rows}
         assert "at its next clean-up" in browser.text("#rule") and "a pin protects" in browser.text(
             "#rule"
         )
-        forecasts.cursor = forecasts.source.index_of("fold") or 0
+        await go_to(browser, "old", "f")
         await browser.press("f")
         assert forecasts.source.index_of("fold") is None, "what is pinned is on the list no more"
         await browser.press("u")
-        forecasts.cursor = forecasts.source.index_of("fold") or 0
-        await browser.settle()
+        await go_to(browser, "old", "f")
         await browser.press("b")
         (bundle,) = trash_folder(home).glob("*-*.db")
         assert bundle.stem in browser.status and "old" in session_ids(home.path)

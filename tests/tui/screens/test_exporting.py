@@ -5,7 +5,7 @@ import json
 import threading
 
 import pytest
-from browsing import on_store
+from browsing import go_to, on_store
 from builders import make_store
 from pruning import NOW
 from textual.widgets import Input
@@ -27,9 +27,7 @@ async def test_export_of_everything(fixture_store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     async with on_store(fixture_store("state-v31"), NOW, (250, 36)) as browser:
         await browser.press("4")
-        rows = browser.screen.rows
-        rows.cursor = rows.source.index_of("c20260115_090000_999001")
-        await browser.settle()
+        await go_to(browser, "20260115_090000_999001")
         await browser.press("e", "down")
         assert browser.text("#everything").startswith("○")
         browser.app.screen.query_one("Input").value = "live.jsonl"

@@ -4,7 +4,17 @@ searches for it."""
 import time
 
 import pytest
-from browsing import NOW, browsing, demo_app, on_demo, on_store, rows_of
+from browsing import (
+    NOW,
+    browsing,
+    demo_app,
+    go_to,
+    list_of,
+    listed,
+    on_demo,
+    on_store,
+    rows_of,
+)
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 from trashing import execute, rows
@@ -75,14 +85,12 @@ def path(tmp_path):
 
 def lines(browser):
     """The lines of sums."""
-    source = browser.app.screen.query_one("#groups", ConversationList).source
-    return [row for row in map(source.row, range(len(source))) if isinstance(row, GroupRow)]
+    return [row for row in rows_of(browser) if isinstance(row, GroupRow)]
 
 
 def behind(browser):
     """Tips of the conversations that are listed."""
-    source = browser.app.screen.query_one("#groups", ConversationList).source
-    rows = [source.row(index) for index in range(len(source))]
+    rows = rows_of(browser)
     return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
 
 
@@ -254,10 +262,7 @@ async def test_the_search_for_a_line(path, keys, query):
         assert (
             isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
         )
-        rows = rows_of(browser)
-        assert {
-            row.conversation.root_id for row in rows if isinstance(row, ConversationRow)
-        } == wanted
+        assert listed(browser) == wanted
 
 
 @pytest.mark.slow
@@ -291,10 +296,9 @@ async def test_the_demo_as_sql_counts_it(tmp_path):
             (row.group.key, row.group.tokens.input, row.group.sessions) for row in lines(browser)
         ]
         assert sorted(found) == counts and f"{messages:,} messages" in browser.text("#sums")
-        groups = browser.app.screen.query_one("#groups", ConversationList)
-        groups.cursor = groups.source.index_of("gsource cron") or 0
+        await go_to(browser, "source cron", "g")
         await browser.press("enter")
-        assert isinstance(groups.current, JobRow)
+        assert isinstance(list_of(browser).current, JobRow)
         await browser.press("enter")
         assert behind(browser)
 

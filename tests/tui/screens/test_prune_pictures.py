@@ -4,7 +4,7 @@ import random
 from datetime import datetime
 
 import pytest
-from browsing import on_demo, on_store
+from browsing import on_demo, on_store, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 from pruning import NOW
@@ -301,19 +301,17 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path):
             await browser.press("s")
             assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
             assert browser.status == f"sorted by {mark[:-1]}"
-        runs = [run for row in plan_rows(screen) for run in row.runs]
+        runs = [run for row in plan_rows(browser) for run in row.runs]
         used = [run.conversation.last_active or 0.0 for run in runs]
         assert used == sorted(used) and len(set(used)) > 1, "the order of the beginning comes again"
         await browser.press("s")
-        sizes = [row.sums.bytes for row in plan_rows(screen)]
+        sizes = [row.sums.bytes for row in plan_rows(browser)]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
 
 
-def plan_rows(screen):
+def plan_rows(browser):
     """The rows of what goes."""
-    source = screen.rows.source
-    rows = map(source.row, range(len(source)))
-    return [row for row in rows if isinstance(row, PlanRow)]
+    return [row for row in rows_of(browser) if isinstance(row, PlanRow)]
 
 
 async def test_every_measure_is_on_the_axis(path):

@@ -1,7 +1,7 @@
 """What happened since the user looked: signs in the list, the screen, and what counts as read."""
 
 import pytest
-from browsing import NOW, browsing, open_app
+from browsing import NOW, browsing, open_app, rows_of
 from builders import make_store
 from planting import planted_app
 from store_builder import T0
@@ -13,6 +13,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.places.merged import MergedStore
 from hermes_browse.store.since.since import Since
 from hermes_browse.tui.screens.since import SinceRow, SinceScreen
+from hermes_browse.tui.text.styled import line_text
 
 ASKING, BOAT, PAPER = "Fix auth bug #3", "Boating licence", "Board paper"
 
@@ -28,10 +29,9 @@ async def browser(tmp_path):
 
 def signs(browser):
     """The sign and the end of each row that has something new or waits, by how its title begins."""
-    rows = browser.screen.rows
     found = {}
-    for index in range(len(rows)):
-        text = "".join(part for part, _look in rows.source.row(index).spans(80, NOW))
+    for row in rows_of(browser):
+        text = line_text(row.spans(80, NOW))
         if "+" in text[40:] or text[1] == "?":
             found[text[3:].split()[0]] = (text[1], "+2" in text)
     return found
@@ -40,9 +40,8 @@ def signs(browser):
 def lanes(browser):
     """The rows of the screen: lane and how the title begins."""
     assert isinstance(browser.app.screen, SinceScreen)
-    rows = browser.app.screen.rows
-    items = [rows.source.row(index) for index in range(len(rows))]
-    return [(row.item.lane, row.item.title[:5]) for row in items if isinstance(row, SinceRow)]
+    rows = rows_of(browser)
+    return [(row.item.lane, row.item.title[:5]) for row in rows if isinstance(row, SinceRow)]
 
 
 async def test_signs(browser):
@@ -88,8 +87,7 @@ async def test_the_job_without_a_session(browser, tmp_path):
     await browser.press("A")
     await browser.wait_until(lambda: ("wrong", "backu") in lanes(browser))
     screen = browser.app.screen
-    index = [row for row in range(len(screen.rows)) if "backup" in str(screen.rows.source.row(row))]
-    screen.rows.cursor = index[0]
+    screen.rows.cursor = ["backup" in str(row) for row in rows_of(browser)].index(True)
     await browser.press("enter")
     assert "tar: no space left on device" in str(browser.app.screen._copied)
     await browser.press("escape")
@@ -199,10 +197,9 @@ async def test_another_profile(two_profiles):
     async with browsing(open_app(locate_file(two_profiles))) as browser:
         await browser.press("A")
         await browser.wait_until(lambda: len(lanes(browser)) == 2)
-        rows = browser.app.screen.rows
-        places = [rows.source.row(index).spans(140, NOW)[3][0] for index in (1, 2)]
-        assert {place.split()[0] for place in places} == {"default", "work"}
-        rows.cursor = 1 + ["work" in place for place in places].index(True)
+        places = [row.spans(140, NOW)[3][0].split()[0] for row in rows_of(browser)[1:3]]
+        assert set(places) == {"default", "work"}
+        browser.app.screen.rows.cursor = 1 + places.index("work")
         await browser.press("enter")
         await browser.wait_until(lambda: browser.app.location.profile == "work")
         await browser.settle()

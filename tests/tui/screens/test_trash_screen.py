@@ -1,7 +1,7 @@
 """The trash on screen: bundles are listed, opened, put back whole or in part, and thrown away."""
 
 import pytest
-from browsing import on_store
+from browsing import go_to, on_store, rows_of
 from pruning import NOW
 from trashing import differences, dump, is_sound, session_ids
 
@@ -11,8 +11,7 @@ from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.browser.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.bundles import BundleRow, BundleScreen, DropCard
+from hermes_browse.tui.screens.bundles import BundleScreen, DropCard
 from hermes_browse.tui.screens.trash import TrashScreen
 
 
@@ -27,19 +26,12 @@ async def test_the_trash(path):
         )
         await browser.press("r", "D", "c", "escape")
         for root in ("old", "boss"):
-            rows = browser.screen.rows
-            rows.cursor = rows.source.index_of(f"c{root}") or 0
-            await browser.settle()
+            await go_to(browser, root)
             await browser.press("D", "y")
         await browser.press("X")
-        bundles = browser.app.screen.query_one("#bundles", ConversationList)
-        assert "2 deletions" in browser.text("#header") and len(bundles.source) == 2
-        names = [
-            row.bundle.title
-            for row in map(bundles.source.row, range(2))
-            if isinstance(row, BundleRow)
-        ]
-        assert "Old plans" in names
+        assert "2 deletions" in browser.text("#header")
+        assert "Old plans" in [row.bundle.title for row in rows_of(browser)]
+        assert len(rows_of(browser)) == 2
         await browser.press("c")
         assert "the checksum matches" in browser.status
         await browser.press("space", "space", "r")
@@ -85,8 +77,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
             "#header"
         )
         assert "r restore" in browser.text("#keys")
-        inside.rows.cursor = inside.rows.source.index_of("cold") or 0
-        await browser.settle()
+        await go_to(browser, "old")
         model = inside.transcript.model
         assert model.conversation.id == "old" and len(model)
         await browser.press("D")
@@ -115,9 +106,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
 async def test_what_was_back_already_does_not_go_with_an_undo(path):
     """A restore that is done again puts nothing back, so that there is nothing to take away."""
     async with on_store(path, NOW) as browser:
-        rows = browser.screen.rows
-        rows.cursor = rows.source.index_of("cold") or 0
-        await browser.settle()
+        await go_to(browser, "old")
         await browser.press("D", "y")
         (bundle,) = list_bundles(trash_folder(browser.screen.location))
         restore(Store(path), trash_folder(browser.screen.location), bundle.name)

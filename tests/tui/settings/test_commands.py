@@ -21,7 +21,7 @@ from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.screens.cleanup.plan_screen import SWITCHES
 from hermes_browse.tui.screens.cleanup.tile_map import TileMap
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.insights.screen import TABS
+from hermes_browse.tui.screens.insights.screen import GROUPINGS
 from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.settings.keymap import known_commands
@@ -44,7 +44,7 @@ from hermes_browse.tui.widgets.lines import LinesView
 KEYS = ROOT / "docs" / "keys.md"
 _MODULES = {
     "choices": "screens.palette",
-    "compactions": "screens.compactions.screen",
+    "compactions": "screens.compactions",
     "deleting": "browser.edit.deleting",
     "dropping": "screens.bundles",
     "preflight": "browser.resume.preflight",
@@ -141,19 +141,13 @@ def test_no_two_commands_are_called_alike():
 
 
 def test_numbers_switch_what_is_shown():
-    """The names of the switches are those of their commands."""
-    for table, call, names in (
-        (SCREENS["prune"], "switch", [name for name, _ in SWITCHES]),
-        (SCREENS["insights"], "choose", [name for name, _ in TABS]),
+    """The keys 1, 2, … have a rule or a grouping each."""
+    for table, call, switched in (
+        (SCREENS["prune"], "switch", SWITCHES),
+        (SCREENS["insights"], "choose", GROUPINGS),
     ):
-        numbered = [each for each in table if each.call.startswith(f"{call}(")]
-        assert [each.title for each in numbered] == names
-        assert [each.keys for each in numbered] == [
-            str(number) for number in range(1, len(names) + 1)
-        ]
-        assert [each.call for each in numbered] == [
-            f"{call}({number})" for number in range(len(names))
-        ]
+        numbered = {each.keys: each.call for each in table if each.call.startswith(f"{call}(")}
+        assert numbered == {str(index + 1): f"{call}({index})" for index in range(len(switched))}
 
 
 def test_the_documents_name_all_keys_that_there_are():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 from ...settings.keys.screen_commands import DELETING, PROGRESS
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
-from ...widgets.card import Card, CountCard, CountWords, keys_line
+from ...widgets.card import Card, CountCard, CountWords, styled
 from ..context import Context
 from ..list.list_model import RowDetails
 
@@ -84,42 +84,39 @@ class DeleteCard(CountCard):
         kept: Sequence[Conversation],
         location: Location,
     ) -> None:
-        super().__init__(len(plan.selected))
-        self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
-        # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
-        self._totals, self._doomed = totals_line(plan), self._lines()
-        self._warning = long_lock_warning(max(each.rows for each in plan.selected))
-
-    def words(self, count: int) -> CountWords:
-        return CountWords(
+        count = len(plan.selected)
+        words = CountWords(
             ngettext(
                 "type {count} to delete it", "type {count} to delete them", count, count=count
             ),
             _("{count} and Enter delete", count=count),
             _("that is not {count} · nothing is deleted", count=count),
         )
+        super().__init__(count, words)
+        self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
+        # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
+        self._totals, self._doomed = totals_line(plan), self._lines()
+        self._warning = long_lock_warning(max(each.rows for each in plan.selected))
 
-    def compose(self) -> ComposeResult:
-        count = len(self._plan.selected)
+    def content(self) -> ComposeResult:
         asked = ngettext(
             "Move 1 conversation to the trash?",
             "Move {count:,} conversations to the trash?",
-            count,
-            count=count,
+            self.count,
+            count=self.count,
         )
-        with Vertical(id="card"):
-            yield Static(Content.styled(asked, "bold"))
-            yield Static(Content.styled(self._totals, "$accent"))
-            with VerticalScroll(id="doomed", can_focus=False):
-                for line in self._doomed:
-                    yield Static(line)
-            yield Static(Content.styled(self._trash(), "dim"))
-            if self._warning:
-                yield Static(Content.styled(self._warning, "$warning"))
-            if count > 1:
-                yield from self.question()
-            else:
-                yield keys_line(self.keys_text())
+        yield styled(asked, "bold")
+        yield styled(self._totals, "$accent")
+        with VerticalScroll(id="doomed", can_focus=False):
+            yield from map(Static, self._doomed)
+        yield styled(self._trash(), "dim")
+        if self._warning:
+            yield styled(self._warning, "$warning")
+        if self.count > 1:
+            yield self.box()
+
+    def keys_text(self) -> str:
+        return super().keys_text() if self.count > 1 else self.named_keys()
 
     def _trash(self) -> str:
         """Return a sentence on where they go."""
@@ -170,11 +167,8 @@ class DeleteCard(CountCard):
 
     def action_go(self) -> None:
         """Delete a single conversation; several need their number."""
-        if len(self._plan.selected) == 1:
+        if self.count == 1:
             self.dismiss(True)
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
 class ProgressCard(Card[None]):
@@ -188,19 +182,16 @@ class ProgressCard(Card[None]):
         self.stopped = threading.Event()
         """Set when the user stops the work."""
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield Static(Content.styled(self._title, "bold"))
-            yield ProgressBar(total=1.0, show_eta=False, id="progress")
-            yield Static(_("beginning …"), id="numbers")
-            yield Static(
-                Content.styled(
-                    _("Hermes can write between two portions and while one is being saved."), "dim"
-                )
-            )
-            yield keys_line(
-                _("{key} stops; what is done stays done, and can be undone", key=self.key("stop"))
-            )
+    def content(self) -> ComposeResult:
+        yield styled(self._title, "bold")
+        yield ProgressBar(total=1.0, show_eta=False, id="progress")
+        yield Static(_("beginning …"), id="numbers")
+        yield styled(
+            _("Hermes can write between two portions and while one is being saved."), "dim"
+        )
+
+    def keys_text(self) -> str:
+        return _("{key} stops; what is done stays done, and can be undone", key=self.key("stop"))
 
     def show(self, share: float, words: str) -> None:
         """Show progress: a share from 0 to 1, and the same in numbers."""
@@ -305,25 +296,20 @@ async def carry_out(
         count=count,
     )
     context.progress = f"{title} …"
-    card = None
-    if count > _FEW_CONVERSATIONS:
-        card = ProgressCard(title)
-    elif messages >= _MANY_MESSAGES:
-        card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}")
-    if card is not None:
+    are_few = count <= _FEW_CONVERSATIONS
+    card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}" if are_few else title)
+    if not are_few or messages >= _MANY_MESSAGES:
         context.app.push_screen(card)
 
     def tell(step: Step) -> None:
         writes.tell(context.show_progress, f"{title} · {step.words}")
-        if card is not None:
-            writes.tell(card.show, step.share, step.words)
+        writes.tell(card.show, step.share, step.words)
 
     def stop() -> bool:
-        return writes.stopping.is_set() or (card is not None and card.stopped.is_set())
+        return writes.stopping.is_set() or card.stopped.is_set()
 
     outcome = await context.write(lambda: work(plan, tell=tell, stop=stop))
-    if card is not None:
-        card.finish()
+    card.finish()
     return outcome
 
 

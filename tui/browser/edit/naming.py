@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
@@ -17,11 +16,11 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.notes.tagging import TagCount, clean_tag
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import RENAMING, TAGGING
 from ...text import formats
-from ...widgets.card import Card, keys_line
+from ...widgets.card import Card
 from ...widgets.lines import TextBox
 
 Answer = TypeVar("Answer")
@@ -36,22 +35,19 @@ class NamingCard(Card[Answer | None]):
         title: What is asked.
         about: Of what, printable.
         typed: What is in the field at first.
-        enter: What Enter does.
     """
 
     def __init__(
-        self, title: str, about: str, typed: str, enter: str, suggester: Suggester | None = None
+        self, title: str, about: str, typed: str, suggester: Suggester | None = None
     ) -> None:
         super().__init__()
-        self._title, self._about, self._typed, self._enter = title, about, typed, enter
+        self._title, self._about, self._typed = title, about, typed
         self._suggester = suggester
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield Static(Content.assemble((f"{self._title}  ", "bold"), (self._about, "dim")))
-            yield TextBox(self._typed, suggester=self._suggester, select_on_focus=False)
-            yield Static(self.verdict(self._typed), id="verdict")
-            yield keys_line(self.keys_text(self._enter))
+    def content(self) -> ComposeResult:
+        yield Static(Content.assemble((f"{self._title}  ", "bold"), (self._about, "dim")))
+        yield TextBox(self._typed, suggester=self._suggester, select_on_focus=False)
+        yield Static(self.verdict(self._typed), id="verdict")
 
     def verdict(self, typed: str) -> Content:
         raise NotImplementedError
@@ -68,13 +64,14 @@ class RenameCard(NamingCard[str]):
         refused: What was typed before, and why it was not stored.
     """
 
+    ENTER = N_("Enter rename")
     KEYS = RENAMING
 
     def __init__(self, conversation: Conversation, refused: tuple[str, str] | None = None) -> None:
         self.conversation, self._refused = conversation, refused
         title = one_line(conversation.title or "", LONGEST_TITLE)
         name = one_line(formats.name(conversation), 200)
-        super().__init__(_("Rename"), name, refused[0] if refused else title, _("Enter rename"))
+        super().__init__(_("Rename"), name, refused[0] if refused else title)
 
     def verdict(self, typed: str) -> Content:
         """Return what would be stored, or why it would not be."""
@@ -128,6 +125,7 @@ class TagCard(NamingCard[list[str]]):
         known: All tags, which the field completes.
     """
 
+    ENTER = N_("Enter store")
     KEYS = TAGGING
 
     def __init__(
@@ -135,7 +133,7 @@ class TagCard(NamingCard[list[str]]):
     ) -> None:
         self._known = known
         text = "".join(f"{tag} " for tag in typed)
-        super().__init__(title, about, text, _("Enter store"), _LastTag(known))
+        super().__init__(title, about, text, _LastTag(known))
 
     def verdict(self, typed: str) -> Content:
         """Return the tags there are."""

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.errors import BrowseError
@@ -18,11 +17,11 @@ from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.ssh import in_thread
 from hermes_browse.store.places.place import Figures, Place
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import PROFILES
 from ...text import formats
-from ...widgets.card import Card, keys_line
+from ...widgets.card import Card, styled
 
 
 def reason_of(place: Place, error: BrowseError, now: float) -> str:
@@ -49,6 +48,7 @@ class ProfilesCard(Card["Place | bool"]):
     """
 
     AUTO_FOCUS = "#profiles"
+    ENTER = N_("Enter open")
     KEYS = PROFILES
 
     def __init__(
@@ -63,14 +63,13 @@ class ProfilesCard(Card["Place | bool"]):
         every, profiles_only = _("everything as one list"), _("all profiles as one list")
         self._all = every if self._hosts else profiles_only
 
-    def compose(self) -> ComposeResult:
-        title = _("Profiles and hosts") if self._hosts else _("Profiles")
+    def content(self) -> ComposeResult:
+        yield styled(_("Profiles and hosts") if self._hosts else _("Profiles"), "bold")
+        yield OptionList(id="profiles", markup=False)
+
+    def keys_text(self) -> str:
         key = self.key("all")
-        key_of_all = [f"{key} {self._all}"] if key else []
-        with Vertical(id="card"):
-            yield Static(Content.styled(title, "bold"))
-            yield OptionList(id="profiles", markup=False)
-            yield keys_line(self.keys_text(_("Enter open"), *key_of_all, without=("all",)))
+        return self.named_keys(f"{key} {self._all}" if key else "", without=("all",))
 
     def on_mount(self) -> None:
         box = self.query_one(OptionList)
@@ -125,10 +124,6 @@ class ProfilesCard(Card["Place | bool"]):
         """Return the choice; switching to a broken profile tries again and reports why it fails."""
         index = event.option_index
         self.dismiss(self._places[index] if index < len(self._places) else True)
-
-    def action_move(self, way: str) -> None:
-        """Move the cursor `up` or `down` (Vim's keys)."""
-        getattr(self.query_one(OptionList), f"action_cursor_{way}")()
 
     def action_all(self) -> None:
         self.dismiss(True)

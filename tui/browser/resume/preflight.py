@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.cells import set_cell_size
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
@@ -22,7 +22,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from ...settings.keys.screen_commands import PREFLIGHT
 from ...text import formats
-from ...widgets.card import Card, keys_line
+from ...widgets.card import Card, styled
 
 _CACHED = 0.1
 """Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more
@@ -111,35 +111,35 @@ class PreflightCard(Card[bool]):
         super().__init__()
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
 
-    def compose(self) -> ComposeResult:
+    def content(self) -> ComposeResult:
         plan, conversation = self._plan, self._plan.conversation
-        with Vertical(id="card"):
-            yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            reason = one_line(plan.target.reason)
-            place = _("on {name}", name=plan.host) if plan.host else ""
-            target = formats.joined(one_line(plan.target.id), reason, place)
-            yield Static(Content.styled(target, "dim"))
-            mark = ("! ", "$warning bold")
-            warnings = [
-                Static(Content.assemble(mark, printable(each.text)), classes="warning")
-                for each in plan.warnings
-            ]
-            # The last warning of the sample store introduces the command.
-            introduction = [warnings.pop()] if plan.is_sample and warnings else []
-            yield from warnings
-            is_here = not plan.is_sample and not plan.host
-            for fact in place_and_cost(conversation, self._details, is_here=is_here):
-                yield Static(Content.styled(fact, "dim"), classes="fact")
-            if self._memory is not None and (words := not_remembered(self._memory)):
-                yield Static(Content.styled(words, "dim"), classes="fact", id="memory")
-            yield from introduction
-            yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
-            with VerticalScroll(id="recap", can_focus=False):
-                yield Static(self._recap_content())
-            without = ["resume"] if plan.executable is None else []
-            if plan.is_sample:
-                without = ["resume", "copy-the-command"]
-            yield keys_line(self.keys_text(without=without))
+        yield styled(one_line(formats.name(conversation), 200), "bold")
+        reason = one_line(plan.target.reason)
+        place = _("on {name}", name=plan.host) if plan.host else ""
+        yield styled(formats.joined(one_line(plan.target.id), reason, place), "dim")
+        mark = ("! ", "$warning bold")
+        warnings = [
+            Static(Content.assemble(mark, printable(each.text)), classes="warning")
+            for each in plan.warnings
+        ]
+        # The last warning of the sample store introduces the command.
+        introduction = [warnings.pop()] if plan.is_sample and warnings else []
+        yield from warnings
+        is_here = not plan.is_sample and not plan.host
+        for fact in place_and_cost(conversation, self._details, is_here=is_here):
+            yield styled(fact, "dim", classes="fact")
+        if self._memory is not None and (words := not_remembered(self._memory)):
+            yield styled(words, "dim", classes="fact", id="memory")
+        yield from introduction
+        yield styled(printable(plan.shell()), "dim", id="command")
+        with VerticalScroll(id="recap", can_focus=False):
+            yield Static(self._recap_content())
+
+    def keys_text(self) -> str:
+        without = ["resume"] if self._plan.executable is None else []
+        if self._plan.is_sample:
+            without = ["resume", "copy-the-command"]
+        return self.named_keys(without=without)
 
     def on_resize(self, event: Resize) -> None:
         """Limit the recap to the free height, so that the keys below it are always visible."""
@@ -180,6 +180,3 @@ class PreflightCard(Card[bool]):
         """Copy the command; not that of the sample store, which would open an empty chat."""
         if not self._plan.is_sample:
             self.copy(self._plan.shell())
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -9,9 +9,6 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import added
@@ -27,7 +24,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from ...settings.keys.screen_commands import DETAILS, RAW
 from ...text import formats, sentences
 from ...text.styled import Line, line_text
-from ...widgets.card import Card, keys_line
+from ...widgets.card import Card, styled
 from ...widgets.lines import LinesView
 from ..panes import Panes
 
@@ -298,11 +295,9 @@ class LinesCard(Card[str]):
         self._title, self._copied = title, copied
         self._view = LinesView(lines, has_labels=self.HAS_LABELS, id=self.VIEW)
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield Static(Content.styled(self._title, "bold"))
-            yield self._view
-            yield keys_line(self.keys_text())
+    def content(self) -> ComposeResult:
+        yield styled(self._title, "bold")
+        yield self._view
 
     def action_copy(self) -> None:
         self.copy(self._copied)

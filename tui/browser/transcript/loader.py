@@ -23,7 +23,7 @@ from .entries import TranscriptModel
 from .page import Layouts, lay_out
 
 if TYPE_CHECKING:
-    from ...work.store_screen import StoreScreen
+    from ...work.jobs import StoreScreen
     from .scroll import Needed
     from .view import TranscriptView
 

@@ -15,9 +15,8 @@ from urllib.parse import unquote
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.files import TemporaryFolder, open_regular
@@ -28,7 +27,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import REFERENCES
 from ...terminal import programs
-from ...widgets.card import Card, keys_line
+from ...widgets.card import Card, styled
 from ..context import Context
 from .block_layout import image_name
 from .entries import TranscriptModel
@@ -196,6 +195,7 @@ class ReferencesCard(Card[None]):
     """The card of references, at least one; the title is printable."""
 
     AUTO_FOCUS = "#references"
+    ENTER = N_("Enter open")
     KEYS = REFERENCES
 
     def __init__(
@@ -205,11 +205,9 @@ class ReferencesCard(Card[None]):
         self._main, self._pictures = context, pictures
         self._title, self._references = title, targets
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="card"):
-            yield Static(Content.styled(self._title, "bold"))
-            yield OptionList(*map(self._row, self._references), id="references", markup=False)
-            yield keys_line(self.keys_text(_("Enter open")))
+    def content(self) -> ComposeResult:
+        yield styled(self._title, "bold")
+        yield OptionList(*map(self._row, self._references), id="references", markup=False)
 
     def _row(self, reference: Reference) -> Option:
         is_copied = reference.kind is ReferenceKind.LINK and not reference.can_be_opened
@@ -224,10 +222,6 @@ class ReferencesCard(Card[None]):
     def _tell(self, text: str) -> None:
         if self.is_whole:
             self.answer(one_line(text, 300))
-
-    def action_move(self, by: int) -> None:
-        options = self.query_one(OptionList)
-        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
     def action_copy(self) -> None:
         index = self.query_one(OptionList).highlighted

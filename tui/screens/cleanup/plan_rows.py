@@ -15,8 +15,8 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.list.list_model import RowDetails
 from ...text import formats
-from ...text.styled import Line, line_text, row_line
-from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow, head_of
+from ...text.styled import Line, row_line
+from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
@@ -107,7 +107,7 @@ class PlanRow(NamedTuple):
     is_open: bool = False
     """Whether the runs of the job are shown below."""
     title: str = ""
-    """What the job is called, printable."""
+    """What the job is called, printable; the title of a conversation as it is stored."""
 
     @property
     def conversation(self) -> Conversation:
@@ -139,8 +139,9 @@ class PlanRow(NamedTuple):
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
         lead = (f" {mark} ", "mark" if self.goes else "dim")
         title = (self._name(), "title" if self.goes else "dim")
-        return row_line(lead, title, _COLUMNS.text(self, width, now), width)
+        return row_line(lead, title, PLAN_COLUMNS.text(self, width, now), width)
 
+    @property
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
         if self.job:
@@ -148,21 +149,23 @@ class PlanRow(NamedTuple):
         planned = self.runs[0]
         goes = _("D deletes it · Space keeps it")
         stays = _("kept, as you removed it · Space adds it again")
-        parts = [goes if self.goes else stays, _("Enter reads it")]
-        if along := len(planned.subagents):
-            parts.append(
-                ngettext(
-                    "1 subagent session along in a delete",
-                    "{count:,} subagent sessions along in a delete",
-                    along,
-                    count=along,
-                )
-            )
-            parts.append(formats.own_and_tree(planned.conversation.cost_usd, planned.cost_usd))
-        return " · ".join(filter(None, [*parts, planned.conversation.id]))
+        along = len(planned.subagents)
+        subagents = ngettext(
+            "1 subagent session along in a delete",
+            "{count:,} subagent sessions along in a delete",
+            along,
+            count=along,
+        )
+        costs = formats.own_and_tree(planned.conversation.cost_usd, planned.cost_usd)
+        return formats.joined(
+            goes if self.goes else stays,
+            _("Enter reads it"),
+            *([subagents, costs] if along else ()),
+            planned.conversation.id,
+        )
 
 
-_COLUMNS: Columns[PlanRow] = Columns(
+PLAN_COLUMNS: Columns[PlanRow] = Columns(
     Column(
         PlanOrder.IDLE,
         6,
@@ -206,13 +209,6 @@ _COLUMNS: Columns[PlanRow] = Columns(
 )
 
 
-def plan_head(width: int, order: PlanOrder) -> str:
-    """Return the headings of a plan, with an arrow at the column that sorts it."""
-    title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, order)
-    head = row_line(("   ", "dim"), (title, "dim"), _COLUMNS.head(width, order), width)
-    return line_text(head)
-
-
 class SparedRow(NamedTuple):
     """What matches the rules and stays."""
 
@@ -231,6 +227,7 @@ class SparedRow(NamedTuple):
         reason = formats.clip(one_line(self.why.words), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 
+    @property
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
         by_hand = _("Space takes it all the same") if self.why.code in BY_HAND else ""

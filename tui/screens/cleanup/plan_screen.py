@@ -17,7 +17,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
@@ -48,13 +48,11 @@ class PlanScreen(SubScreen):
     """The plan as shown: the last one while another one is made."""
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
-    space_title: var[Content] = var(Content(""), init=False)
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
         marks = frozenset(conversation.id for conversation in main.marks.values())
         self.choices = PlanChoices("", taken=marks) if marks else main.edits.choices
-        self.rules = parse_line(self.choices.rules, main.clock())
         self.order = PlanOrder.IDLE
         self.opened: frozenset[str] = frozenset()
         """Keys of jobs whose runs are shown."""
@@ -64,10 +62,14 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    def plan_by(self, rules: Query) -> None:
+    @property
+    def box(self) -> RulesBox:
+        """The rules."""
+        return self.query_one(RulesBox)
+
+    def plan_by_rules(self) -> None:
         """Make the plan of other rules after a moment without keys."""
-        self.rules = rules
-        self.choices.rules = self.main.edits.choices.rules = rules.text
+        self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
         self.choices.left_out = frozenset()
         self._wanted = ""
         self.plan_anew(_REST)
@@ -79,7 +81,7 @@ class PlanScreen(SubScreen):
 
     async def _plan(self, rest: float) -> None:
         await asyncio.sleep(rest)
-        selection = Selection(self.rules, marks=self.choices.taken)
+        selection = Selection(self.box.parsed, marks=self.choices.taken)
         if sentence := why_none(selection):
             self.view = None
             self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
@@ -109,7 +111,7 @@ class PlanScreen(SubScreen):
         plan, left_out, order = planned.plan, self.choices.left_out, self.order
         details, opened = self.main.details, self.opened
         empty = _("Nothing is selected.")
-        if words := one_line(self.rules.text.strip(), _LONGEST):
+        if words := one_line(self.box.parsed.text.strip(), _LONGEST):
             empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
         if plan.spared:
             empty = _("Nothing to clean up: all that match are kept.")
@@ -160,12 +162,13 @@ class PlanScreen(SubScreen):
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
-            self.space_title = header.failure(str(error))
+            self.line("map-title").update(header.failure(str(error)))
             return
         finally:
             self.cancel("progress")
         note = _("{size} with index · Tab: select here", size=formats.size(space.total))
-        self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+        title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+        self.line("map-title").update(title)
 
     async def _show_measuring(self) -> None:
         while True:
@@ -175,7 +178,7 @@ class PlanScreen(SubScreen):
                 count=min(len(self.main.sizes), total),
                 total=total,
             )
-            self.space_title = Content.styled(f"  {text}", "dim")
+            self.show_line("map-title", f"  {text}")
             await asyncio.sleep(_UPDATE)
 
     # By hand
@@ -235,15 +238,10 @@ class PlanScreen(SubScreen):
 
 
 SWITCHES = (
-    (N_("older 30d"), "older:30d"),
-    (N_("90d"), "older:90d"),
-    (N_("1y"), "older:365d"),
-    (N_("automation"), "is:automation"),
-    (N_("empty"), "is:empty"),
-    (N_("stale"), "include:stale"),
-    (N_("archived"), "include:archived"),
-    (N_("free 50%"), "free:50%"),
+    *("older:30d", "older:90d", "older:365d", "is:automation", "is:empty", "include:stale"),
+    *("include:archived", "free:50%"),
 )
+"""The rules of the keys 1, 2, …"""
 _HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/src"
 
 
@@ -283,14 +281,14 @@ class RulesBox(QueryBox):
             return None
         return Selection(self.parsed).age(self._clock())
 
-    def switches(self) -> list[tuple[str, bool]]:
-        """Return the names of the switches, and which of them are on."""
+    @property
+    def switches_on(self) -> list[int]:
         words = self.value.split()
-        return [(_(name), word in words) for name, word in SWITCHES]
+        return [index for index, rule in enumerate(SWITCHES) if rule in words]
 
     def switch(self, index: int) -> None:
         """Add the rule of a switch, or remove it."""
-        self.value = toggled(self.value, SWITCHES[index][1])
+        self.value = toggled(self.value, SWITCHES[index])
 
 
 def why_none(selection: Selection) -> str:

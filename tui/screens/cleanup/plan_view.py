@@ -5,7 +5,7 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -37,19 +37,13 @@ def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
     return [(job, runs) for (job, _root), runs in jobs.items()]
 
 
-def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tuple[object, ...]]:
-    def title(row: PlanRow) -> tuple[object, ...]:
-        name = details.job_title(row.conversation) if row.job else row.conversation.title
-        return not name, (name or "").casefold()
-
-    keys = {
-        PlanOrder.IDLE: lambda row: rank(row.sums.oldest.conversation),
-        PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
-        PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
-        PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
-        PlanOrder.TITLE: title,
-    }
-    return keys[order]
+_SORTED_BY: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
+    PlanOrder.IDLE: lambda row: rank(row.sums.oldest.conversation),
+    PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
+    PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
+    PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
+    PlanOrder.TITLE: lambda row: (not row.title, row.title.casefold()),
+}
 
 
 class PlanRows(NamedRows):
@@ -77,11 +71,12 @@ class PlanRows(NamedRows):
 
         def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
             goes = sum(run.conversation.root_id not in left_out for run in runs)
-            return PlanRow(runs, sums_of(runs), goes, job, f"j{job}" in opened)
+            first = runs[0].conversation
+            title = details.job_title(first) if job else first.title or ""
+            return PlanRow(runs, sums_of(runs), goes, job, f"j{job}" in opened, title)
 
-        lines = sorted(
-            (going(runs, job) for job, runs in _by_job(plan)), key=_sort_key(order, details)
-        )
+        lines = [going(runs, job) for job, runs in _by_job(plan)]
+        lines.sort(key=_SORTED_BY[order])
         rows: list[NamedRow | NoteRow] = []
         for line in lines:
             rows.append(line)
@@ -137,23 +132,22 @@ def make_view(
     marked by hand.
     """
     narrowed = plan.narrowed(left_out)
-    stays = [along_line(plan, marks), spared_line(plan)]
-    if orphans := len(narrowed.reparented):
-        stays.append(
-            ngettext(
-                "1 related conversation loses its parent",
-                "{count:,} related conversations lose their parent",
-                orphans,
-                count=orphans,
-            )
-        )
+    orphans = len(narrowed.reparented)
+    without_parent = ngettext(
+        "1 related conversation loses its parent",
+        "{count:,} related conversations lose their parent",
+        orphans,
+        count=orphans,
+    )
     return PlanView(
         rows=rows,
         plan=narrowed,
         is_measured=plan.is_measured,
         totals=narrowed.totals(),
         sentence=totals_line(narrowed),
-        stays=formats.joined(*stays),
+        stays=formats.joined(
+            along_line(plan, marks), spared_line(plan), without_parent if orphans else ""
+        ),
         freed=freed_by(narrowed, catalog),
         roots=frozenset(planned.conversation.root_id for planned in plan.selected),
         spared={spared.conversation.root_id: spared.why for spared in plan.spared},
@@ -209,14 +203,10 @@ def file_line(
 
 
 def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
-    words = []
-    if goes:
-        words.append(_("{size} freed at once", size=formats.size(goes)))
-    if file.free_bytes:
-        words.append(_("{size} free already", size=formats.size(file.free_bytes)))
-    if given_back or file.free_bytes:
-        returned = formats.size(given_back + file.free_bytes)
-        words.append(_("v shrinks the file by {size}", size=returned))
-    if file.wal_bytes:
-        words.append(_("log {size}", size=formats.size(file.wal_bytes)))
-    return words
+    sizes = {
+        _("{size} freed at once"): goes,
+        _("{size} free already"): file.free_bytes,
+        _("v shrinks the file by {size}"): given_back + file.free_bytes,
+        _("log {size}"): file.wal_bytes,
+    }
+    return [words.format(size=formats.size(size)) for words, size in sizes.items() if size]

@@ -7,14 +7,12 @@ from functools import partial
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
-from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -26,8 +24,8 @@ from ...settings.keys.screen_commands import PRUNE
 from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import ListRow
-from .plan_rows import PlanRow, SparedRow, plan_head
+from ...widgets.list_rows import ListRow, head_of
+from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, SparedRow
 from .plan_screen import PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
@@ -41,7 +39,7 @@ _AXIS = 20
 class PruneScreen(PlanScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
-    HELP_TITLE = N_("Clean up")
+    TITLE = N_("clean up")
     EXAMPLES_TITLE = N_("Filters")
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
@@ -58,7 +56,7 @@ class PruneScreen(PlanScreen):
             count=count,
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
-        yield ToggleLine(id="switches")
+        yield ToggleLine(PRUNE, id="switches")
         yield TimeAxis(self.main.clock, can_cut=True)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
@@ -73,8 +71,8 @@ class PruneScreen(PlanScreen):
             yield TextLine(id="file")
 
     def on_mount(self) -> None:
-        self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
-        self.query_one(ToggleLine).show(self.box.switches())
+        self.show_title(" " + _("preview only: nothing changes until you confirm"))
+        self.query_one(ToggleLine).show(self.box.switches_on)
         self.watch(self.box, "parsed", self._rules_edited, init=False)
         self.plan_anew()
         self.start("vocabulary", self._read_vocabulary)
@@ -86,10 +84,6 @@ class PruneScreen(PlanScreen):
     def on_resize(self, event: Resize) -> None:
         self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.call_after_refresh(self._show_plan)
-
-    @property
-    def box(self) -> RulesBox:
-        return self.query_one(RulesBox)
 
     @property
     def axis(self) -> TimeAxis:
@@ -107,9 +101,9 @@ class PruneScreen(PlanScreen):
 
     # Rules
 
-    def _rules_edited(self, rules: Query) -> None:
-        self.plan_by(rules)
-        self.query_one(ToggleLine).show(self.box.switches())
+    def _rules_edited(self) -> None:
+        self.plan_by_rules()
+        self.query_one(ToggleLine).show(self.box.switches_on)
 
     def action_cut(self, days: int) -> None:
         """Move the cutoff of the age rule back in time by so many days."""
@@ -132,10 +126,6 @@ class PruneScreen(PlanScreen):
     @on(Input.Submitted, "#rules")
     def rules_submitted(self) -> None:
         self.action_plan_pane()
-
-    @on(ToggleLine.Switched)
-    def clicked(self, event: ToggleLine.Switched) -> None:
-        self.action_switch(event.index)
 
     def action_switch(self, index: int) -> None:
         self.box.switch(index)
@@ -160,13 +150,8 @@ class PruneScreen(PlanScreen):
             self._show_sums()
 
     def watch_space(self) -> None:
-        self._show_axis()
-        self._show_sums()
-        self._show_map()
+        self._show_plan()
         self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
-
-    def watch_space_title(self, title: Content) -> None:
-        self.line("map-title").update(title)
 
     def names_read(self) -> None:
         super().names_read()
@@ -214,8 +199,8 @@ class PruneScreen(PlanScreen):
         self.map.show(StoreBytes(largest, len(space.conversations), space.total, goes))
 
     def heads_shown(self) -> None:
-        head = plan_head(self.rows.scrollable_content_region.width, self.order)
-        self.show_line("plan-head", head)
+        title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)
+        self.show_head("plan-head", PLAN_COLUMNS, title, self.order)
 
     def _show_axis(self) -> None:
         self.start("axis", self._add_up)
@@ -238,12 +223,7 @@ class PruneScreen(PlanScreen):
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if self.focused is self.rows:  # its keys mean something else in the box and on the map
-            self._describe_row(by_hand=by_hand)
-
-    def _describe_row(self, *, by_hand: bool = True) -> None:
-        row = self.rows.current
-        words = row.about() if isinstance(row, PlanRow | SparedRow) else ""
-        self.describe(words, by_hand=by_hand)
+            super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, PlanRow) and row.job:
@@ -293,7 +273,8 @@ class PruneScreen(PlanScreen):
 
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)
-        self._describe_row()
+        if (row := self.rows.current) is not None:
+            super().came_to(row, by_hand=True)
 
     def action_back(self) -> None:
         if self.focused is not self.rows:

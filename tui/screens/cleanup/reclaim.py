@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from textual.app import ComposeResult, SuspendNotSupported
-from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import FileSpace
@@ -27,7 +24,7 @@ from hermes_browse.store.wording import _
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import RECLAIM
 from ...text import formats
-from ...widgets.card import Card, keys_line
+from ...widgets.card import Card, styled
 
 
 class Reclaim(NamedTuple):
@@ -45,10 +42,10 @@ class Reclaim(NamedTuple):
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property
-    def lacks_room(self) -> bool:
-        """Whether the disk may be too small: VACUUM writes a copy, in WAL mode twice
+    def needed(self) -> int:
+        """The most bytes that it takes on the disk: VACUUM writes a copy, in WAL mode twice
         (https://sqlite.org/lang_vacuum.html)."""
-        return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
+        return 2 * (self.file.file_bytes - self.file.free_bytes)
 
 
 class ReclaimCard(Card[bool]):
@@ -60,41 +57,40 @@ class ReclaimCard(Card[bool]):
         super().__init__()
         self._reclaim = reclaim
 
-    def compose(self) -> ComposeResult:
+    def content(self) -> ComposeResult:
         reclaim, file = self._reclaim, self._reclaim.file
-        with Vertical(id="card"):
-            yield Static(Content.styled(_("Shrink the file"), "bold"))
-            gained = _(
-                "{free} of {size} are free inside the file",
-                free=formats.size(file.free_bytes),
-                size=formats.size(file.file_bytes),
-            )
-            yield Static(Content.styled(gained, "$accent"))
-            needed = _(
-                "It needs up to {needed} beside it while it runs; {free} are free on that disk."
-            )
-            for line in (
-                _(
-                    "Hermes merges its search index and rewrites the whole file without the free part."
-                ),
-                needed.format(
-                    needed=formats.size(2 * (file.file_bytes - file.free_bytes)),
-                    free=formats.size(reclaim.disk_free),
-                ),
-                _(
-                    "No other program can write while it runs, which takes minutes on a large store, so stop the "
-                    "gateway first. Since 0.22 Hermes refuses while another process has the file open; this "
-                    "program closes it before."
-                ),
-            ):
-                yield Static(Content.styled(line, "dim"), classes="paragraph")
-            if reclaim.lacks_room:
-                yield Static(Content.styled("! " + _("there may not be enough room"), "$warning"))
-            if reclaim.executable is None:
-                warning = _("there is no hermes on PATH or in ~/.local/bin: copy the command")
-                yield Static(Content.styled(f"! {warning}", "$warning"))
-            yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
-            yield keys_line(self.keys_text(without=("run",) if reclaim.executable is None else ()))
+        yield styled(_("Shrink the file"), "bold")
+        gained = _(
+            "{free} of {size} are free inside the file",
+            free=formats.size(file.free_bytes),
+            size=formats.size(file.file_bytes),
+        )
+        yield styled(gained, "$accent")
+        merges = _(
+            "Hermes merges its search index and rewrites the whole file without the free part."
+        )
+        yield styled(merges, "dim", classes="paragraph")
+        needed = _(
+            "It needs up to {needed} beside it while it runs; {free} are free on that disk.",
+            needed=formats.size(reclaim.needed),
+            free=formats.size(reclaim.disk_free),
+        )
+        yield styled(needed, "dim", classes="paragraph")
+        alone = _(
+            "No other program can write while it runs, which takes minutes on a large store, so stop the "
+            "gateway first. Since 0.22 Hermes refuses while another process has the file open; this "
+            "program closes it before."
+        )
+        yield styled(alone, "dim", classes="paragraph")
+        if reclaim.disk_free < reclaim.needed:
+            yield styled("! " + _("there may not be enough room"), "$warning")
+        if reclaim.executable is None:
+            warning = _("there is no hermes on PATH or in ~/.local/bin: copy the command")
+            yield styled(f"! {warning}", "$warning")
+        yield styled(printable(reclaim.shell), "dim", id="command")
+
+    def keys_text(self) -> str:
+        return self.named_keys(without=("run",) if self._reclaim.executable is None else ())
 
     def action_go(self) -> None:
         if self._reclaim.executable is not None:

@@ -25,7 +25,7 @@ from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
-from ...text.styled import Line, line_text, row_line
+from ...text.styled import Line, row_line
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 from ..sub_screen import ListScreen
@@ -39,7 +39,8 @@ class ForecastRow(NamedTuple):
     conversation: Conversation
     days: float
     """Until it goes."""
-    reason: str
+    about: str
+    """Why it goes."""
 
     @property
     def key(self) -> str:
@@ -86,18 +87,17 @@ class _ForecastRows(NamedRows):
 
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
-    parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
-    if leaving:
-        first = sum(row.days < 1 for row in leaving)
-        at_next = _("{count:,} at its next clean-up", count=first)
-        parts.append(at_next if first else _("none at its next clean-up"))
-    if leaving and rules.pins_hold:
-        parts.append(_("a pin protects, archiving does not"))
-    elif leaving and rules.can_pin:
-        parts.append(_("a pin protects only since Hermes 0.20.5: b makes a copy"))
-    elif leaving:
-        parts.append(_("this store has no pins: b makes a copy"))
-    return " · ".join(parts)
+    rule = one_line(rules.why_never or rules.retention.sentence, 300)
+    if not leaving:
+        return rule
+    first = sum(row.days < 1 for row in leaving)
+    at_next = _("{count:,} at its next clean-up", count=first)
+    protects = _("this store has no pins: b makes a copy")
+    if rules.pins_hold:
+        protects = _("a pin protects, archiving does not")
+    elif rules.can_pin:
+        protects = _("a pin protects only since Hermes 0.20.5: b makes a copy")
+    return " · ".join([rule, at_next if first else _("none at its next clean-up"), protects])
 
 
 def _none(rules: RetentionRules) -> NoteRow:
@@ -110,7 +110,6 @@ def _none(rules: RetentionRules) -> NoteRow:
 class RetentionScreen(ListScreen):
     """Conversations by the day on which Hermes deletes them."""
 
-    HELP_TITLE = N_("Retention: what Hermes will delete")
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
@@ -155,16 +154,13 @@ class RetentionScreen(ListScreen):
 
     def heads_shown(self) -> None:
         self.line("forecasts-head").set_class(self._row is None, "-empty")
-        width = self.rows.scrollable_content_region.width
-        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
-        head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
-        self.show_line("forecasts-head", line_text(head))
+        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  "
+        self.show_head("forecasts-head", _COLUMNS, _("conversation"), lead=lead)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
-        if isinstance(row, ForecastRow):
-            self.describe(row.reason, by_hand=by_hand)
-            self._show_axis()
+        super().came_to(row, by_hand=by_hand)
+        self._show_axis()
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, ForecastRow):

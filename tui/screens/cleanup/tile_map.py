@@ -139,9 +139,7 @@ class TileMap(Picture, can_focus=True):
     """A map of tiles with a cursor."""
 
     NAME = "map"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"map--{look}" for look in ("goes", "stays", "here", "here-goes", "here-stays", "edge")
-    }
+    LOOKS = ("goes", "stays", "here", "here-goes", "here-stays", "edge")
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
 
     cursor: reactive[int] = reactive(0)

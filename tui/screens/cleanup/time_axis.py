@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -21,7 +21,7 @@ from textual.message import Message
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.insights.sums import begin_of
+from hermes_browse.store.insights.sums import begin_of, bucket_after, bucket_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -39,15 +39,8 @@ class Measure(StrEnum):
     COST = N_("cost")
 
 
-_AMOUNTS: dict[Measure, Callable[[float], str]] = {
-    Measure.BYTES: lambda value: formats.size(round(value)),
-    Measure.CONVERSATIONS: formats.number,
-    Measure.MESSAGES: formats.number,
-    Measure.COST: lambda value: formats.money(value) or "$0",
-}
-"""Return an amount as text."""
-_STEPS = {N_("by day"): 1, N_("by week"): 7, N_("by month"): 32}
-"""Widths of a column, narrowest first, and days from the begin of one into the next."""
+_UNITS = {"day": N_("by day"), "week": N_("by week"), "month": N_("by month")}
+"""Widths of a column, narrowest first."""
 _EQUAL = N_("in equal parts")
 """The width where there are too many months."""
 _KINDS = {
@@ -143,19 +136,13 @@ def axis_of(
     return make_axis(shares, measure, most, now)._replace(is_estimated=is_estimated)
 
 
-def _edges(step: int, first: float, last: float, most: int) -> list[float]:
+def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
     """Return the starts of the columns between two times, then the end of the last; no more than
     `most` columns, the last of which may then end before `last`."""
-    day = date.fromtimestamp(first)
-    if step == 7:
-        day -= timedelta(days=day.weekday())
-    elif step > 7:
-        day = day.replace(day=1)
+    day = bucket_of(date.fromtimestamp(first), unit)
     edges = [begin_of(day)]
     while edges[-1] <= last and len(edges) <= most:
-        day += timedelta(days=step)
-        if step > 7:
-            day = day.replace(day=1)
+        day = bucket_after(day, unit)
         edges.append(begin_of(day))
     return edges
 
@@ -167,7 +154,7 @@ def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: flo
         return Axis(_EQUAL, (now,), (), measure)
     first = min(max(min(each.when for each in shares), 0.0), now)
     equal = [first + (now - first) * index / most for index in range(most + 1)]
-    by_unit = ((unit, _edges(step, first, now, max(most, 2))) for unit, step in _STEPS.items())
+    by_unit = ((name, _edges(unit, first, now, max(most, 2))) for unit, name in _UNITS.items())
     unit, edges = next((each for each in by_unit if each[1][-1] > now), (_EQUAL, equal))
     columns = [dict.fromkeys(_KINDS, 0.0) for _start in edges[:-1]]
     for each in shares:
@@ -230,9 +217,7 @@ class TimeAxis(Picture):
     """
 
     NAME = "axis"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"axis--{look}" for look in (*_KINDS, "none", "cut", "title", "text")
-    }
+    LOOKS = (*_KINDS, "none", "cut", "title", "text")
 
     @dataclass
     class Moved(Message):
@@ -277,7 +262,7 @@ class TimeAxis(Picture):
         what = self._heading or _(axis.measure)
         what += _(", estimated") if axis.is_estimated else ""
         highest = max((sum(each.values()) for each in axis.columns), default=0.0)
-        peak, unit = _AMOUNTS[axis.measure](highest), _(axis.unit)
+        peak, unit = formats.amount(highest, axis.measure), _(axis.unit)
         title = _("{what} {unit}, up to {peak}", what=what, unit=unit, peak=peak)
         cells = [Cell(f" {title}  ", "title")]
         for look, (sign, words) in _KINDS.items():

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from textual.events import Click
@@ -33,7 +33,7 @@ from ...widgets.stacked_columns import (
     stack,
 )
 from .adding_up import GroupedSums
-from .words import by_name, printed, tick, value_of
+from .words import by_name, tick, value_of
 
 _NAME = 40
 """Cells of a name in the legend."""
@@ -44,7 +44,6 @@ OWN = ("series-1", "series-2", "series-3", "series-4")
 OTHERS, PICKED = "others", "picked"
 """Looks of all others together, and of a part that is not one of the largest but is under the
 cursor."""
-LOOKS = (*OWN, OTHERS, PICKED)
 STACKS = ("model", "source", "")
 """By what columns of time can be stacked; empty for not at all."""
 STACKED = {
@@ -209,9 +208,7 @@ class BarPlot(Picture):
     """A chart: title and legend, columns, axis."""
 
     NAME = "plot"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
-    }
+    LOOKS = (*OWN, OTHERS, PICKED, "none", "here", "title", "text")
 
     _chart = Chart((), ())
 
@@ -237,7 +234,8 @@ class BarPlot(Picture):
         half = height // 2
         scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
         numbers = [
-            printed(scale[row], chart.metric) if row in scale else "" for row in range(height + 1)
+            formats.amount(scale[row], chart.metric) if row in scale else ""
+            for row in range(height + 1)
         ]
         beside = [f"{formats.fit(number, _SCALE - 1, right=True)} " for number in numbers]
         drawn = stack(columns, self.room, height, exact=True, band=band)
@@ -281,9 +279,7 @@ class WeekPlot(Picture):
     """Hours of the week as shades, with an arrow at the chosen one."""
 
     NAME = "week"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"week--{look}" for look in ("none", "text", "used", "chosen", "arrow")
-    }
+    LOOKS = ("none", "text", "used", "chosen", "arrow")
 
     _values: Mapping[str, float] = {}
     _chosen = _metric = ""
@@ -326,7 +322,7 @@ class WeekPlot(Picture):
     def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
         cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
         for shade, bound in zip(shades, bounds, strict=True):
-            to = _("to {value}", value=printed(bound, self._metric))
+            to = _("to {value}", value=formats.amount(bound, self._metric))
             cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
         return cells
 

@@ -40,39 +40,12 @@ from .words import (
     value_of,
 )
 
-TABS = (
-    (N_("time"), ""),
-    (N_("model"), "model"),
-    (N_("source"), "source"),
-    (N_("tool"), TOOL),
-    (N_("directory"), "project"),
-    (N_("hours"), "hour"),
-    (N_("biggest"), "conversation"),
-)
-"""Name and grouping; the empty grouping is by the unit of the chart."""
-_GROUPINGS = tuple(grouping for _name, grouping in TABS)
+GROUPINGS = ("", "model", "source", TOOL, "project", "hour", "conversation")
+"""Those of the keys 1, 2, …; the empty one is by the unit of the chart."""
 _CHART_LINES, _WEEK_LINES = 18, 22
 """The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
 _FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
-_EXAMPLES = (
-    (
-        N_("tokens and cost"),
-        N_("count where their session began: nobody recorded when each was spent"),
-    ),
-    (
-        N_("begun"),
-        N_("sessions that began then: a conversation may be in one that began before"),
-    ),
-    (
-        "~$1.24  $1.24?",
-        N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
-    ),
-    (
-        N_("input cached out"),
-        N_("new input; input read from and written to the cache; output, which includes reasoning"),
-    ),
-)
 
 
 class GroupList(ConversationList):
@@ -86,9 +59,28 @@ class InsightsScreen(SubScreen):
     behind one of its rows."""
 
     ENTER = N_("Show the conversations behind a line, or read one")
-    HELP_TITLE = N_("Insights")
+    TITLE = N_("insights")
     EXAMPLES_TITLE = N_("What is counted")
-    EXAMPLES = _EXAMPLES
+    EXAMPLES = (
+        (
+            N_("tokens and cost"),
+            N_("count where their session began: nobody recorded when each was spent"),
+        ),
+        (
+            N_("begun"),
+            N_("sessions that began then: a conversation may be in one that began before"),
+        ),
+        (
+            "~$1.24  $1.24?",
+            N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
+        ),
+        (
+            N_("input cached out"),
+            N_(
+                "new input; input read from and written to the cache; output, which includes reasoning"
+            ),
+        ),
+    )
     KEYS = INSIGHTS
 
     question: var[Question] = var(_FIRST, init=False, always_update=True)
@@ -107,7 +99,7 @@ class InsightsScreen(SubScreen):
         self._opened: set[str] = set()
 
     def content(self) -> ComposeResult:
-        yield ToggleLine(id="tabs")
+        yield ToggleLine(INSIGHTS, id="tabs")
         yield TextLine(id="sums")
         yield TextLine(id="costs")
         with Vertical(id="panes"):
@@ -166,9 +158,8 @@ class InsightsScreen(SubScreen):
         notes = period_notes(question, self.metric, self.main.clock())
         if self.answer is not None and self.sums.is_outdated(self.answer.by):
             notes.append(_("changed meanwhile, F5 reads again"))
-        self.show_title(_("insights"), " · ".join(notes))
-        tabs = [(_(name), grouping == question.grouping) for name, grouping in TABS]
-        self.query_one("#tabs", ToggleLine).show(tabs)
+        self.show_title(" · ".join(notes))
+        self.query_one(ToggleLine).show([GROUPINGS.index(question.grouping)])
 
     # Table
 
@@ -252,9 +243,9 @@ class InsightsScreen(SubScreen):
     # Rows
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, GroupRow) and self.behind is None:
+        if self.behind is None:
             self._show_plot()
-            self.describe(row.about(), by_hand=by_hand)
+            super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, ConversationRow):
@@ -269,17 +260,12 @@ class InsightsScreen(SubScreen):
 
     # Keys
 
-    @on(ToggleLine.Switched)
-    def clicked(self, event: ToggleLine.Switched) -> None:
-        event.stop()
-        self.action_choose(event.index)
-
     def action_choose(self, index: int) -> None:
-        self.question = self.question._replace(grouping=_GROUPINGS[index])
+        self.question = self.question._replace(grouping=GROUPINGS[index])
 
     def action_tab(self, by: int) -> None:
-        at = _GROUPINGS.index(self.question.grouping)
-        self.action_choose((at + by) % len(TABS))
+        grouping = following(GROUPINGS, self.question.grouping, by)
+        self.question = self.question._replace(grouping=grouping)
 
     def action_period(self, by: int) -> None:
         index = PERIODS.index(self.question.period) + by

@@ -130,8 +130,9 @@ class GroupRow(NamedTuple):
             line += [("  ", "plain"), (draw_bar(share, bar), self.look)]
         return [*line, (" " * (width - line_width(line)), "plain")]
 
+    @property
     def about(self) -> str:
-        """Return its name and its cost, if it has any."""
+        """Its name and its cost, if it has any."""
         name, group = one_line(self.name, 120), self.group
         if not group.cost_usd and not group.unknown:
             return name

@@ -59,13 +59,6 @@ def first_with_value(total: Group) -> str:
     return next((metric for metric in METRICS if value_of(total, metric)), METRICS[0])
 
 
-def printed(value: float, metric: str) -> str:
-    """Format a value in few cells."""
-    if metric == "cost":
-        return formats.money(value) or "$0"
-    return formats.number(value)
-
-
 def cost(group: Group) -> str:
     """`$1.24`; `~$1.24` if a part is estimated, `$1.24?` if a part is unknown."""
     amount = formats.money(group.cost_usd)
@@ -135,35 +128,30 @@ def tokens_line(group: Group, width: int) -> str:
 def cost_line(group: Group, without_session: int) -> str:
     """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
     a session."""
-    parts = [
-        _(
-            "{total}: {actual} actual + {estimated} estimated",
-            total=printed(group.cost_usd, "cost"),
-            actual=printed(group.actual_usd, "cost"),
-            estimated=printed(group.estimated_usd, "cost"),
-        )
-    ]
-    if group.unknown:
-        parts.append(
-            ngettext(
-                "1 session of unknown cost",
-                "{count:,} sessions of unknown cost",
-                group.unknown,
-                count=group.unknown,
-            )
-        )
-    if group.included:
-        parts.append(_("{count:,} in a subscription", count=group.included))
-    if without_session:
-        parts.append(
-            ngettext(
-                "1 message of no session left out",
-                "{count:,} messages of no session left out",
-                without_session,
-                count=without_session,
-            )
-        )
-    return " · ".join(parts)
+    known = _(
+        "{total}: {actual} actual + {estimated} estimated",
+        total=formats.amount(group.cost_usd, "cost"),
+        actual=formats.amount(group.actual_usd, "cost"),
+        estimated=formats.amount(group.estimated_usd, "cost"),
+    )
+    unknown = ngettext(
+        "1 session of unknown cost",
+        "{count:,} sessions of unknown cost",
+        group.unknown,
+        count=group.unknown,
+    )
+    left_out = ngettext(
+        "1 message of no session left out",
+        "{count:,} messages of no session left out",
+        without_session,
+        count=without_session,
+    )
+    return formats.joined(
+        known,
+        unknown if group.unknown else "",
+        _("{count:,} in a subscription", count=group.included) if group.included else "",
+        left_out if without_session else "",
+    )
 
 
 def tools_line(group: Group) -> str:

@@ -191,15 +191,15 @@ REFERENCES = at(
 )
 PROFILES = at(
     "profiles",
-    Command("down", "j", "down", "move('down')"),
-    Command("up", "k", "up", "move('up')"),
+    Command("down", "j", "down", "move(1)"),
+    Command("up", "k", "up", "move(-1)"),
     Shown("all", "a", "all profiles as one list", "all"),
     Shown("back", "escape,q,0", "back", "dismiss(None)"),
 )
 SEARCHES = at(
     "searches",
-    Command("down", "down", "down", "move('down')"),
-    Command("up", "up", "up", "move('up')"),
+    Command("down", "down", "down", "move(1)"),
+    Command("up", "up", "up", "move(-1)"),
     Shown("keep", "ctrl+s", "keep ★", "keep"),
     Shown("rename", "f2", "rename tag", "rename"),
     Shown("forget", "delete", "forget", "forget", priority=True),

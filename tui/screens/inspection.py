@@ -1,8 +1,10 @@
-"""What the inspector shows of the compactions of a conversation: rows of their list, transcripts of
-both sides, sentences, Markdown."""
+"""What is shown of the compactions of a conversation: rows of their list, transcripts of both sides,
+sentences, Markdown; and in the transcript what the model saw at a message: the rest is dimmed, and the
+header says what it had."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,6 +19,7 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
 )
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
+from hermes_browse.store.compression.model_context import Memory, ModelContext, RowOrigin
 from hermes_browse.store.export.markdown import code, message_markdown
 from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
@@ -25,11 +28,13 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...browser.transcript.entries import TranscriptModel
-from ...text import formats
-from ...text.family import context_sizes, outcome
-from ...text.styled import Line, row_line
-from ...widgets.list_rows import Column, Columns
+from ..browser.panes import Panes
+from ..browser.transcript.entries import TranscriptModel
+from ..browser.transcript.page import SeenByModel
+from ..text import formats
+from ..text.family import context_sizes, outcome
+from ..text.styled import Line, row_line
+from ..widgets.list_rows import Column, Columns
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
@@ -199,9 +204,11 @@ def describe_lost(lost: Lost, number: int, count: int) -> str:
 
 
 def replaced_markdown(
-    model: TranscriptModel, compaction: Compaction, messages: Sequence[ChatMessage]
+    store: OpenStore, conversation: Conversation, history: CompactionHistory, compaction: Compaction
 ) -> str:
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
+    messages = store.messages(compaction.gone)
+    model = part_of(conversation, history, compaction.gone)
     model.add(messages)
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
@@ -227,3 +234,46 @@ def lost_markdown(compaction: Compaction, losses: Losses) -> str:
 def _as_item(lost: Lost) -> str:
     term = one_line(lost.term)
     return f"- {term}" if lost.kind is LostKind.DECISION else f"- {code(term)}"
+
+
+def sentence(given: ModelContext, memory: Memory) -> str:
+    """Describe a context in one line: `the model had: a summary of 47 messages + 4 messages`."""
+    counts = Counter(row.why for row in given.rows)
+    kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
+    forgotten = formats.counted(len(memory.forgotten), "message")
+    carried = _("{messages} carried over", messages=formats.counted(kept, "message"))
+    parts = (
+        _("a summary of {messages}", messages=forgotten) if counts[RowOrigin.SUMMARY] else "",
+        carried if kept else "",
+        formats.counted(counts[RowOrigin.SINCE], "message"),
+    )
+    is_gone = given.is_compressed and not counts[RowOrigin.SUMMARY]
+    return formats.joined(
+        _("the model had: {parts}", parts=" + ".join(filter(None, parts))),
+        _("gone without a summary: {messages}", messages=forgotten) if is_gone else "",
+        _("about {count} tokens", count=formats.number(formats.tokens(given.size))),
+        "" if given.is_certain else _("inferred"),
+    )
+
+
+def toggle_seen_here(main: Panes) -> None:
+    """Show what the model saw at the current message, or everything alike again."""
+    model, message_id = main.model, main.transcript.current_id
+    if main.seen is not None:
+        main.seen = None
+        main.say_of_page("")
+    elif model is None or message_id is None or message_id < 0:
+        main.say(_("no message here"))
+    else:
+        main.start("here", _read_seen_here, main, model, message_id)
+
+
+async def _read_seen_here(main: Panes, model: TranscriptModel, message_id: int) -> None:
+    segments = model.conversation.segments
+    given, memory = await main.read(lambda store: store.seen_at(segments, message_id))
+    if main.model is not model:
+        return
+    entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
+    main.seen = SeenByModel(frozenset({None, *map(model.id_of, entries)}), words)
+    doubt = "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
+    main.say_of_page(formats.joined(words, _("the rest is dimmed, Esc ends"), doubt))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,43 +15,37 @@ from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
-from hermes_browse.store.compression.losses import Losses
+from hermes_browse.store.compression.losses import Losses, Lost
 from hermes_browse.store.wording import N_, _
 
-from ...browser.list.conversation_list import ConversationList
-from ...browser.main import MainScreen
-from ...browser.transcript.finding import needle
-from ...browser.transcript.loader import read_missing
-from ...browser.transcript.view import TranscriptView
-from ...settings.keys.main_commands import TRANSCRIPT
-from ...settings.keys.screen_commands import COMPACTIONS
-from ...terminal import clipboard
-from ...text import formats
-from ...text.family import count_lost
-from ...widgets.bindings import bindings
-from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..exporting import ExportCard
-from ..sub_screen import ConversationScreen
+from ..browser.list.conversation_list import ConversationList
+from ..browser.main import MainScreen
+from ..browser.transcript.entries import TranscriptModel
+from ..browser.transcript.finding import needle
+from ..browser.transcript.loader import read_missing
+from ..browser.transcript.scroll import Needed
+from ..browser.transcript.view import TranscriptView
+from ..settings.keys.main_commands import TRANSCRIPT
+from ..settings.keys.screen_commands import COMPACTIONS
+from ..text import formats
+from ..text.family import count_lost
+from ..widgets.bindings import bindings
+from ..widgets.lines import TextLine
+from ..widgets.list_rows import FixedRows, ListRow, NoteRow
+from ..work.jobs import StoreScreen
+from .exporting import ExportCard
 from .inspection import (
     CompactionRow,
     about,
     describe_lost,
     lost_markdown,
     nothing_compressed,
-    part_of,
     read_sides,
     replaced_markdown,
     title_of_instead,
     title_of_replaced,
 )
-
-if TYPE_CHECKING:
-    from hermes_browse.store.compression.losses import Lost
-
-    from ...browser.transcript.entries import TranscriptModel
-    from ...browser.transcript.scroll import Needed
-    from ...work.store_screen import StoreScreen
+from .sub_screen import ConversationScreen
 
 _KEPT = (
     "scroll_",
@@ -76,12 +70,9 @@ class PartPane(TranscriptView, inherit_bindings=False):
         each for each in TRANSCRIPT if each.call.startswith(_KEPT)
     )
 
-    def __init__(self, owner: StoreScreen[None], *, id: str) -> None:
-        super().__init__(id=id)
-        self._owner, self._group = owner, f"part {id}"
-        self._goal: int | None = None
-        """The entry to begin at, until what is there has been read: guessed heights may end the
-        page too early."""
+    _goal: int | None = None
+    """The entry to begin at, until what is there has been read: guessed heights may end the page too
+    early."""
 
     def open(self, model: TranscriptModel, at: int | None = None) -> None:
         """Show a part from its start, or from a message, which is unfolded."""
@@ -95,7 +86,9 @@ class PartPane(TranscriptView, inherit_bindings=False):
 
     def watch_needed(self, needed: Needed) -> None:
         """Read the messages that came into sight."""
-        self._owner.start(self._group, read_missing, self._owner, self, needed.first, needed.last)
+        screen = self.screen
+        assert isinstance(screen, StoreScreen)
+        screen.start(f"part {self.id}", read_missing, screen, self, needed.first, needed.last)
 
     def loaded(self) -> None:
         """Lay out the part again, after messages have been read; go to where it begins, unless that
@@ -106,69 +99,23 @@ class PartPane(TranscriptView, inherit_bindings=False):
             self._goal = None
 
 
-class ReplacedPane(PartPane):
-    """What a summary stands for, with what was lost of it highlighted."""
-
-    def __init__(self, owner: StoreScreen[None], *, id: str) -> None:
-        super().__init__(owner, id=id)
-        self._losses: Losses | None = None
-        self._at = -1
-        """The lost term that was gone to last."""
-
-    def open(self, model: TranscriptModel, at: int | None = None) -> None:
-        self._losses, self._at = None, -1
-        super().open(model, at)
-
-    def light(self, losses: Losses) -> None:
-        """Highlight what was lost."""
-        self._losses = losses
-        terms = (needle(each.term) for each in losses.terms[:_MOST_LIT])
-        self.highlight([each for each in terms if each is not None])
-
-    def go_to_lost(self, by: int) -> str:
-        """Go to the next or previous lost term, the most telling first; return a sentence on it."""
-        if self._losses is None:
-            return _("still looking for what was lost")
-        count = len(self._losses.terms)
-        if not count:
-            return _("Nothing was lost.")
-        first = 0 if by > 0 else count - 1
-        self._at = (self._at + by) % count if self._at >= 0 else first
-        lost = self._losses.terms[self._at]
-        self._owner.start(self._group, self._show_lost, lost)
-        return describe_lost(lost, self._at + 1, count)
-
-    async def _show_lost(self, lost: Lost) -> None:
-        """Go to a lost term in its message, which is read first if need be."""
-        matcher, model = needle(lost.term), self.model
-        index = model.entry_of(lost.last_message_id) if model is not None else None
-        if index is None or matcher is None:
-            return
-        if await read_missing(self._owner, self, index - _AROUND, index + _AROUND):
-            self.show_find(lost.last_message_id, matchers=(matcher,))
-
-
-_EXAMPLES = (
-    (
-        N_("lost"),
-        N_(
-            "what stood in the replaced messages and in nothing that the model was given after them"
-        ),
-    ),
-    ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
-    ("?", N_("the store does not say all there is to know of this one")),
-    ("!", N_("it left messages behind without a summary; the line below says what helps")),
-)
-
-
 class CompactionsScreen(ConversationScreen):
     """The compactions of the current conversation; it begins with the one of a number, else with
     that of the current message, else with the newest."""
 
     ENTER = N_("Read what was replaced")
-    HELP_TITLE = N_("Compactions")
     EXAMPLES_TITLE = N_("What is shown")
-    EXAMPLES = _EXAMPLES
+    EXAMPLES = (
+        (
+            N_("lost"),
+            N_(
+                "what stood in the replaced messages and in nothing that the model was given after them"
+            ),
+        ),
+        ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
+        ("?", N_("the store does not say all there is to know of this one")),
+        ("!", N_("it left messages behind without a summary; the line below says what helps")),
+    )
     KEYS = COMPACTIONS
     TITLE = N_("compactions")
 
@@ -181,6 +128,10 @@ class CompactionsScreen(ConversationScreen):
         self._number = -1
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
+        """By the number of the compaction."""
+        self._lost_at: int | None = None
+        """The lost term that was gone to last, -1 for none; None as long as they are not
+        highlighted."""
 
     def content(self) -> ComposeResult:
         yield ConversationList(id="compactions")
@@ -188,15 +139,15 @@ class CompactionsScreen(ConversationScreen):
         with Horizontal(id="panes"):
             with Vertical(id="replaced-side"):
                 yield TextLine(id="replaced-title")
-                yield ReplacedPane(self, id="replaced")
+                yield PartPane(id="replaced")
             with Vertical(id="instead-side"):
                 yield TextLine(id="instead-title")
-                yield PartPane(self, id="instead")
+                yield PartPane(id="instead")
 
     @property
-    def replaced(self) -> ReplacedPane:
-        """What the summary stands for."""
-        return self.query_one("#replaced", ReplacedPane)
+    def replaced(self) -> PartPane:
+        """What the summary stands for, with what was lost of it highlighted."""
+        return self.query_one("#replaced", PartPane)
 
     @property
     def instead(self) -> PartPane:
@@ -263,7 +214,7 @@ class CompactionsScreen(ConversationScreen):
     def _show(self, number: int) -> None:
         """Show a compaction."""
         compaction = self._compactions[number]
-        self._number = number
+        self._number, self._lost_at = number, None
         title = "  " + title_of_instead(compaction)
         self.line("instead-title").update(Content.styled(title, "bold"))
         self.line("about").update(about(self.conversation, compaction), layout=True)
@@ -287,7 +238,9 @@ class CompactionsScreen(ConversationScreen):
                 self._show_rows()
             if at == number:
                 self._show_losses(compactions[number])
-                self.replaced.light(self._losses[at])
+                terms = (needle(each.term) for each in self._losses[at].terms[:_MOST_LIT])
+                self.replaced.highlight([each for each in terms if each is not None])
+                self._lost_at = -1
 
     def _show_losses(self, compaction: Compaction) -> None:
         """Show how much the compaction under the cursor lost, if that is known."""
@@ -298,7 +251,28 @@ class CompactionsScreen(ConversationScreen):
         self.line("replaced-title").update(title)
 
     def action_lost(self, by: int) -> None:
-        self.say(self.replaced.go_to_lost(by) if self._compaction is not None else "")
+        """Go to the next or previous lost term, the most telling first."""
+        if self._compaction is None:
+            self.say("")
+        elif self._lost_at is None:
+            self.say(_("still looking for what was lost"))
+        elif terms := self._losses[self._number].terms:
+            first = 0 if by > 0 else len(terms) - 1
+            self._lost_at = (self._lost_at + by) % len(terms) if self._lost_at >= 0 else first
+            lost = terms[self._lost_at]
+            self.start(f"part {self.replaced.id}", self._show_lost, lost)
+            self.say(describe_lost(lost, self._lost_at + 1, len(terms)))
+        else:
+            self.say(_("Nothing was lost."))
+
+    async def _show_lost(self, lost: Lost) -> None:
+        """Go to a lost term in its message, which is read first if need be."""
+        pane, matcher = self.replaced, needle(lost.term)
+        index = pane.model.entry_of(lost.last_message_id) if pane.model is not None else None
+        if index is None or matcher is None:
+            return
+        if await read_missing(self, pane, index - _AROUND, index + _AROUND):
+            pane.show_find(lost.last_message_id, matchers=(matcher,))
 
     def action_pane(self, by: int) -> None:
         if self._compaction is not None:
@@ -317,14 +291,14 @@ class CompactionsScreen(ConversationScreen):
 
     def action_copy(self) -> None:
         if (compaction := self._replaced_something()) is not None:
-            model = part_of(self.conversation, self._history, compaction.gone)
-            self.start("copying", self._copy_replaced, model, compaction)
+            self.start("copying", self._copy_replaced, compaction)
 
-    async def _copy_replaced(self, model: TranscriptModel, compaction: Compaction) -> None:
+    async def _copy_replaced(self, compaction: Compaction) -> None:
+        conversation, history = self.conversation, self._history
         text = await self.read(
-            lambda store: replaced_markdown(model, compaction, store.messages(compaction.gone))
+            lambda store: replaced_markdown(store, conversation, history, compaction)
         )
-        await self._copy(text, title_of_replaced(compaction))
+        await self.main.copied(text, f"{title_of_replaced(compaction)}:")
 
     def action_export(self) -> None:
         compaction = self._replaced_something()
@@ -342,11 +316,7 @@ class CompactionsScreen(ConversationScreen):
             self.action_lost(1)  # says why there is nothing
             return
         text = lost_markdown(self._compaction, losses)
-        self.start("copying", self._copy, text, count_lost(losses))
-
-    async def _copy(self, text: str, name: str) -> None:
-        route = await clipboard.copy(text, self.app.copy_to_clipboard)
-        self.say(f"{name}: {route}")
+        self.main.copy(text, f"{count_lost(losses)}:")
 
     def action_resume(self) -> None:
         self.main.resuming.resume()
