@@ -108,15 +108,10 @@ async def test_sums_leave_out_what_does_not_fit(tmp_path):
 async def test_forecasts_count_messages_as_the_list_does(browser):
     """Those that Hermes has compacted, too."""
     await browser.press("W")
-    forecasts = browser.app.screen.query_one("#forecasts", ConversationList)
-    named = next(
-        row.key
-        for row in map(forecasts.source.row, range(len(forecasts.source)))
-        if row.conversation.title == "Import ten years of sailings"
-    )
-    forecasts.cursor = forecasts.source.index_of(named)
+    titles = [row.conversation.title for row in rows_of(browser)]
+    list_of(browser).cursor = titles.index("Import ten years of sailings")
     await browser.settle()
-    row = forecasts.current.conversation
+    row = list_of(browser).current.conversation
     assert row.message_count == 13 == browser.screen.details.complete(row)[0].rows
 
 
