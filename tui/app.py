@@ -21,6 +21,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _
 
 from .browser.by_name import load
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
@@ -267,6 +268,13 @@ class BrowseApp(Application):
             return after
         main = self._main
         return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
+
+    def action_suspend_process(self) -> None:
+        """Stop, but not in the middle of a change: Hermes could not write as long."""
+        if not self.writes.is_busy:
+            super().action_suspend_process()
+        elif self._main is not None:
+            self._main.say(_("something is still being written: stop when it is done"))
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, ModalScreen):

@@ -215,6 +215,23 @@ def test_stopped_without_notice_it_goes_on(hermes_home):
     assert terminal.is_restored and len(threads) < 12
 
 
+def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
+    terminal = Terminal(["--home", str(hermes_home)])
+    terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
+    terminal.wait_for("search:")
+    terminal.send("\x1a")
+    stat = Path(f"/proc/{terminal.child.pid}/stat")
+    terminal.read_until(
+        lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "it did not stop"
+    )
+    assert terminal.is_restored
+    os.kill(terminal.child.pid, signal.SIGCONT)
+    terminal.read_until(lambda: terminal.raw.count(b"\x1b[?1049h") == 2, "it did not go on")
+    terminal.wait_for("search:")
+    terminal.leave("q")
+    assert terminal.is_restored
+
+
 @pytest.mark.slow
 def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home):
     """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the

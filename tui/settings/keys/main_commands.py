@@ -27,6 +27,14 @@ APP = at(
     Command("", "ctrl+q", "quit", "quit", priority=True),
     Command("", "ctrl+c", "quit", "quit", priority=True),
     Command(
+        "stop",
+        "ctrl+z",
+        "stop",
+        "suspend_process",
+        "Back to the shell, whose `fg` goes on here",
+        priority=True,
+    ),
+    Command(
         "palette",
         "ctrl+p",
         "palette",
