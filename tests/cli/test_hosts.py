@@ -15,7 +15,7 @@ from platforms import script
 
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.tui import version
-from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.read_config import config_path
 
 
 def test_hosts_are_asked_all_at_once(machines):

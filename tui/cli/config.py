@@ -7,14 +7,13 @@ from types import SimpleNamespace
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.files import write_whole
+from hermes_browse.store.files import write_private
 from hermes_browse.store.wording import _
 
-from ..settings.folders import config_path
 from ..settings.keymap import known_commands, resolve_keymap, sample
 from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
-from ..settings.read_config import read_config
+from ..settings.read_config import config_path, read_config
 from .command_context import Subcommand
 from .output import (
     fields,
@@ -62,8 +61,7 @@ class ConfigCommand(Subcommand):
 
 def _write_sample(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, [sample().encode("utf-8")], replace=False)
+        write_private(path, sample(), replace=False)
     except FileExistsError as error:
         sentence = _("{path} is there already and stays as it is.", path=path)
         raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error

@@ -23,8 +23,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..settings.folders import config_path
-from ..settings.read_config import read_config
+from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
 from .check_host import HostProblem, problem_of, resume_problem
 from .command_context import Subcommand

@@ -31,7 +31,7 @@ from hermes_browse.store.hermes.homes import (
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..settings.folders import config_path
+from ..settings.read_config import config_path, read_config
 from .output import note, remedy_of
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ UNUSED = (StoreMissingError, StoreEmptyError)
 
 def configured_hosts() -> tuple[Host, ...]:
     """Return the hosts of the configuration."""
-    from ..settings.read_config import read_config  # start time: rarely needed
-
     return read_config(config_path()).options.hosts
 
 

@@ -1,5 +1,5 @@
 """Read the configuration: each error becomes a sentence with its line, and everything else is
-applied."""
+applied; and the language alone, which is needed before that."""
 
 from __future__ import annotations
 
@@ -9,17 +9,38 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_browse.store.files import FileTooLargeError, read_regular
+from hermes_browse.store.files import FileTooLargeError, read_regular, user_folder
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import LANGUAGES, _, language_of
 
-from .folders import MOST_CONFIGURED
 from .options import OPTIONS, REMOVED, Options, shown, similar
 
+_MOST = 1_000_000
+"""Bytes of a configuration; a larger file is none."""
 _KEYS = "keys"
 _HOSTS = "hosts"
 _TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+
+
+def config_path() -> Path:
+    """The configuration file."""
+    return user_folder("config") / "config.toml"
+
+
+def chosen_language() -> str:
+    """Return the language that is configured, else that of the locale: one of `LANGUAGES`.
+
+    Every command calls this before it prints anything. A regular expression finds the line, because
+    importing a TOML parser takes longer; whoever parses the whole file reports errors.
+    """
+    try:
+        text = read_regular(config_path(), _MOST).decode("utf-8", "replace")
+    except OSError:  # missing or unreadable; `read_config` reports the latter
+        return language_of()
+    top = re.split(r"(?m)^\s*\[", text, maxsplit=1)[0]
+    match = re.search(r"""(?m)^\s*language\s*=\s*["'](\w+)["']""", top)
+    return match[1] if match is not None and match[1] in LANGUAGES else language_of()
 
 
 def _bare(name: str) -> str:
@@ -180,7 +201,7 @@ def read_config(path: Path) -> Configuration:
     """Read a configuration; a missing file sets nothing."""
     line = None
     try:
-        raw = read_regular(path, MOST_CONFIGURED)
+        raw = read_regular(path, _MOST)
         text = raw.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)

@@ -10,12 +10,11 @@ import json
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from hermes_browse.store.files import read_regular
+from hermes_browse.store.files import read_regular, user_folder, write_private
 from hermes_browse.store.sessions.models import Sort, View
 
-from .folders import config_path, memory_path, write_private
 from .options import DEFAULT_THEME, Options
-from .read_config import Configuration, read_config
+from .read_config import Configuration, config_path, read_config
 
 Choice = TypeVar("Choice", View, Sort)
 _MAX_BYTES = 10_000
@@ -95,6 +94,11 @@ class LastState(NamedTuple):
 
 def _member(value: object, default: Choice) -> Choice:
     return next((each for each in type(default) if each.value == value), default)
+
+
+def memory_path() -> Path:
+    """The file in which the browser remembers how it was left."""
+    return user_folder("state") / "browser.json"
 
 
 def read_memory(path: Path) -> LastState:

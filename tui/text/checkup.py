@@ -25,11 +25,11 @@ from hermes_browse.store.hermes.homes import Location, sessions_folder
 from hermes_browse.store.hermes.processes import Holder, find_hermes, hermes_version, holders
 from hermes_browse.store.wording import PN_, _, ngettext
 
-from ..settings.folders import config_path, log_path
 from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
-from ..settings.read_config import Configuration, read_config
+from ..settings.read_config import Configuration, config_path, read_config
 from ..terminal.clipboard import route
+from ..terminal.logfile import log_path
 from . import formats
 
 _LOW_DISK = 200_000_000
