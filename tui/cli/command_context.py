@@ -61,6 +61,11 @@ class CommandContext:
         self.store.close()
         give(self.arguments, with_host(document, self.location), tell, *what)
 
+    def remark(self, text: str) -> None:
+        """Note what a document says by itself."""
+        if not self.json:
+            note(text)
+
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
         return text if self.location.host is None else self.location.host.advice(text)

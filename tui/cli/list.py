@@ -153,9 +153,9 @@ def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleName
 
 
 def _shown_line(answers: Answers[_Listed], shown: int) -> str:
-    phrases = [_("{count:,} of {total:,} shown", count=shown, total=_total(answers))]
+    line = _("{count:,} of {total:,} shown", count=shown, total=_total(answers))
     if answers.only is None:
-        return " · ".join(filter(None, [*phrases, answers.summary]))
+        return formats.joined(line, answers.summary)
     hidden = _hidden(answers, shown)
     counts = {
         _("{count:,} automation"): hidden.automation,
@@ -163,8 +163,8 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
         _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
         _("{count:,} old transcripts: --old"): answers.only.old_files,
     }
-    phrases += [phrase.format(count=count) for phrase, count in counts.items() if count]
-    return " · ".join(phrases)
+    phrases = (phrase.format(count=count) for phrase, count in counts.items() if count)
+    return formats.joined(line, *phrases)
 
 
 def _state(conversation: Conversation) -> str:

@@ -238,9 +238,10 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
             print_text(f"{' ' * line.indent}{line.lead}{part}".rstrip())
 
 
-def print_text(text: str) -> None:
-    """Print text, made printable; it may hold several lines."""
-    print(printable(text))
+def print_text(*texts: str) -> None:
+    """Print texts one below the other, made printable; each may hold several lines."""
+    for text in texts:
+        print(printable(text))
 
 
 def note(text: str) -> None:

@@ -20,7 +20,7 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _
 
-from ..text.formats import counted, dollars, own_and_tree, status, timestamp
+from ..text.formats import counted, dollars, listed, own_and_tree, status, timestamp
 from ..text.sentences import effects_of_delete, spared_line
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
@@ -269,13 +269,11 @@ def _spared_json(spared: Spared) -> Json:
 
 
 def _totals_text(totals: Totals) -> str:
-    return _(", ").join(
-        [
-            counted(totals.conversations, "conversation"),
-            counted(totals.sessions, "session"),
-            counted(totals.messages_shown, "message"),
-            size(totals.bytes),
-        ]
+    return listed(
+        counted(totals.conversations, "conversation"),
+        counted(totals.sessions, "session"),
+        counted(totals.messages_shown, "message"),
+        size(totals.bytes),
     )
 
 
@@ -302,7 +300,7 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
     print_table(_columns(is_archive=is_archive), plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))
-    words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
+    words = listed(_totals_text(totals), dollars(totals.cost_usd))
     note(_("{words}. {counted}", words=words, counted=_(COUNTED)))
     if not is_archive:
         for sentence in effects_of_delete(plan, totals):

@@ -67,21 +67,16 @@ class DeleteCommand(Subcommand):
         for sentence in deleted.notes:
             note(context.advice(sentence))
         bundle = deleted.bundle
-        if context.json:
-            document = fields(deleted, "reparented", "files", "notes")
-            document |= fields(bundle, "conversations", "messages")
-            context.print_json(
-                document | {"deleted": bundle.sessions, "bundle": bundle_json(bundle)}
-            )
-            return
+        document = fields(deleted, "reparented", "files", "notes")
+        document |= fields(bundle, "conversations", "messages", deleted="sessions")
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
             sentence=deleted.sentence,
             name=bundle.name,
         )
-        print_text(context.advice(line))
+        context.give(document | {"bundle": bundle_json(bundle)}, print_text, context.advice(line))
         if count := len(deleted.reparented):
-            note(
+            context.remark(
                 ngettext(
                     "{count:,} session stayed and lost a parent: {ids}",
                     "{count:,} sessions stayed and lost a parent: {ids}",
@@ -145,12 +140,10 @@ class TrashCommand(Subcommand):
 
 def _list(context: CommandContext) -> None:
     bundles, trash = context.store.deletions(), context.store.trash_path()
-    if context.json:
-        context.print_json({"bundles": list(map(bundle_json, bundles)), "folder": str(trash)})
-        return
-    print_table(_COLUMNS, bundles)
+    document = {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)}
+    context.give(document, print_table, _COLUMNS, bundles)
     total = size(sum(bundle.bytes for bundle in bundles))
-    note(
+    context.remark(
         ngettext(
             "{count:,} deletion, {size} in {folder}",
             "{count:,} deletions, {size} in {folder}",
@@ -179,9 +172,8 @@ def _restore(context: CommandContext) -> None:
     results: list[Restored] = []
     try:
         for name in names:
-            result = _restored(context, name, only, check=len(names) == 1)
-            results.append(result)
-            _tell_restored(context, result)
+            results.append(_restored(context, name, only, check=len(names) == 1))
+            _tell_restored(context, results[-1])
     except BrowseError:
         if results:
             restored = pgettext("list", ", ").join(result.name for result in results)
