@@ -58,6 +58,8 @@ class Problem(NamedTuple):
     remedy: str = ""
     key: str = ""
     """Of a table: the key that is meant."""
+    number: int = 0
+    """Which of several tables of a name is meant, counted from 0."""
 
 
 class Option(NamedTuple):
