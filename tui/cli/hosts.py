@@ -31,7 +31,7 @@ from .. import version
 from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
 from .check_host import HostProblem, problem_of, resume_problem
-from .command_context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand, give
 from .output import TableColumn, fields, note, print_json, print_table, print_text
 from .parser import Argument, Flag, Valued, without
 from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
@@ -124,21 +124,21 @@ class HostsCommand(Subcommand):
         configuration = read_config(config_path())
         hosts = configuration.options.hosts
         if arguments.names:
-            for host in hosts:
-                print_text(host.name)
+            print_text(*(host.name for host in hosts))
             return 0
         for trouble in configuration.troubles:  # a host may be missing for it
             note(trouble.sentence(str(configuration.path)))
         if arguments.what is not None:
             (state,) = _states([named_host(arguments.name)], is_check=True)
-            return _report(state, as_json=arguments.json)
+            problems = [state.problem] if state.problem is not None else []
+            found = [{"severity": "error", **problem._asdict()} for problem in problems]
+            give(arguments, state.json() | {"problems": found}, _print_state, state)
+            return 3 if problems else 0
         states = _states(hosts)
         if not hosts:
             note(how_to_add())
-        if arguments.json:
-            print_json({"hosts": [state.json() for state in states]})
-        else:
-            print_table(_COLUMNS, states)
+        document = {"hosts": [state.json() for state in states]}
+        give(arguments, document, print_table, _COLUMNS, states)
         for state in states:
             if state.error is not None:
                 note(str(state.error))
@@ -178,14 +178,8 @@ def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
     return state
 
 
-def _report(state: HostState, *, as_json: bool) -> int:
-    """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
-    3."""
-    problem = state.problem
-    if as_json:
-        problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
-        print_json(state.json() | {"problems": problems})
-        return 3 if problem is not None else 0
+def _print_state(state: HostState) -> None:
+    """Print the state of one host, and what mends what is wrong."""
     may = _("read and change") if "change" in state.rights else _("read; it changes nothing there")
     facts = {
         _("host"): f"{state.host.name} ({login_command(state.host)})",
@@ -195,18 +189,16 @@ def _report(state: HostState, *, as_json: bool) -> int:
     for label, text in facts.items():
         if text:
             print_text(_("{label}: {text}", label=label, text=text))
-    if problem is not None:
-        note(problem.text)
-        if problem.remedy:
-            note(problem.remedy)
-        return 3
+    if state.problem is not None:
+        for line in filter(None, (state.problem.text, state.problem.remedy)):
+            note(line)
+        return
     sentence = _("Nothing is missing: it is listed, searched, opened and resumed from here.")
     if not state.sessions:
         sentence = _(
             "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
         )
     print_text(sentence)
-    return 0
 
 
 def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:

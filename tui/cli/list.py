@@ -21,13 +21,12 @@ from hermes_browse.store.wording import _
 
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
-from .command_context import ManyStoresCommand
+from .command_context import ManyStoresCommand, give
 from .output import (
     TableColumn,
     conversation_json,
     fields,
     note,
-    print_json,
     print_table,
     store_json,
     title_or_preview,
@@ -100,11 +99,10 @@ class ListCommand(ManyStoresCommand[_Listed]):
 
     def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
         rows = _page(answers, arguments)
-        if arguments.json:
-            print_json(_document(answers, rows, arguments))
-            return
-        print_table([*place_columns(answers), *_COLUMNS], rows)
-        note(_shown_line(answers, len(rows)))
+        columns = [*place_columns(answers), *_COLUMNS]
+        give(arguments, _document(answers, rows, arguments), print_table, columns, rows)
+        if not arguments.json:
+            note(_shown_line(answers, len(rows)))
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
@@ -228,16 +226,14 @@ class SinceCommand(ManyStoresCommand["Since"]):
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
         since = min((found.since for _place, found in answers.answers), default=None)
-        if arguments.json:
-            lanes = {
-                lane: [_item_json(row) for row in rows if row.item.lane == lane]
-                for lane in LANE_NAMES
-            }
-            print_json({"since": since, **lanes, **answers.facts})
-            return
+        lanes = {
+            lane: [_item_json(row) for row in rows if row.item.lane == lane] for lane in LANE_NAMES
+        }
+        columns = [*place_columns(answers), *_SINCE]
         rows.sort(key=lambda row: order(row.item))
-        print_table([*place_columns(answers), *_SINCE], rows)
-        if since is not None:
+        document = {"since": since, **lanes, **answers.facts}
+        give(arguments, document, print_table, columns, rows)
+        if since is not None and not arguments.json:
             note(_("since {time}", time=formats.timestamp(since)))
 
 

@@ -16,8 +16,8 @@ from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group,
 from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, long_number
-from .command_context import ManyStoresCommand
-from .output import TableColumn, note, print_json, print_table
+from .command_context import ManyStoresCommand, give
+from .output import TableColumn, note, print_table
 from .parser import ALL_HOSTS, Argument
 from .several_stores import Answers
 
@@ -86,17 +86,14 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         ]
         if answers.only is None:
             ordered.sort(key=itemgetter("key") if by in (*UNITS, "hour") else _order)
-        if arguments.json:
-            document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
-            if not is_whole:
-                since = first_day(period, time.time())
-                document |= {"period": period, "since": since.isoformat() if since else None}
-            print_json(document)
-            return
-        columns = _columns(by, is_whole=is_whole)
-        print_table(columns, [*ordered, total | {"key": pgettext("sum", "all")}])
+        document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
+        if not is_whole:
+            since = first_day(period, time.time())
+            document |= {"period": period, "since": since.isoformat() if since else None}
+        rows = [*ordered, total | {"key": pgettext("sum", "all")}]
+        give(arguments, document, print_table, _columns(by, is_whole=is_whole), rows)
         sentences = [answers.summary] if answers.only is None else _about(total)
-        for sentence in filter(None, sentences):
+        for sentence in () if arguments.json else filter(None, sentences):
             note(sentence)
 
 
