@@ -7,7 +7,6 @@ import io
 import json
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,8 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import Advice, BrowseError
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
 from hermes_browse.store.wording import N_, _, pgettext
+
+from ..text.glyphs import cells
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -185,18 +186,6 @@ def no_text() -> str:
 def no_title() -> str:
     """Return the placeholder for a missing title."""
     return _("(no title)")
-
-
-def cells(text: str) -> int:
-    """Count the terminal cells of a printable text without Rich: wide characters are two, marks and
-    joiners none."""
-    return len(text) if text.isascii() else sum(map(_cells_of, text))
-
-
-def _cells_of(letter: str) -> int:
-    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def rich_output() -> ModuleType:
