@@ -247,7 +247,7 @@ def _item_json(row: _PlacedItem) -> Json:
 
 
 _SINCE = [
-    TableColumn("lane", lambda row: LANE_NAMES[row.item.lane]()),
+    TableColumn("lane", lambda row: _(LANE_NAMES[row.item.lane])),
     TableColumn("time", "item.at", dropped=3, form=formats.timestamp),
     TableColumn("title", lambda row: one_line(row.item.title, 60)),
     TableColumn("why", "item", is_flexible=True, form=why),

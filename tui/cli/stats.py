@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, itemgetter
 from types import SimpleNamespace
@@ -125,8 +125,8 @@ def _marked_cost(row: _Sums) -> str:
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
 
 
-def _tokens(*names: str) -> Callable[[_Sums], str]:
-    return lambda row: long_number(sum(row[f"{name}_tokens"] for name in names))
+def _cached(row: _Sums) -> int:
+    return int(row["cache_read_tokens"] + row["cache_write_tokens"])
 
 
 _COUNTS = (
@@ -141,10 +141,10 @@ _OF_TOOLS = (
 )
 _OF_MESSAGES = (
     TableColumn("msgs", "messages", True, form="{:,}".format),
-    TableColumn("in", _tokens("input"), True, context="column"),
-    TableColumn("out", _tokens("output"), True, context="column"),
-    TableColumn("cache", _tokens("cache_read", "cache_write"), True),
-    TableColumn("reasoning", _tokens("reasoning"), True, 3, context="column"),
+    TableColumn("in", "input_tokens", True, context="column", form=long_number),
+    TableColumn("out", "output_tokens", True, context="column", form=long_number),
+    TableColumn("cache", _cached, True, form=long_number),
+    TableColumn("reasoning", "reasoning_tokens", True, 3, context="column", form=long_number),
     TableColumn("cost", _marked_cost, True),
 )
 _SIZE = TableColumn("size", "bytes", True, form=size)

@@ -4,7 +4,7 @@ up, changes of files, a run, and what happened since the user looked."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
@@ -265,12 +265,15 @@ def has_tokens(run: Run) -> bool:
 
 # Since the user looked
 
-LANE_NAMES: Mapping[str, Callable[[], str]] = {
-    "waiting": lambda: _("waits for you"),
-    "wrong": lambda: _("went wrong"),
-    "new": lambda: _("new"),
-    "running": lambda: _("running"),
-}
+LANE_NAMES = N_(
+    {
+        "waiting": "waits for you",
+        "wrong": "went wrong",
+        "new": "new",
+        "running": "running",
+    }
+)
+"""Lanes of `since`, to be translated through `_`."""
 
 
 def why(item: SinceItem) -> str:
