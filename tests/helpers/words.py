@@ -29,7 +29,7 @@ _ROWS: Mapping[str, Collection[int]] = {
     "Option": (1, 3, 5),
     **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued", "_Of", "_Reading"), (1,)),
     "CommandEntry": (1,),
-    "TableColumn": (0,),
+    **dict.fromkeys(("TableColumn", "Number"), (0,)),
 }
 """Rows of tables, and at which places they hold texts; whoever shows these translates them."""
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags, joined
 from .command_context import CommandContext, Subcommand
-from .output import TableColumn, fields, note, print_table, print_text
+from .output import Number, TableColumn, fields, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
 _TITLE_WIDTH = 80
@@ -170,5 +170,5 @@ class TagsCommand(Subcommand):
 
 _TAGS = [
     TableColumn("tag", "name", is_flexible=True, form="#{}".format),
-    TableColumn("conversations", "conversations", True, form="{:,}".format),
+    Number("conversations", "conversations"),
 ]

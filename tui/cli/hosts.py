@@ -16,6 +16,7 @@ from typing import IO, NamedTuple
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import Host, HostError, login_command
@@ -30,9 +31,9 @@ from hermes_browse.store.wording import _
 from .. import version
 from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
-from .check_host import HostProblem, problem_of, resume_problem
+from .check_host import problem_of, resume_problem
 from .command_context import CommandContext, Subcommand, give
-from .output import TableColumn, fields, note, print_json, print_table, print_text
+from .output import Number, TableColumn, fields, note, print_json, print_table, print_text
 from .parser import Argument, Flag, Valued, without
 from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
 
@@ -60,7 +61,7 @@ class HostState(NamedTuple):
     rights: tuple[str, ...] = ()
     """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
     unknown."""
-    problem: HostProblem | None = None
+    problem: StoreProblem | None = None
     """What is wrong, if that was looked for."""
 
     @property
@@ -86,7 +87,7 @@ class HostState(NamedTuple):
 
 _FACTS = [
     TableColumn("version", "version"),
-    TableColumn("sessions", "sessions", right=True, form="{:,}".format),
+    Number("sessions", "sessions"),
     TableColumn("last active", "last_active", dropped=2, form=timestamp),
     TableColumn("round trip", "milliseconds", right=True, dropped=1, form="{:.0f} ms".format),
 ]
@@ -131,7 +132,7 @@ class HostsCommand(Subcommand):
         if arguments.what is not None:
             (state,) = _states([named_host(arguments.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []
-            found = [{"severity": "error", **problem._asdict()} for problem in problems]
+            found = [fields(each, "severity", "code", "text", "remedy") for each in problems]
             give(arguments, state.json() | {"problems": found}, _print_state, state)
             return 3 if problems else 0
         states = _states(hosts)

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,6 +75,9 @@ class TableColumn(NamedTuple):
         value = value_at(row, path) if isinstance(path, str) else path(row)
         return "" if value is None else one_line(str(self.form(value)), _LONGEST_CELL)
 
+
+Number = partial(TableColumn, right=True, form="{:,}".format)
+"""A column of whole numbers."""
 
 # JSON
 

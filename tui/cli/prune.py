@@ -24,6 +24,7 @@ from ..text.formats import counted, dollars, listed, own_and_tree, status, times
 from ..text.sentences import effects_of_delete, spared_line
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
+    Number,
     TableColumn,
     bundle_json,
     conversation_json,
@@ -288,7 +289,7 @@ def _columns(*, is_archive: bool) -> list[TableColumn]:
         TableColumn("last active", "conversation.last_active", dropped=4, form=timestamp),
         TableColumn("status", "standing", form=status),
         TableColumn("source", "conversation.source", dropped=2),
-        TableColumn("msgs", "own.shown", True, dropped=3, form="{:,}".format),
+        Number("msgs", "own.shown", dropped=3),
         TableColumn("size", "own.total" if is_archive else "bytes", True, form=size),
         TableColumn("cost", costs, True, dropped=1),
         TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),

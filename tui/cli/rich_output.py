@@ -96,12 +96,12 @@ def print_hit_group(heading: str, messages: Iterable[Any]) -> None:
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True, style="dim")
     for message in messages:
-        hit = message.hit
+        hit = message["hit"]
         if hit is None:
-            time, shown = "", Text(one_line(message.text) or _("(no text)"), style="dim")
+            time, shown = "", Text(one_line(message["text"]) or _("(no text)"), style="dim")
         else:
             time, shown = timestamp(hit.timestamp), _highlight(hit.snippet, hit.match)
-        table.add_row(time, one_line(message.role, 9), shown, str(message.id))
+        table.add_row(time, one_line(message["role"], 9), shown, str(message["id"]))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 

@@ -18,7 +18,7 @@ from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, 
 from hermes_browse.store.wording import _
 
 from ..text.formats import joined
-from .output import TableColumn, note, with_advice
+from .output import TableColumn, note, value_at, with_advice
 from .stores import (
     SOME_SILENT,
     UNUSED,
@@ -187,6 +187,6 @@ def place_columns(answers: Answers[T]) -> list[TableColumn]:
 
 
 _PLACE_COLUMNS: dict[str, TableColumn] = {
-    "host": TableColumn("host", lambda row: row.place["host"] or _("(here)")),
+    "host": TableColumn("host", lambda row: value_at(row, "place.host") or _("(here)")),
     "profile": TableColumn("profile", "place.profile"),
 }

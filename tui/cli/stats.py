@@ -17,7 +17,7 @@ from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, long_number
 from .command_context import ManyStoresCommand, give
-from .output import TableColumn, note, print_table
+from .output import Number, TableColumn, note, print_table
 from .parser import ALL_HOSTS, Argument
 from .several_stores import Answers
 
@@ -130,17 +130,17 @@ def _cached(row: _Sums) -> int:
 
 
 _COUNTS = (
-    TableColumn("convs", "conversations", True, 1, form="{:,}".format),
-    TableColumn("sessions", "sessions", True, 2, form="{:,}".format),
+    Number("convs", "conversations", dropped=1),
+    Number("sessions", "sessions", dropped=2),
 )
 _OF_TOOLS = (
-    TableColumn("calls", "calls", True, form="{:,}".format),
-    TableColumn("answers", "answers", True, form="{:,}".format),
-    TableColumn("failed", "failed", True, form="{:,}".format),
+    Number("calls", "calls"),
+    Number("answers", "answers"),
+    Number("failed", "failed"),
     TableColumn("rate", _failure_rate, True, context="column"),
 )
 _OF_MESSAGES = (
-    TableColumn("msgs", "messages", True, form="{:,}".format),
+    Number("msgs", "messages"),
     TableColumn("in", "input_tokens", True, context="column", form=long_number),
     TableColumn("out", "output_tokens", True, context="column", form=long_number),
     TableColumn("cache", _cached, True, form=long_number),

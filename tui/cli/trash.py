@@ -21,6 +21,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from ..text.formats import counted, timestamp
 from .command_context import CommandContext, Subcommand, telling
 from .output import (
+    Number,
     TableColumn,
     bundle_json,
     fields,
@@ -258,7 +259,7 @@ def _drop(context: CommandContext) -> None:
 _COLUMNS = [
     TableColumn("deleted", "created_at", context="column", form=timestamp),
     TableColumn("sessions", "sessions", True, dropped=1, form=len),
-    TableColumn("msgs", "messages", True, dropped=2, form="{:,}".format),
+    Number("msgs", "messages", dropped=2),
     TableColumn("size", "bytes", True, form=size),
     TableColumn("title", _bundle_title, is_flexible=True),
     TableColumn("name", "name", context="column"),
