@@ -117,7 +117,7 @@ class BrowseApp(Application):
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
         self._stores = 0
-        if self.start.configuration is not None:
+        if self.start.configuration.exists:
             self.keymap, self.trouble = load("keymap")(
                 self.start.configuration, self.available_themes
             )

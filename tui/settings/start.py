@@ -136,12 +136,15 @@ def write_memory(path: Path, memory: LastState) -> bool:
 class Start(NamedTuple):
     """The configuration and the memory, and the settings that follow from both."""
 
-    options: Options = Options()
+    configuration: Configuration = Configuration(Path())
     memory: LastState = LastState()
-    configuration: Configuration | None = None
-    """None if there is no file."""
     is_first: bool = False
     """Nothing has been remembered yet: the browser has not been used here."""
+
+    @property
+    def options(self) -> Options:
+        """The configured options."""
+        return self.configuration.options
 
     @property
     def theme(self) -> str:
@@ -167,9 +170,5 @@ class Start(NamedTuple):
 
 def read_start() -> Start:
     """Read the configuration and the memory."""
-    memory, is_first = read_memory(memory_path()), not memory_path().exists()
-    path = config_path()
-    if not path.exists():
-        return Start(memory=memory, is_first=is_first)
-    configuration = read_config(path)
-    return Start(configuration.options, memory, configuration, is_first)
+    memory = memory_path()
+    return Start(read_config(config_path()), read_memory(memory), not memory.exists())
