@@ -154,14 +154,11 @@ class TagsCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         store, arguments = context.store, context.arguments
-        done = None
-        if arguments.rename is not None:
-            done = store.rename_tag(*arguments.rename)
-        elif arguments.remove is not None:
-            done = store.rename_tag(arguments.remove, None)
-        counts = store.tags()
-        if done is not None:
+        old, new = arguments.rename or (arguments.remove, None)
+        if old is not None:
+            done = store.rename_tag(old, new)
             context.remark(done.sentence or _("Nothing had to be changed."))
+        counts = store.tags()
         document = {"tags": [fields(each, "name", "conversations") for each in counts]}
         context.give(document, print_table, _TAGS, counts)
         if not counts:

@@ -172,8 +172,8 @@ class PruneCommand(Subcommand):
                 plan = archived.plan
             else:
                 plan, deletion = carry_out(context, plan)
-        elif plan.selected and not context.json:
-            note(
+        elif plan.selected:
+            context.remark(
                 _(
                     "Nothing was changed: --archive would archive these, --delete would move them to the trash."
                 )
@@ -186,9 +186,12 @@ class PruneCommand(Subcommand):
 
 def _ask_for(number: int) -> None:
     """Ask for the number of conversations to delete: unlike "y", it is not typed by habit."""
-    question = _("Type {count} to delete {conversations}, anything else to leave: ")
-    what = counted(number, "conversation")
-    ask(question.format(count=number, conversations=what), str(number))
+    question = _(
+        "Type {count} to delete {conversations}, anything else to leave: ",
+        count=number,
+        conversations=counted(number, "conversation"),
+    )
+    ask(question, str(number))
 
 
 def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
@@ -224,8 +227,7 @@ def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
             note(sentence)
     note(outcome.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
-    if not context.json:
-        note(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
+    context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
     bundles = [bundle_json(deleted.bundle) for deleted in outcome.results]
     return outcome.plan, {"measured_free_bytes": freed, "bundles": bundles}
 

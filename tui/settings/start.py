@@ -73,9 +73,7 @@ class PaneSizes:
 
 def percent(value: object, default: int) -> int:
     """Return a remembered percentage, or the default where it is invalid."""
-    if isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST:
-        return value
-    return default
+    return value if type(value) is int and LEAST <= value <= MOST else default
 
 
 class LastState(NamedTuple):
