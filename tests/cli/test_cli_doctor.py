@@ -84,15 +84,6 @@ def test_a_store_that_is_gone_under_a_process():
     ) and "hermes gateway (7)" in problem.text
 
 
-def test_the_configuration(root):
-    """What does not hold in it, keys included, with its line."""
-    write_config('theme = 3\n[keys]\nsort = "j"\n')
-    problems = ask("doctor")["problems"]
-    assert [each["code"] for each in problems] == ["config"] * 4
-    assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
-    assert all(each["remedy"] for each in problems)
-
-
 def test_a_large_store(root, monkeypatch):
     """By sessions or by bytes, as Hermes' guide counts."""
 
