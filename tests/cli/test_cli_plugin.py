@@ -13,6 +13,7 @@ from commandline import copy_store
 from paths import ROOT
 from platforms import python
 
+import hermes_browse.tui.cli.list  # noqa: F401  (a command that is named like a builtin)
 from hermes_browse.tui.cli import arguments_for
 
 GROUP = "hermes_agent.plugins"

@@ -79,7 +79,8 @@ def arguments_for(words: Sequence[str], home: str | None) -> list[str]:
         words: As typed.
         home: HERMES_HOME as set by Hermes; None or empty for the default root.
     """
-    end = list(words).index("--") if "--" in words else len(words)
+    # Here `list` is the module of that command, as soon as it is imported.
+    end = [*words].index("--") if "--" in words else len(words)
     names_store = any(word.partition("=")[0] in _STORES for word in words[:end])
     return [*words] if names_store or not home else ["--home", home, *words]
 
