@@ -85,6 +85,12 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
     return size
 
 
+def write_private(path: Path, text: str, *, replace: bool = True) -> None:
+    """Write a text as `write_whole` does, and make its folder if there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_whole(path, [text.encode("utf-8")], replace=replace)
+
+
 def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
     """Give the finished file its name; without `replace` only if no such file has appeared."""
     if replace:

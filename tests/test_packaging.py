@@ -127,10 +127,10 @@ def test_the_wheel_is_a_plug_in_of_hermes(wheel):
         .read(next(each for each in names if each.endswith("entry_points.txt")))
         .decode()
     )
-    assert "[hermes_agent.plugins]\nhermes-browse = hermes_browse.tui.cli.plugin" in text
-    from hermes_browse.tui.cli import plugin
+    assert "[hermes_agent.plugins]\nhermes-browse = hermes_browse.tui.cli\n" in text
+    from hermes_browse.tui.cli import register
 
-    assert callable(plugin.register)
+    assert callable(register)
 
 
 def test_the_command_is_declared():

@@ -122,7 +122,7 @@ class BrowseApp(Application):
         self._stores = 0
         self._drawn_at = 0.0
         """When a key was drawn at once, by `time.monotonic`."""
-        if self.start.configuration is not None:
+        if self.start.configuration.exists:
             self.keymap, self.trouble = load("keymap")(
                 self.start.configuration, self.available_themes
             )

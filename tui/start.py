@@ -31,8 +31,7 @@ from .browser.list.columns import ListLayout
 from .browser.list.list_model import Order, RowDetails, make_rows, read_first
 from .browser.list.rows import ConversationRow, JobRow, family_heading
 from .browser.list.views import order_name, shown_line, view_labels
-from .settings.folders import memory_path
-from .settings.start import Start, has_head, read_start, write_memory
+from .settings.start import Start, has_head, memory_path, read_start, write_memory
 from .terminal.handover import ENDING, EarlyKeys, Handover
 from .text.formats import clip
 from .text.glyphs import is_unicode

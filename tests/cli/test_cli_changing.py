@@ -2,7 +2,7 @@
 back."""
 
 import pytest
-from builders import HOSTILE_IDS, T0, hostile_store, make_store
+from builders import HOSTILE_IDS, hostile_store
 from commandline import call, copy_store
 from trashing import as_before, opened
 
@@ -18,20 +18,6 @@ def _home(tmp_path, monkeypatch):
 def path(tmp_path):
     """A store of Hermes 0.22, in its root."""
     return copy_store("state-v31", tmp_path / "root")
-
-
-def test_what_goes_along_is_said(tmp_path):
-    """Hermes marks a compressed session with its branch, and so the conversation it belongs to."""
-    (tmp_path / "root").mkdir()
-    sessions = [
-        {"id": "root", "end_reason": "compression", "ended_at": T0},
-        {"id": "tip", "parent_session_id": "root"},
-        {"id": "branch", "parent_session_id": "root", "model_config": '{"_branched_from": "root"}'},
-    ]
-    make_store(tmp_path / "root" / "state.db", "22", sessions)
-    ended = call("archive branch")
-    assert ended.out == "archived branch · `hermes-browse unarchive branch` undoes it\n"
-    assert ended.err == "1 more session of the same lineage went along, as in Hermes.\n"
 
 
 def test_all_or_nothing(path):

@@ -8,9 +8,8 @@ import pytest
 from commandline import call, copy_store
 
 from hermes_browse.store.connection import reader
-from hermes_browse.tui.settings.folders import log_path
 from hermes_browse.tui.terminal import logfile
-from hermes_browse.tui.terminal.logfile import log_failure
+from hermes_browse.tui.terminal.logfile import log_failure, log_path
 
 
 @pytest.fixture(autouse=True)

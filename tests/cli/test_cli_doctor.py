@@ -14,9 +14,8 @@ from user_config import write_config
 
 from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.processes import Holder
-from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.keymap import sample
-from hermes_browse.tui.settings.read_config import read_config
+from hermes_browse.tui.settings.read_config import config_path, read_config
 from hermes_browse.tui.terminal.programs import clipboard_route
 from hermes_browse.tui.text import checkup
 from hermes_browse.tui.text.checkup import terminal
@@ -83,15 +82,6 @@ def test_a_store_that_is_gone_under_a_process():
         "error",
         "held-gone",
     ) and "hermes gateway (7)" in problem.text
-
-
-def test_the_configuration(root):
-    """What does not hold in it, keys included, with its line."""
-    write_config('theme = 3\n[keys]\nsort = "j"\n')
-    problems = ask("doctor")["problems"]
-    assert [each["code"] for each in problems] == ["config"] * 4
-    assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
-    assert all(each["remedy"] for each in problems)
 
 
 def test_a_large_store(root, monkeypatch):

@@ -10,9 +10,9 @@ from commandline import call, copy_store
 from words import collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
-from hermes_browse.tui.cli.output import cells
 from hermes_browse.tui.cli.parser import OWN_WORDS, wrapped
 from hermes_browse.tui.cli.registry import make_parser
+from hermes_browse.tui.text.glyphs import cells
 
 _MARK = "译"
 _VOLATILE = {"elapsed_ms", "disk", "terminal"}  # a terminal has its locale in it

@@ -13,7 +13,8 @@ from commandline import copy_store
 from paths import ROOT
 from platforms import python
 
-from hermes_browse.tui.cli.plugin import arguments_for
+import hermes_browse.tui.cli.list  # noqa: F401  (a command that is named like a builtin)
+from hermes_browse.tui.cli import arguments_for
 
 GROUP = "hermes_agent.plugins"
 needs_hermes = pytest.mark.skipif(find_spec("hermes_cli") is None, reason="needs hermes-agent")
@@ -131,7 +132,7 @@ def test_the_home_hermes_settled_on_is_said_unless_a_store_is_named(typed, given
 def test_loading_it_imports_next_to_nothing():
     """Hermes loads it in every process, gateways too."""
     code = (
-        "import sys, hermes_browse.tui.cli.plugin\n"
+        "import sys, hermes_browse.tui.cli\n"
         "print([n for n in sys.modules if n.split('.')[0] in ('textual', 'rich', 'sqlite3')"
         " or n.startswith(('hermes_browse.store', 'hermes_browse.tui.cli.entry'))])"
     )

@@ -2,8 +2,7 @@
 documents."""
 
 import pytest
-from builders import DAY, make_store
-from commandline import STORES, ask, call, copy_store
+from commandline import STORES, ask, copy_store
 from contract import holds
 from pruning import NOW, family
 
@@ -65,34 +64,3 @@ def test_a_profile_has_a_configuration_of_its_own(root):
     (home / "state.db").rename(home / "copy.db")
     found = ask("--db", str(home / "copy.db"), "show", "new")
     assert found["conversation"]["prune_in_days"] is None
-
-
-def test_one_of_each_is_told_as_one(tmp_path, monkeypatch):
-    """One conversation with one subagent, and one branch that stays."""
-    old = {
-        "started_at": NOW - 200 * DAY,
-        "ended_at": NOW - 199 * DAY,
-        "source": "cli",
-        "message_count": 1,
-    }
-    sessions = [
-        {"id": "a", "title": "Old", "end_reason": "done", **old},
-        {"id": "b", "title": "Task", **old, "parent_session_id": "a", "source": "subagent"},
-        {
-            "id": "c",
-            "title": "Branch",
-            "source": "cli",
-            "parent_session_id": "a",
-            "started_at": NOW - 198 * DAY,
-        },
-    ]
-    messages = [
-        {"session_id": each, "content": "hi", "timestamp": NOW - days * DAY}
-        for each, days in (("a", 199), ("b", 199), ("c", 1))
-    ]
-    make_store(tmp_path / "state.db", "31", sessions, messages)
-    monkeypatch.setattr("time.time", lambda: NOW)
-    ended = call("--home", str(tmp_path), "prune", "--older-than", "90d", "--delete", "--dry-run")
-    assert "1 conversation, 2 sessions, 2 messages" in ended.err
-    assert "1 session of a subagent goes along" in ended.err
-    assert "1 session loses its parent and stays." in ended.err

@@ -15,7 +15,6 @@ from platforms import script
 
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.tui import version
-from hermes_browse.tui.settings.folders import config_path
 
 
 def test_hosts_are_asked_all_at_once(machines):
@@ -61,14 +60,6 @@ def test_hosts_for_people(machines):
     )
     before = asked(machines)
     assert call("hosts --names").out == "empty\ndown\n" and asked(machines) == before
-
-
-def test_no_hosts():
-    """How to add one, and no error."""
-    ended = call("hosts --json")
-    assert (ended.code, ended.document) == (0, {"hosts": []})
-    assert str(config_path()) in ended.err and "[[hosts]]" in ended.err
-    assert "[[hosts]]" in call("list --host vps").err
 
 
 CHECKS = [
@@ -159,37 +150,12 @@ def test_a_check_tries_to_resume(machines, monkeypatch, tmp_path):
 
 
 def test_a_check_of_a_host_where_nothing_is_missing(machines, monkeypatch):
-    """And of one that is not configured."""
     configure(machines, "vps")
     monkeypatch.setattr(
         "hermes_browse.tui.cli.hosts.resume_problem", lambda *_asked: None
     )  # see below
     ended = call("hosts check vps")
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""
-    ended = call("hosts check vsp")
-    assert ended.code == 4 and "Known hosts: vps." in ended.err
-    assert call("hosts check").code == 2
-
-
-def test_what_does_not_go_with_a_host(machines):
-    """Two stores at once, no command, and commands that read none; nobody is asked."""
-    configure(machines, "vps")
-    before = asked(machines)
-    for line in (
-        "--host vps",
-        "--host vps --demo list",
-        "list --home /x --host vps",
-        "list --db /x --host vps",
-        "list --host vps --all-hosts",
-        "--host vps config",
-        "--host vps hosts",
-        "--host vps completions bash",
-        "list --all-hosts --old",
-        "search x --all-hosts --sort relevance",
-        "show --all-hosts x",
-    ):
-        assert call(line).code == 2, line
-    assert asked(machines) == before
 
 
 def test_a_command_runs_there(machines):

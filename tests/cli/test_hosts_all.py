@@ -74,17 +74,6 @@ def test_all_profiles_and_all_hosts(machines):
     assert both["broken"] == [] and both["hosts"][0]["answered"]
 
 
-def test_without_hosts_it_is_this_machine():
-    """With a sentence that says how to add one; without a store either, that is what is said."""
-    ended = call("--demo list --all-hosts --limit 1 --json")
-    assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (
-        0,
-        [],
-        1,
-    ) and "[[hosts]]" in ended.err
-    assert call("list --all-hosts").code == 3
-
-
 def test_nobody_answers(machines, tmp_path):
     """Without a store here: since when is not known, and who did not answer is named."""
     configure(machines, "down")

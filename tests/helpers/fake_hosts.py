@@ -13,6 +13,14 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import Host, HostError, fault
 from hermes_browse.store.hosts.link import Hello
+from hermes_browse.tui.app import BrowseApp
+
+
+def configured(app: BrowseApp, hosts: tuple[Host, ...]) -> None:
+    """Let the configuration of an application name hosts."""
+    before = app.start.configuration
+    after = before._replace(options=before.options._replace(hosts=hosts))
+    app.start = app.start._replace(configuration=after)
 
 
 class FakeLink:

@@ -13,8 +13,7 @@ import pexpect
 import pyte
 from rich.cells import cell_len
 
-from hermes_browse.tui.settings.folders import memory_path
-from hermes_browse.tui.settings.start import LastState, write_memory
+from hermes_browse.tui.settings.start import LastState, memory_path, write_memory
 
 PATIENCE = 120.0
 """Seconds after which a test gives up waiting: only a fault takes that long, also on a busy

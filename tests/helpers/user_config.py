@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.read_config import config_path
 
 
 def write_config(text: str) -> None:

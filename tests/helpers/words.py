@@ -26,10 +26,10 @@ MARKS = ("_", "N_", "NN_", "PN_", "ngettext", "pgettext")
 _ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
     "at": range(1, 100),  # headings
-    "Option": (1, 3, 5),
+    "Option": (1, 2),
     **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued", "_Of", "_Reading"), (1,)),
     "CommandEntry": (1,),
-    "TableColumn": (0,),
+    **dict.fromkeys(("TableColumn", "Number"), (0,)),
 }
 """Rows of tables, and at which places they hold texts; whoever shows these translates them."""
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when

@@ -60,13 +60,11 @@ class ChangesCommand(Subcommand):
         arguments = context.arguments
         session_id = context.store.resolve(arguments.id)
         changes = context.store.file_changes(session_id, context.now)
-        context.store.close()
-        if context.json:
-            context.print_json(_changes_json(changes))
-        elif arguments.diff:
+        if arguments.diff:
+            context.store.close()
             _give(_diff_text(changes, arguments.file), arguments.output)
         else:
-            _print_changes(changes)
+            context.give(_changes_json(changes), _print_changes, changes)
 
 
 def _changes_json(changes: Changes) -> Json:
@@ -154,16 +152,13 @@ class BlameCommand(Subcommand):
         wanted = line if context.arguments.line is None else context.arguments.line
         text = _text_of(path)
         blame = read_blame(context.store.reader, path, text, context.now)
-        context.store.close()
         if not blame and text is None:
             raise NotFoundError(_("No message wrote {path}, and it is not here.", path=path))
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))
-        if context.json:
-            context.print_json({"file": path, "lines": list(map(_line_json, lines))})
-        else:
-            print_table(_BLAMED, lines)
+        document = {"file": path, "lines": list(map(_line_json, lines))}
+        context.give(document, print_table, _BLAMED, lines)
 
 
 def _file_and_line(given: str) -> tuple[str, int | None]:

@@ -9,11 +9,11 @@ import shlex
 import time
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hosts.host import PROGRAM, Host, HostError, login_command
 from hermes_browse.store.hosts.ssh import run_once
 from hermes_browse.store.text import one_line
@@ -37,35 +37,25 @@ _INSTALL = (
 root (https://docs.astral.sh/uv/getting-started/installation/)."""
 
 
-class HostProblem(NamedTuple):
-    """What is wrong with a host."""
-
-    code: str
-    """As of `HostError`, or `host-store`, `host-resume`."""
-    text: str
-    remedy: str
-    """What mends it; empty if there is nothing more to say."""
-
-
-def problem_of(host: Host, error: BrowseError) -> HostProblem:
+def problem_of(host: Host, error: BrowseError) -> StoreProblem:
     """Return what is wrong with a host that gave an error."""
     if not isinstance(error, HostError):
-        return HostProblem("host-store", error.sentence, error.remedy)
+        return StoreProblem("error", "host-store", error.sentence, error.remedy)
     if error.code == "host-program":
         return _about_program(host, error)
     remedy, taken = error.mend, _METHODS.search(error.said)
     if error.code == "host-refused":  # its hermes-browse has said so
-        return HostProblem("host-store", error.sentence, remedy)
+        return StoreProblem("error", "host-store", error.sentence, remedy)
     if error.code == "host-login" and taken is not None and "publickey" not in taken[1]:
         remedy = _(
             "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config).",
             methods=taken[1].replace(",", ", "),
         )
     look = _("To see what is wrong, type: `{command}`", command=login_command(host))
-    return HostProblem(error.code, error.sentence, remedy or look)
+    return StoreProblem("error", error.code, error.sentence, remedy or look)
 
 
-def resume_problem(host: Host, store: OpenStore, session_id: str) -> HostProblem | None:
+def resume_problem(host: Host, store: OpenStore, session_id: str) -> StoreProblem | None:
     """Return why a resume on a host would fail, None if it would not: it is a command of its own
     there, and needs `hermes`."""
     text = _("{name}: it is listed, searched and opened, but resuming fails there.")
@@ -83,15 +73,15 @@ def resume_problem(host: Host, store: OpenStore, session_id: str) -> HostProblem
             "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there."
         )
         remedy = _("Link it into ~/.local/bin of that user, or install Hermes Agent there.")
-    return HostProblem("host-resume", text.format(name=host.name), remedy)
+    return StoreProblem("error", "host-resume", text.format(name=host.name), remedy)
 
 
 # The program
 
 
-def _about_program(host: Host, error: HostError) -> HostProblem:
+def _about_program(host: Host, error: HostError) -> StoreProblem:
     """Find the program there, in the PATH of a login shell if that of a plain command lacks it."""
-    as_told = HostProblem(error.code, error.sentence, error.mend)
+    as_told = StoreProblem("error", error.code, error.sentence, error.mend)
     word, space, more = host.command.partition(" ")
     if not _WORD.fullmatch(word):
         return as_told
@@ -123,7 +113,7 @@ def _find(host: Host, line: str, *, login: bool = False) -> str:
     return paths[-1] if paths else ""
 
 
-def _broken(host: Host, error: HostError, program: str) -> HostProblem | None:
+def _broken(host: Host, error: HostError, program: str) -> StoreProblem | None:
     """Try a program there; return what is wrong if it does not say its version."""
     try:
         reply = run_once(host, f"{shlex.quote(program)} --version")
@@ -140,7 +130,7 @@ def _broken(host: Host, error: HostError, program: str) -> HostProblem | None:
         said=why,
     )
     remedy = _("Its Python may be gone. Install it there again: `{command}`")
-    return HostProblem(error.code, text, _installing(host, remedy))
+    return StoreProblem("error", error.code, text, _installing(host, remedy))
 
 
 def _installing(host: Host, remedy: str) -> str:

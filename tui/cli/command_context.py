@@ -53,6 +53,19 @@ class CommandContext:
         conversations as well."""
         print_json(with_host(document, self.location), name, items)
 
+    def give(
+        self, document: Mapping[str, object], tell: Callable[..., object], *what: object
+    ) -> None:
+        """Print what came of the command, as the function `give` does; nothing is open while
+        somebody reads."""
+        self.store.close()
+        give(self.arguments, with_host(document, self.location), tell, *what)
+
+    def remark(self, text: str) -> None:
+        """Note what a document says by itself."""
+        if not self.json:
+            note(text)
+
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
         return text if self.location.host is None else self.location.host.advice(text)
@@ -162,6 +175,19 @@ class ManyStoresCommand(Subcommand, Generic[T]):
         answers = ask_stores(arguments, partial(self.ask, arguments=arguments))
         self.report(answers, arguments)
         return answers.code
+
+
+def give(
+    arguments: SimpleNamespace,
+    document: Mapping[str, object],
+    tell: Callable[..., object],
+    *what: object,
+) -> None:
+    """Print a document, or for people what `tell` makes of something."""
+    if arguments.json:
+        print_json(document)
+    else:
+        tell(*what)
 
 
 def on_a_terminal() -> bool:

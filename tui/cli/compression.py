@@ -64,14 +64,11 @@ class CompactionsCommand(Subcommand):
             (compaction, store.losses(compaction) if arguments.lost else None)
             for compaction in compactions
         ]
-        store.close()
-        if context.json:
-            documents = [_compaction_json(compaction, lost) for compaction, lost in pairs]
-            context.print_json(
-                {"conversation": conversation_json(conversation), "compactions": documents}
-            )
-        else:
-            print_lines(_compactions_lines(conversation, pairs))
+        document = {
+            "conversation": conversation_json(conversation),
+            "compactions": list(starmap(_compaction_json, pairs)),
+        }
+        context.give(document, print_lines, _compactions_lines(conversation, pairs))
 
 
 class ContextCommand(Subcommand):
@@ -96,14 +93,11 @@ class ContextCommand(Subcommand):
         messages = {message.id: message for message in store.messages(ids)}
         rows = [(row, messages[row.id]) for row in sent.rows if row.id in messages]
         focus = store.messages([sent.at] if sent.at is not None else [])
-        store.close()
-        if context.json:
-            context.print_json(_context_json(conversation, sent, rows))
-        elif arguments.markdown:
-            for text in _context_markdown(conversation, sent, rows):
-                print_text(text)
+        document = _context_json(conversation, sent, rows)
+        if arguments.markdown:
+            context.give(document, print_text, *_context_markdown(conversation, sent, rows))
         else:
-            print_lines(_context_lines(conversation, sent, rows, focus))
+            context.give(document, print_lines, _context_lines(conversation, sent, rows, focus))
 
 
 def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:

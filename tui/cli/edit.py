@@ -9,9 +9,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ..text.formats import hashtags
+from ..text.formats import hashtags, joined
 from .command_context import CommandContext, Subcommand
-from .output import TableColumn, fields, note, print_table, print_text
+from .output import Number, TableColumn, fields, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
 _TITLE_WIDTH = 80
@@ -34,21 +34,20 @@ class RenameCommand(Subcommand):
         context.store.close()
         renamed = context.store.rename(before.id, typed)
         title, is_changed = renamed.title, bool(renamed.change.rows)
-        if context.json:
-            document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
-            context.print_json(document)
-        elif not is_changed:
-            note(_("It has no title.") if title is None else _("It has that title already."))
-        else:
-            was = _("it was {name}", name=_name(before)) if before.title else ""
-            print_text(one_line(" · ".join(filter(None, (renamed.change.sentence, was)))))
-            if renamed.differs and title is not None:
-                note(
-                    _(
-                        "This differs from what you typed: Hermes removes control and invisible characters and "
-                        "repeated spaces."
-                    )
+        document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
+        if not is_changed:
+            same = _("It has no title.") if title is None else _("It has that title already.")
+            context.give(document, note, same)
+            return
+        was = _("it was {name}", name=_name(before)) if before.title else ""
+        context.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
+        if renamed.differs and title is not None:
+            context.remark(
+                _(
+                    "This differs from what you typed: Hermes removes control and invisible characters and "
+                    "repeated spaces."
                 )
+            )
 
 
 _MARKS = N_(
@@ -88,22 +87,17 @@ class MarkCommand(Subcommand):
         }
         changed = [tip for tip in found if touched & own[tip]]
         unchanged = [tip for tip in found if tip not in changed]
-        if context.json:
-            sessions = sorted(touched)
-            context.print_json(
-                {_KEYS[command]: changed, "sessions": sessions, "unchanged": unchanged}
-            )
-            return
-        for tip in changed:
-            word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
-            line = context.advice(_(_MARKS[command], name=_name(found[tip]), id=word))
-            print_text(one_line(line))
+        sessions = sorted(touched)
+        document = {_KEYS[command]: changed, "sessions": sessions, "unchanged": unchanged}
+        done = [_mark_line(context, found[tip]) for tip in changed]
+        context.give(document, print_text, *done)
         for tip in unchanged:
-            note(_("{name} is unchanged: there was nothing to change.", name=_name(found[tip])))
+            name = _name(found[tip])
+            context.remark(_("{name} is unchanged: there was nothing to change.", name=name))
         if others := len(touched.difference(*own.values())):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
-            note(
+            context.remark(
                 ngettext(
                     "{count:,} more session of the same lineage went along, as in Hermes.",
                     "{count:,} more sessions of the same lineage went along, as in Hermes.",
@@ -111,6 +105,14 @@ class MarkCommand(Subcommand):
                     count=others,
                 )
             )
+
+
+def _mark_line(context: CommandContext, conversation: Conversation) -> str:
+    """Return what was done to a conversation, and what undoes it."""
+    tip = conversation.id
+    word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
+    text = _(_MARKS[context.arguments.command], name=_name(conversation), id=word)
+    return one_line(context.advice(text))
 
 
 class TagCommand(Subcommand):
@@ -127,13 +129,10 @@ class TagCommand(Subcommand):
         added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
         done = context.store.tag([before.id], added, removed)
         after = context.store.neighbourhood([before.id], context.now).conversation(before.id)
-        context.store.close()
-        if context.json:
-            context.print_json({"conversation": after.id, "tags": list(after.tags)})
-            return
-        print_text(hashtags(after.tags) or _("no tags"))
+        words = hashtags(after.tags) or _("no tags")
+        context.give({"conversation": after.id, "tags": after.tags}, print_text, words)
         if not done.session_ids:
-            note(_("Nothing had to be changed."))
+            context.remark(_("Nothing had to be changed."))
 
 
 class TagsCommand(Subcommand):
@@ -155,24 +154,18 @@ class TagsCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         store, arguments = context.store, context.arguments
-        done = None
-        if arguments.rename is not None:
-            done = store.rename_tag(*arguments.rename)
-        elif arguments.remove is not None:
-            done = store.rename_tag(arguments.remove, None)
+        old, new = arguments.rename or (arguments.remove, None)
+        if old is not None:
+            done = store.rename_tag(old, new)
+            context.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
-        context.store.close()
-        if context.json:
-            context.print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
-            return
-        if done is not None:
-            note(done.sentence or _("Nothing had to be changed."))
-        print_table(_TAGS, list(counts))
+        document = {"tags": [fields(each, "name", "conversations") for each in counts]}
+        context.give(document, print_table, _TAGS, counts)
         if not counts:
-            note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
+            context.remark(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
 
 
 _TAGS = [
     TableColumn("tag", "name", is_flexible=True, form="#{}".format),
-    TableColumn("conversations", "conversations", True, form="{:,}".format),
+    Number("conversations", "conversations"),
 ]

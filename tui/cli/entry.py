@@ -17,7 +17,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 
 from .. import version
-from ..settings.folders import chosen_language
+from ..settings.read_config import chosen_language
 from ..text.glyphs import is_unicode, replace_unencodable
 from .output import complain, note, print_text, with_advice
 from .stores import opened_location, opened_there

@@ -1,37 +1,43 @@
 """`hosts`: the configured hosts, asked all at once; `hosts check NAME`: what is missing there, and
-what mends it; and command lines that run on a host (`--host NAME`)."""
+what mends it; command lines that run on a host (`--host NAME`); and `serve --stdio`, which the
+browser of another machine runs here, over ssh."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import Host, HostError, login_command
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.link import SERVE, Links
 from hermes_browse.store.hosts.remote import locate_there
+from hermes_browse.store.hosts.serving import Server, limit_memory
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..settings.folders import config_path
-from ..settings.read_config import read_config
+from .. import version
+from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
-from .check_host import HostProblem, problem_of, resume_problem
-from .command_context import Subcommand
-from .output import TableColumn, fields, note, print_json, print_table, print_text
+from .check_host import problem_of, resume_problem
+from .command_context import CommandContext, Subcommand, give
+from .output import Number, TableColumn, fields, note, print_json, print_table, print_text
 from .parser import Argument, Flag, Valued, without
 from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
 
+_MAY_CHANGE = "--allow-changes"
 _RUN_SECONDS = 660.0
 """How long a command line may print nothing: it may read a whole store."""
 _SILENT = (
@@ -55,7 +61,7 @@ class HostState(NamedTuple):
     rights: tuple[str, ...] = ()
     """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
     unknown."""
-    problem: HostProblem | None = None
+    problem: StoreProblem | None = None
     """What is wrong, if that was looked for."""
 
     @property
@@ -81,7 +87,7 @@ class HostState(NamedTuple):
 
 _FACTS = [
     TableColumn("version", "version"),
-    TableColumn("sessions", "sessions", right=True, form="{:,}".format),
+    Number("sessions", "sessions"),
     TableColumn("last active", "last_active", dropped=2, form=timestamp),
     TableColumn("round trip", "milliseconds", right=True, dropped=1, form="{:.0f} ms".format),
 ]
@@ -119,21 +125,21 @@ class HostsCommand(Subcommand):
         configuration = read_config(config_path())
         hosts = configuration.options.hosts
         if arguments.names:
-            for host in hosts:
-                print_text(host.name)
+            print_text(*(host.name for host in hosts))
             return 0
         for trouble in configuration.troubles:  # a host may be missing for it
             note(trouble.sentence(str(configuration.path)))
         if arguments.what is not None:
             (state,) = _states([named_host(arguments.name)], is_check=True)
-            return _report(state, as_json=arguments.json)
+            problems = [state.problem] if state.problem is not None else []
+            found = [fields(each, "severity", "code", "text", "remedy") for each in problems]
+            give(arguments, state.json() | {"problems": found}, _print_state, state)
+            return 3 if problems else 0
         states = _states(hosts)
         if not hosts:
             note(how_to_add())
-        if arguments.json:
-            print_json({"hosts": [state.json() for state in states]})
-        else:
-            print_table(_COLUMNS, states)
+        document = {"hosts": [state.json() for state in states]}
+        give(arguments, document, print_table, _COLUMNS, states)
         for state in states:
             if state.error is not None:
                 note(str(state.error))
@@ -173,14 +179,8 @@ def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
     return state
 
 
-def _report(state: HostState, *, as_json: bool) -> int:
-    """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
-    3."""
-    problem = state.problem
-    if as_json:
-        problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
-        print_json(state.json() | {"problems": problems})
-        return 3 if problem is not None else 0
+def _print_state(state: HostState) -> None:
+    """Print the state of one host, and what mends what is wrong."""
     may = _("read and change") if "change" in state.rights else _("read; it changes nothing there")
     facts = {
         _("host"): f"{state.host.name} ({login_command(state.host)})",
@@ -190,18 +190,16 @@ def _report(state: HostState, *, as_json: bool) -> int:
     for label, text in facts.items():
         if text:
             print_text(_("{label}: {text}", label=label, text=text))
-    if problem is not None:
-        note(problem.text)
-        if problem.remedy:
-            note(problem.remedy)
-        return 3
+    if state.problem is not None:
+        for line in filter(None, (state.problem.text, state.problem.remedy)):
+            note(line)
+        return
     sentence = _("Nothing is missing: it is listed, searched, opened and resumed from here.")
     if not state.sessions:
         sentence = _(
             "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
         )
     print_text(sentence)
-    return 0
 
 
 def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
@@ -225,3 +223,62 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         location = Location(Path(host.name), host=host)
         print_json(with_host(read_document(host, reply.out), location))
     return reply.code
+
+
+# The other end
+
+
+class ServeCommand(Subcommand):
+    """Answer questions from standard input until it ends."""
+
+    takes_host = False
+
+    arguments = (
+        Flag("--stdio", "on standard input and output, the only way", required=True),
+        Flag(
+            _MAY_CHANGE,
+            "also archive, pin, rename, delete, restore and clean up; without it nothing is changed",
+            dest="may_change",
+        ),
+    )
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Serve, unless a key that may only do this was used for something else."""
+        wanted = os.environ.get("SSH_ORIGINAL_COMMAND", "").removesuffix(_MAY_CHANGE).rstrip()
+        if wanted and not wanted.endswith(" ".join(SERVE)):
+            # sshd has replaced the command by this one (`command=` in authorized_keys).
+            raise RefusedError(
+                _(
+                    "This key may only serve the browser of another machine; no other command is run with it."
+                )
+            )
+        return super().start(arguments)
+
+    def run(self, context: CommandContext) -> int:
+        location = context.location
+        hello: Json = {
+            "version": version(),
+            "path": str(location.path),
+            "profile": location.profile or "",
+            "protocol": PROTOCOL,
+        }
+        limit_memory()
+        questions, answers = _take_standard_streams()
+        may_change = context.arguments.may_change
+        Server(context.store.store, location, answers, may_change=may_change).serve(
+            questions, hello
+        )
+        return 0
+
+
+def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard input and output for questions and answers.
+
+    Everything else that is printed goes to standard error, and whoever else reads finds the end.
+    """
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return questions, answers

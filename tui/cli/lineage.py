@@ -31,16 +31,11 @@ class LineageCommand(Subcommand):
         store = context.store
         lineage = store.lineage(store.resolve(context.arguments.id), context.now)
         compactions = () if context.json else read_compactions(store, lineage)
-        store.close()
-        if context.json:
-            document = fields(lineage, "focus", hermes_opens="predicted")
-            document["resume"] = fields(lineage.resume, "id", "reason")
-            context.print_json(document | {"nodes": list(map(_node_json, lineage.nodes))})
-            return
-        print_lines(_lines(entries_of(lineage, compactions), lineage))
-        resume, other = lineage.resume.id, lineage.predicted
-        if other != resume:
-            note(_("Careful: `hermes --resume={id}` would open {other}.", id=resume, other=other))
+        document = fields(lineage, "focus", hermes_opens="predicted") | {
+            "resume": fields(lineage.resume, "id", "reason"),
+            "nodes": list(map(_node_json, lineage.nodes)),
+        }
+        context.give(document, _print_tree, entries_of(lineage, compactions), lineage)
 
 
 def _node_json(node: Node) -> Json:
@@ -50,6 +45,13 @@ def _node_json(node: Node) -> Json:
     of_node = ("parent_id", "relation", "on_path", "status", "tree_cost_usd")
     document = fields(session, *names) | fields(node, *of_node, message_count="rows")
     return document | {"note": node.note or None, "tags": session.tags}
+
+
+def _print_tree(entries: Entries, lineage: Lineage) -> None:
+    print_lines(_lines(entries, lineage))
+    resume, other = lineage.resume.id, lineage.predicted
+    if other != resume:
+        note(_("Careful: `hermes --resume={id}` would open {other}.", id=resume, other=other))
 
 
 def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:
@@ -73,8 +75,7 @@ def _node_line(node: Node, lineage: Lineage) -> str:
     rows = _("{count} msgs", count=node.rows)
     costs = own_and_tree(session.cost_usd, node.tree_cost_usd, dollars)
     facts = (session.id, one_line(node.name, 120), rows, costs, session.source, status(node.status))
-    line = " · ".join(filter(None, facts))
-    line = related(node.relation, line)
+    line = related(node.relation, joined(*facts))
     if node.note:
         line = _("{name} ({note})", name=line, note=node.note)
     if session.id == lineage.resume.id:
@@ -90,11 +91,7 @@ class RunCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         store = context.store
         run = store.run(store.resolve(context.arguments.id), context.now)
-        store.close()
-        if context.json:
-            context.print_json(_run_json(run))
-        else:
-            print_lines(_run_lines(run))
+        context.give(_run_json(run), print_lines, _run_lines(run))
 
 
 def _run_json(run: Run) -> Json:

@@ -7,8 +7,8 @@ import io
 import json
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,8 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import Advice, BrowseError
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
 from hermes_browse.store.wording import N_, _, pgettext
+
+from ..text.glyphs import cells
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -73,6 +75,9 @@ class TableColumn(NamedTuple):
         value = value_at(row, path) if isinstance(path, str) else path(row)
         return "" if value is None else one_line(str(self.form(value)), _LONGEST_CELL)
 
+
+Number = partial(TableColumn, right=True, form="{:,}".format)
+"""A column of whole numbers."""
 
 # JSON
 
@@ -187,18 +192,6 @@ def no_title() -> str:
     return _("(no title)")
 
 
-def cells(text: str) -> int:
-    """Count the terminal cells of a printable text without Rich: wide characters are two, marks and
-    joiners none."""
-    return len(text) if text.isascii() else sum(map(_cells_of, text))
-
-
-def _cells_of(letter: str) -> int:
-    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-
-
 def rich_output() -> ModuleType:
     """Return what prints to a terminal."""
     from . import rich_output  # start time: output into a pipe goes without Rich
@@ -238,9 +231,10 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
             print_text(f"{' ' * line.indent}{line.lead}{part}".rstrip())
 
 
-def print_text(text: str) -> None:
-    """Print text, made printable; it may hold several lines."""
-    print(printable(text))
+def print_text(*texts: str) -> None:
+    """Print texts one below the other, made printable; each may hold several lines."""
+    for text in texts:
+        print(printable(text))
 
 
 def note(text: str) -> None:

@@ -16,7 +16,8 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import as_text
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .output import cells, note
+from ..text.glyphs import cells
+from .output import note
 
 OWN_WORDS = N_(
     (

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan
-from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading
+from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading, RowInfo
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -36,8 +37,8 @@ _CUT = 200
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
 _BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
-_Lines = Callable[[int, int], Iterator[str]]
-"""Yields the lines of the items from one index to before another."""
+_Lines = Callable[[Sequence[Any], int], Iterator[str]]
+"""Yields the lines of some items, of which the first has a number."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -50,44 +51,49 @@ Archiving, deleting and exporting are commands: leave with q, then see hermes-br
 
 
 class _Pages:
-    """Something that is printed page by page: `what`, in the plural and translated."""
+    """Items that are printed page by page: `what`, in the plural and translated.
 
-    size = 10
-    """Items of a page."""
-    first = 0
-    """Index of the first item of the page printed last."""
+    Args:
+        lines: Prints items.
+        size: Items of a page.
+        first: Index of the first item of the page printed last.
+    """
 
-    def __init__(self, what: str, total: int, lines: _Lines) -> None:
-        self.what, self.total, self._lines = what, total, lines
+    def __init__(
+        self, what: str, items: Sequence[Any], lines: _Lines, size: int = 10, first: int = 0
+    ) -> None:
+        self.what, self.items, self._lines = what, items, lines
+        self._size, self.first = size, first
 
     def page(self, first: int = 0) -> Iterator[str]:
         """Yield the lines of a page."""
-        if not self.total:
+        if not self.items:
             yield _("No {what}.", what=self.what)
             return
-        self.first, last = first, min(first + self.size, self.total)
-        yield from self._lines(first, last)
-        what, span = self.what.capitalize(), {"first": first + 1, "last": last}
-        yield _("{what} {first:,} to {last:,} of {total:,}.", what=what, total=self.total, **span)
+        self.first = first
+        shown, number = self.items[first : first + self._size], first + 1
+        yield from self._lines(shown, number)
+        span = {"first": number, "last": first + len(shown), "total": len(self.items)}
+        yield _("{what} {first:,} to {last:,} of {total:,}.", what=self.what.capitalize(), **span)
 
     def again(self) -> Iterator[str]:
         """Yield the lines of the page printed last."""
-        return self.page(self.first if self.first < self.total else 0)
+        return self.page(self.first if self.first < len(self.items) else 0)
 
     def later(self) -> Iterator[str]:
         """Yield the lines of the next page."""
-        first = self.first + self.size
-        return self.page(first) if first < self.total else iter([_("That was the last page.")])
+        first = self.first + self._size
+        return self.page(first) if first < len(self.items) else iter([_("That was the last page.")])
 
     def earlier(self) -> Iterator[str]:
         """Yield the lines of the previous page."""
         if not self.first:
             return iter([_("This is the first page.")])
-        return self.page(max(self.first - self.size, 0))
+        return self.page(max(self.first - self._size, 0))
 
     def end(self) -> Iterator[str]:
         """Yield the lines of the last whole page."""
-        return self.page(max(self.total - self.size, 0))
+        return self.page(max(len(self.items) - self._size, 0))
 
 
 class _Transcript:
@@ -103,14 +109,12 @@ class _Transcript:
             everything = store.outline(conversation.segments, Reading.EVERYTHING)
             at = everything.index_of(hit.message_id)
             outline = outline if at is None else everything
-        self._rows = outline.rows
-        first = max(len(self._rows) - _MESSAGES, 0) if at is None else at
-        self.pages = _Pages(_("messages"), len(self._rows), self._lines)
-        self.pages.size, self.pages.first = _MESSAGES, first
+        first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
+        self.pages = _Pages(_("messages"), outline.rows, self._lines, _MESSAGES, first)
 
     def prompt(self) -> Iterator[str]:
         """Yield the last prompt of the user ahead of the first message to print."""
-        for between, row in enumerate(reversed(self._rows[: self.pages.first])):
+        for between, row in enumerate(reversed(self.pages.items[: self.pages.first])):
             if row.role != "user" or row.hidden:
                 continue
             for message in self._store.messages([row.id]):
@@ -120,8 +124,8 @@ class _Transcript:
                         yield ngettext(*_BETWEEN, between, count=between)
                     return
 
-    def _lines(self, first: int, end: int) -> Iterator[str]:
-        for message in self._store.messages([row.id for row in self._rows[first:end]]):
+    def _lines(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:
+        for message in self._store.messages([row.id for row in rows]):
             yield from self._message(message)
 
     def _message(self, message: ChatMessage) -> Iterator[str]:
@@ -163,9 +167,8 @@ class Dialogue:
     def __init__(self, store: OpenStore) -> None:
         self._store = store
         self._view, self._is_search = View.CHATS, False
-        self._rows: Sequence[tuple[Conversation | None, Hit | None]] = ()
-        """What can be opened by a number: conversations, or hits in some."""
-        self._list = _Pages("", 0, self._conversations)
+        self._list = _Pages("", (), self._conversations)
+        """What can be opened by a number: conversations without a hit, or hits in some."""
         self._open: _Transcript | None = None
         self._plan: ResumePlan | None = None
 
@@ -249,23 +252,26 @@ class Dialogue:
     def _read(self) -> None:
         catalog = self._store.catalog(time.time())
         what, before = pgettext("view", self._view.value), self._list
-        self._rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
-        self._list = _Pages(what, len(self._rows), self._conversations)
+        rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
+        self._list = _Pages(what, rows, self._conversations)
         if before.what == what:
             self._list.first = before.first
 
-    def _conversations(self, first: int, end: int) -> Iterator[str]:
-        found = [conversation for conversation, _hit in self._rows[first:end] if conversation]
-        for number, conversation in enumerate(self._store.with_details(found), first + 1):
+    def _conversations(
+        self, rows: Sequence[tuple[Conversation, None]], number: int
+    ) -> Iterator[str]:
+        found = self._store.with_details([conversation for conversation, _hit in rows])
+        for conversation in found:
             yield f"{number}. {self._describe(conversation)}"
+            number += 1
 
-    def _hits(self, first: int, end: int) -> Iterator[str]:
-        for number, (conversation, hit) in enumerate(self._rows[first:end], first + 1):
-            if hit is not None:
-                name = title_or_preview(conversation) if conversation else hit.session_id
-                words = {"role": one_line(hit.role), "name": one_line(name, 120)}
-                line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
-                yield f"{number}. {line}"
+    def _hits(self, rows: Sequence[tuple[Conversation | None, Hit]], number: int) -> Iterator[str]:
+        for conversation, hit in rows:
+            name = title_or_preview(conversation) if conversation else hit.session_id
+            words = {"role": one_line(hit.role), "name": one_line(name, 120)}
+            line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
+            yield f"{number}. {line}"
+            number += 1
 
     def _describe(self, conversation: Conversation) -> str:
         """Describe a conversation in one sentence."""
@@ -290,15 +296,15 @@ class Dialogue:
             return
         query = parse(text, now=time.time())
         if query.refusal:
-            self._list = _Pages(_("hits"), 0, self._hits)
+            self._list = _Pages(_("hits"), (), self._hits)
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
-        self._rows = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list = _Pages(_("hits"), len(self._rows), self._hits)
+        found = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        self._list = _Pages(_("hits"), found, self._hits)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
-        hits = counted(len(self._rows), "hit")
+        hits = counted(len(found), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
         yield _("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits)
@@ -307,10 +313,10 @@ class Dialogue:
     # A conversation
 
     def _open_row(self, number: int) -> Iterator[str]:
-        if not 1 <= number <= self._list.total:
+        if not 1 <= number <= len(self._list.items):
             yield _("There is no number {number}.", number=number)
             return
-        found, hit = self._rows[number - 1]
+        found, hit = self._list.items[number - 1]
         if found is None:
             yield _("This message belongs to no session of the store.")
             return

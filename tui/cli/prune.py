@@ -20,10 +20,11 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _
 
-from ..text.formats import counted, dollars, own_and_tree, status, timestamp
+from ..text.formats import counted, dollars, listed, own_and_tree, status, timestamp
 from ..text.sentences import effects_of_delete, spared_line
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
+    Number,
     TableColumn,
     bundle_json,
     conversation_json,
@@ -171,8 +172,8 @@ class PruneCommand(Subcommand):
                 plan = archived.plan
             else:
                 plan, deletion = carry_out(context, plan)
-        elif plan.selected and not context.json:
-            note(
+        elif plan.selected:
+            context.remark(
                 _(
                     "Nothing was changed: --archive would archive these, --delete would move them to the trash."
                 )
@@ -185,9 +186,12 @@ class PruneCommand(Subcommand):
 
 def _ask_for(number: int) -> None:
     """Ask for the number of conversations to delete: unlike "y", it is not typed by habit."""
-    question = _("Type {count} to delete {conversations}, anything else to leave: ")
-    what = counted(number, "conversation")
-    ask(question.format(count=number, conversations=what), str(number))
+    question = _(
+        "Type {count} to delete {conversations}, anything else to leave: ",
+        count=number,
+        conversations=counted(number, "conversation"),
+    )
+    ask(question, str(number))
 
 
 def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
@@ -223,8 +227,7 @@ def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
             note(sentence)
     note(outcome.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
-    if not context.json:
-        note(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
+    context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
     bundles = [bundle_json(deleted.bundle) for deleted in outcome.results]
     return outcome.plan, {"measured_free_bytes": freed, "bundles": bundles}
 
@@ -269,13 +272,11 @@ def _spared_json(spared: Spared) -> Json:
 
 
 def _totals_text(totals: Totals) -> str:
-    return _(", ").join(
-        [
-            counted(totals.conversations, "conversation"),
-            counted(totals.sessions, "session"),
-            counted(totals.messages_shown, "message"),
-            size(totals.bytes),
-        ]
+    return listed(
+        counted(totals.conversations, "conversation"),
+        counted(totals.sessions, "session"),
+        counted(totals.messages_shown, "message"),
+        size(totals.bytes),
     )
 
 
@@ -290,7 +291,7 @@ def _columns(*, is_archive: bool) -> list[TableColumn]:
         TableColumn("last active", "conversation.last_active", dropped=4, form=timestamp),
         TableColumn("status", "standing", form=status),
         TableColumn("source", "conversation.source", dropped=2),
-        TableColumn("msgs", "own.shown", True, dropped=3, form="{:,}".format),
+        Number("msgs", "own.shown", dropped=3),
         TableColumn("size", "own.total" if is_archive else "bytes", True, form=size),
         TableColumn("cost", costs, True, dropped=1),
         TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
@@ -302,7 +303,7 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
     print_table(_columns(is_archive=is_archive), plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))
-    words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
+    words = listed(_totals_text(totals), dollars(totals.cost_usd))
     note(_("{words}. {counted}", words=words, counted=_(COUNTED)))
     if not is_archive:
         for sentence in effects_of_delete(plan, totals):

@@ -49,7 +49,7 @@ COMMANDS = {
         "How a conversation went: turns, subagents, cost, and what stands out.",
     ),
     "since": CommandEntry(
-        "since.SinceCommand",
+        "list.SinceCommand",
         "What waits for you, went wrong, is new or is running since you looked.",
     ),
     "resume": CommandEntry("resume.ResumeCommand", "Resume a conversation in Hermes."),
@@ -94,16 +94,17 @@ COMMANDS = {
         "hosts.HostsCommand",
         "The configured hosts: whether they answer, and what is missing there.",
     ),
-    "profiles": CommandEntry("profiles.ProfilesCommand", "The profiles of the Hermes root."),
+    "profiles": CommandEntry("installation.ProfilesCommand", "The profiles of the Hermes root."),
     "doctor": CommandEntry(
-        "doctor.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
+        "installation.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
     ),
     "serve": CommandEntry(
-        "serve.ServeCommand",
+        "hosts.ServeCommand",
         "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh.",
     ),
     "config": CommandEntry(
-        "config.ConfigCommand", "The configuration: where it is, what it sets, and a sample of it."
+        "installation.ConfigCommand",
+        "The configuration: where it is, what it sets, and a sample of it.",
     ),
     "completions": CommandEntry(
         "completions.CompletionsCommand", "A script that completes this command line in a shell."

@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.start import read_start
 from .command_context import CommandContext, Subcommand, on_a_terminal
-from .output import fields, note, print_text
+from .output import fields, print_text
 from .parser import Flag, OneOf, Valued
 
 
@@ -53,15 +53,12 @@ class ResumeCommand(Subcommand):
             sentence = _("There is no conversation of source {source}.", source=source)
             raise NotFoundError(sentence, remedy=_("Name another with --source."))
         plan = as_configured(store.resume_plan(session_id, context.now))
-        if context.json:
+        for warning in plan.warnings:
+            context.remark(warning.text)
+        if arguments.print_only:
             warnings = [fields(warning, "code", "text") for warning in plan.warnings]
             names = fields(plan, "argv", "env", target="target.id", reason="target.reason")
-            context.print_json(names | {"warnings": warnings})
-            return 0
-        for warning in plan.warnings:
-            note(warning.text)
-        if arguments.print_only:
-            print_text(plan.shell())
+            context.give(names | {"warnings": warnings}, print_text, plan.shell())
             return 0
         if plan.executable is None:
             raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())

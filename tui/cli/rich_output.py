@@ -47,34 +47,34 @@ def _console() -> Console:
 def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> None:
     """Print printable rows at the width of the terminal; see `output.print_table`."""
     console = _console()
-    heads = [column.title for column in columns]
-    natural = [max(map(cell_len, texts)) for texts in zip(heads, *rows, strict=True)]
-    flexible = next(index for index, column in enumerate(columns) if column.is_flexible)
-    shown = list(range(len(columns)))
+    shown = [
+        (column, max(map(cell_len, (column.title, *texts))), texts)
+        for column, texts in zip(columns, zip(*rows, strict=True), strict=True)
+    ]
 
     def remaining() -> int:
-        others = [natural[index] for index in shown if index != flexible]
+        others = [width for column, width, _texts in shown if not column.is_flexible]
         return console.width - sum(min(width, _MAX_FIXED) + _GAP for width in others)
 
-    optional = [index for index in shown if columns[index].dropped]
-    for index in sorted(optional, key=lambda index: columns[index].dropped):
-        if remaining() >= min(_MIN_FLEXIBLE, natural[flexible]):
+    (wanted,) = [width for column, width, _texts in shown if column.is_flexible]
+    optional = [each for each in shown if each[0].dropped]
+    for each in sorted(optional, key=lambda each: each[0].dropped):
+        if remaining() >= min(_MIN_FLEXIBLE, wanted):
             break
-        shown.remove(index)
+        shown.remove(each)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
-    for index in shown:
-        is_flexible = index == flexible
-        most = max(remaining(), _MIN_WIDTH) if is_flexible else _MAX_FIXED
+    for column, width, _texts in shown:
+        most = max(remaining(), _MIN_WIDTH) if column.is_flexible else _MAX_FIXED
         table.add_column(
-            Text(heads[index]),
-            justify="right" if columns[index].right else "left",
-            width=min(most, natural[index]),
+            Text(column.title),
+            justify="right" if column.right else "left",
+            width=min(most, width),
             # Other columns may hold ids, which users copy: fold rather than cut them.
-            overflow="ellipsis" if is_flexible else "fold",
-            no_wrap=is_flexible,
+            overflow="ellipsis" if column.is_flexible else "fold",
+            no_wrap=column.is_flexible,
         )
-    for row in rows:
-        table.add_row(*(Text(row[index]) for index in shown))
+    for row in zip(*(texts for _column, _width, texts in shown), strict=True):
+        table.add_row(*map(Text, row))
     console.print(table)
 
 
@@ -100,12 +100,12 @@ def print_hit_group(heading: str, messages: Iterable[Any]) -> None:
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True, style="dim")
     for message in messages:
-        hit = message.hit
+        hit = message["hit"]
         if hit is None:
-            time, shown = "", Text(one_line(message.text) or _("(no text)"), style="dim")
+            time, shown = "", Text(one_line(message["text"]) or _("(no text)"), style="dim")
         else:
             time, shown = timestamp(hit.timestamp), _highlight(hit.snippet, hit.match)
-        table.add_row(time, one_line(message.role, 9), shown, str(message.id))
+        table.add_row(time, one_line(message["role"], 9), shown, str(message["id"]))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 

@@ -35,21 +35,6 @@ from .parser import (
 from .several_stores import Answers, place_columns
 
 
-class _Message(NamedTuple):
-    """A hit, or a message around one."""
-
-    place: Json
-    session_id: str
-    id: int
-    role: str
-    text: str
-    """As stored; of a hit the snippet."""
-    hit: Hit | None = None
-    """None around one."""
-    name: str = ""
-    """Of the conversation of a hit."""
-
-
 class _HitRow(NamedTuple):
     """A hit with its place."""
 
@@ -76,14 +61,15 @@ class _HitRow(NamedTuple):
             document["context"] = [dict(zip(of_each, row, strict=True)) for row in self.around]
         return document
 
-    def messages(self) -> Iterator[_Message]:
-        """Yield what is printed: the hit and the messages around it, in reading order."""
+    def messages(self) -> Iterator[Json]:
+        """Yield what is printed: the hit, in its conversation, and the messages around it, in
+        reading order."""
         hit = self.hit
+        of_hit = {"hit": hit, "text": hit.snippet, "name": self.name}
         for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
-            message = _Message(self.place, hit.session_id, number, role, text)
-            if number == hit.message_id:
-                message = message._replace(text=hit.snippet, hit=hit, name=self.name)
-            yield message
+            message = {"id": number, "role": role, "text": text, "hit": None, "name": ""}
+            of_all = {"place": self.place, "session": hit.session_id}
+            yield message | of_all | (of_hit if number == hit.message_id else {})
 
 
 class SearchCommand(ManyStoresCommand[HitPage]):
@@ -242,6 +228,6 @@ _COLUMNS = [
     TableColumn("role", "role", dropped=2),
     TableColumn("conversation", "name"),
     TableColumn("text", "text", is_flexible=True, context="column"),
-    TableColumn("session", "session_id"),
+    TableColumn("session", "session"),
     TableColumn("message", "id", True, dropped=1),
 ]

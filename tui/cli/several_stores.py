@@ -17,7 +17,8 @@ from hermes_browse.store.errors import BrowseError, RefusedError, StoreError
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
 from hermes_browse.store.wording import _
 
-from .output import TableColumn, note, with_advice
+from ..text.formats import joined
+from .output import TableColumn, note, value_at, with_advice
 from .stores import (
     SOME_SILENT,
     UNUSED,
@@ -133,31 +134,30 @@ def _merged(
     used = [each for each in here if not isinstance(each.error, UNUSED)]
     tried = [*used, *there]
     answers = [
-        (_place(arguments, each.location), each.answer) for each in tried if each.answer is not None
+        (_place(arguments, at), answer) for at, answer, _error in tried if answer is not None
     ]
-    broken = [(each.location, each.error) for each in used if each.error is not None]
-    hosts = [(each.location, each.error) for each in there]
-    silent = [*broken, *((at, error) for at, error in hosts if error is not None)]
+    silent = [(at, error) for at, _answer, error in tried if error is not None]
     for at, error in silent:
         note(_sentence(at, error))
     facts: Json = {}
-    summary: list[str] = []
+    profiles = hosts = ""
     if arguments.all_profiles:
-        profiles = [each.location.profile for each in used if each.error is None]
-        facts["profiles"] = profiles
+        names = [each.location.profile for each in used if each.error is None]
+        facts["profiles"] = names
         facts["broken"] = [
             {"profile": at.profile, "path": str(at.path), "error": short_reason(error, at)}
-            for at, error in broken
+            for at, error in silent
+            if at.host is None
         ]
-        summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
+        profiles = _("{profiles:,} profiles", profiles=len(names))
     if arguments.all_hosts:
-        facts["hosts"] = [answered(at, error) for at, error in [*broken, *hosts]]
-    if hosts:
-        count, there_are = len(hosts), sum(error is None for _at, error in hosts)
-        words = _("{answered} of {count} hosts answered", answered=there_are, count=count)
-        summary.append(words)
+        of_hosts = [each for each in tried if each.error is not None or each.location.host]
+        facts["hosts"] = [answered(each.location, each.error) for each in of_hosts]
+    if there:
+        count, there_are = len(there), sum(each.error is None for each in there)
+        hosts = _("{answered} of {count} hosts answered", answered=there_are, count=count)
     code = SOME_SILENT if silent else 0
-    return Answers(answers, facts, " · ".join(summary), not silent, code, None)
+    return Answers(answers, facts, joined(profiles, hosts), not silent, code, None)
 
 
 def _sentence(location: Location, error: BrowseError) -> str:
@@ -187,6 +187,6 @@ def place_columns(answers: Answers[T]) -> list[TableColumn]:
 
 
 _PLACE_COLUMNS: dict[str, TableColumn] = {
-    "host": TableColumn("host", lambda row: row.place["host"] or _("(here)")),
-    "profile": TableColumn("profile", lambda row: row.place["profile"]),
+    "host": TableColumn("host", lambda row: value_at(row, "place.host") or _("(here)")),
+    "profile": TableColumn("profile", "place.profile"),
 }

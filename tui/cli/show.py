@@ -24,7 +24,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..text.formats import long_number, name, timestamp
+from ..text.formats import joined, long_number, name, timestamp
 from ..text.sentences import role, state
 from .command_context import CommandContext, Subcommand
 from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
@@ -58,11 +58,8 @@ class ShowCommand(Subcommand):
     )
 
     def run(self, context: CommandContext) -> None:
-        arguments, reading, store = (
-            context.arguments,
-            Reading(context.arguments.reading),
-            context.store,
-        )
+        arguments, store = context.arguments, context.store
+        reading = Reading(arguments.reading)
         ((session_id, found),) = context.find([arguments.id])
         (conversation,) = store.with_details([found])
         segments = [
@@ -80,7 +77,7 @@ class ShowCommand(Subcommand):
             }
             context.print_json(document, "messages", map(message_json, messages))
         elif arguments.markdown:
-            for text in _as_markdown(conversation, messages):
+            for text in _as_markdown(conversation, messages):  # one at a time
                 print_text(text)
         else:
             print_lines(as_lines(conversation, messages))
@@ -168,10 +165,13 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:
     """Yield the conversation as Markdown, a message at a time."""
-    facts = [conversation.source, conversation.model or ""]
-    facts.append(_("{count} messages", count=long_number(conversation.message_count)))
-    facts.append(timestamp(conversation.root.started_at))
-    line = plain(one_line(" · ".join(filter(None, facts))))
+    facts = joined(
+        conversation.source,
+        conversation.model or "",
+        _("{count} messages", count=long_number(conversation.message_count)),
+        timestamp(conversation.root.started_at),
+    )
+    line = plain(one_line(facts))
     yield f"# {plain(name_of(conversation))}\n\n{code(one_line(conversation.id))} · {line}\n"
     segment = conversation.root_id
     for message in messages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, itemgetter
 from types import SimpleNamespace
@@ -16,8 +16,8 @@ from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group,
 from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, long_number
-from .command_context import ManyStoresCommand
-from .output import TableColumn, note, print_json, print_table
+from .command_context import ManyStoresCommand, give
+from .output import Number, TableColumn, note, print_table
 from .parser import ALL_HOSTS, Argument
 from .several_stores import Answers
 
@@ -86,17 +86,14 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         ]
         if answers.only is None:
             ordered.sort(key=itemgetter("key") if by in (*UNITS, "hour") else _order)
-        if arguments.json:
-            document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
-            if not is_whole:
-                since = first_day(period, time.time())
-                document |= {"period": period, "since": since.isoformat() if since else None}
-            print_json(document)
-            return
-        columns = _columns(by, is_whole=is_whole)
-        print_table(columns, [*ordered, total | {"key": pgettext("sum", "all")}])
+        document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
+        if not is_whole:
+            since = first_day(period, time.time())
+            document |= {"period": period, "since": since.isoformat() if since else None}
+        rows = [*ordered, total | {"key": pgettext("sum", "all")}]
+        give(arguments, document, print_table, _columns(by, is_whole=is_whole), rows)
         sentences = [answers.summary] if answers.only is None else _about(total)
-        for sentence in filter(None, sentences):
+        for sentence in () if arguments.json else filter(None, sentences):
             note(sentence)
 
 
@@ -128,26 +125,26 @@ def _marked_cost(row: _Sums) -> str:
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
 
 
-def _tokens(*names: str) -> Callable[[_Sums], str]:
-    return lambda row: long_number(sum(row[f"{name}_tokens"] for name in names))
+def _cached(row: _Sums) -> int:
+    return int(row["cache_read_tokens"] + row["cache_write_tokens"])
 
 
 _COUNTS = (
-    TableColumn("convs", "conversations", True, 1, form="{:,}".format),
-    TableColumn("sessions", "sessions", True, 2, form="{:,}".format),
+    Number("convs", "conversations", dropped=1),
+    Number("sessions", "sessions", dropped=2),
 )
 _OF_TOOLS = (
-    TableColumn("calls", "calls", True, form="{:,}".format),
-    TableColumn("answers", "answers", True, form="{:,}".format),
-    TableColumn("failed", "failed", True, form="{:,}".format),
+    Number("calls", "calls"),
+    Number("answers", "answers"),
+    Number("failed", "failed"),
     TableColumn("rate", _failure_rate, True, context="column"),
 )
 _OF_MESSAGES = (
-    TableColumn("msgs", "messages", True, form="{:,}".format),
-    TableColumn("in", _tokens("input"), True, context="column"),
-    TableColumn("out", _tokens("output"), True, context="column"),
-    TableColumn("cache", _tokens("cache_read", "cache_write"), True),
-    TableColumn("reasoning", _tokens("reasoning"), True, 3, context="column"),
+    Number("msgs", "messages"),
+    TableColumn("in", "input_tokens", True, context="column", form=long_number),
+    TableColumn("out", "output_tokens", True, context="column", form=long_number),
+    TableColumn("cache", _cached, True, form=long_number),
+    TableColumn("reasoning", "reasoning_tokens", True, 3, context="column", form=long_number),
     TableColumn("cost", _marked_cost, True),
 )
 _SIZE = TableColumn("size", "bytes", True, form=size)

@@ -31,7 +31,7 @@ from hermes_browse.store.hermes.homes import (
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..settings.folders import config_path
+from ..settings.read_config import config_path, read_config
 from .output import note, remedy_of
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ UNUSED = (StoreMissingError, StoreEmptyError)
 
 def configured_hosts() -> tuple[Host, ...]:
     """Return the hosts of the configuration."""
-    from ..settings.read_config import read_config  # start time: rarely needed
-
     return read_config(config_path()).options.hosts
 
 
@@ -125,28 +123,21 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
         yield store
 
 
-@contextmanager
-def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
+def opened_location(arguments: SimpleNamespace) -> AbstractContextManager[Location]:
     """As `opened_store`, of this machine alone."""
     if arguments.demo:
-        sample = _opened_sample(
-            arguments, _("this is a sample store; without --demo your own opens")
-        )
-        with sample as location:
-            yield location
-        return
+        reason = _("this is a sample store; without --demo your own opens")
+        return _opened_sample(arguments, reason)
     location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
-    opened: AbstractContextManager[Location] = nullcontext(location)
     if arguments.old:
-        opened = _opened_transcripts(location, arguments)
-    elif arguments.or_demo:
-        try:
+        return _opened_transcripts(location, arguments)
+    try:
+        if arguments.or_demo:
             Store(location.path).check()
-        except UNUSED:
-            reason = _("no Hermes store at {path} yet: this is a sample", path=location.path)
-            opened = _opened_sample(arguments, reason)
-    with opened as location:
-        yield location
+    except UNUSED:
+        reason = _("no Hermes store at {path} yet: this is a sample", path=location.path)
+        return _opened_sample(arguments, reason)
+    return nullcontext(location)
 
 
 def now_in(arguments: SimpleNamespace, location: Location | None = None) -> float:

@@ -21,6 +21,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from ..text.formats import counted, timestamp
 from .command_context import CommandContext, Subcommand, telling
 from .output import (
+    Number,
     TableColumn,
     bundle_json,
     fields,
@@ -67,21 +68,16 @@ class DeleteCommand(Subcommand):
         for sentence in deleted.notes:
             note(context.advice(sentence))
         bundle = deleted.bundle
-        if context.json:
-            document = fields(deleted, "reparented", "files", "notes")
-            document |= fields(bundle, "conversations", "messages")
-            context.print_json(
-                document | {"deleted": bundle.sessions, "bundle": bundle_json(bundle)}
-            )
-            return
+        document = fields(deleted, "reparented", "files", "notes")
+        document |= fields(bundle, "conversations", "messages", deleted="sessions")
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
             sentence=deleted.sentence,
             name=bundle.name,
         )
-        print_text(context.advice(line))
+        context.give(document | {"bundle": bundle_json(bundle)}, print_text, context.advice(line))
         if count := len(deleted.reparented):
-            note(
+            context.remark(
                 ngettext(
                     "{count:,} session stayed and lost a parent: {ids}",
                     "{count:,} sessions stayed and lost a parent: {ids}",
@@ -145,12 +141,10 @@ class TrashCommand(Subcommand):
 
 def _list(context: CommandContext) -> None:
     bundles, trash = context.store.deletions(), context.store.trash_path()
-    if context.json:
-        context.print_json({"bundles": list(map(bundle_json, bundles)), "folder": str(trash)})
-        return
-    print_table(_COLUMNS, bundles)
+    document = {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)}
+    context.give(document, print_table, _COLUMNS, bundles)
     total = size(sum(bundle.bytes for bundle in bundles))
-    note(
+    context.remark(
         ngettext(
             "{count:,} deletion, {size} in {folder}",
             "{count:,} deletions, {size} in {folder}",
@@ -179,9 +173,8 @@ def _restore(context: CommandContext) -> None:
     results: list[Restored] = []
     try:
         for name in names:
-            result = _restored(context, name, only, check=len(names) == 1)
-            results.append(result)
-            _tell_restored(context, result)
+            results.append(_restored(context, name, only, check=len(names) == 1))
+            _tell_restored(context, results[-1])
     except BrowseError:
         if results:
             restored = pgettext("list", ", ").join(result.name for result in results)
@@ -266,7 +259,7 @@ def _drop(context: CommandContext) -> None:
 _COLUMNS = [
     TableColumn("deleted", "created_at", context="column", form=timestamp),
     TableColumn("sessions", "sessions", True, dropped=1, form=len),
-    TableColumn("msgs", "messages", True, dropped=2, form="{:,}".format),
+    Number("msgs", "messages", dropped=2),
     TableColumn("size", "bytes", True, form=size),
     TableColumn("title", _bundle_title, is_flexible=True),
     TableColumn("name", "name", context="column"),

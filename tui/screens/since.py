@@ -79,7 +79,7 @@ def since_rows(found: Since) -> Iterator[ListRow]:
     for lane in LANES:
         items = found.lane(lane)
         if items:
-            yield HeadRow(f"{LANE_NAMES[lane]()} · {len(items):,}")
+            yield HeadRow(f"{_(LANE_NAMES[lane])} · {len(items):,}")
             yield from map(SinceRow, items)
     yield from map(NoteRow, map(one_line, found.notes))
     if not found.items and not found.notes:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hermes_browse.store.wording import N_, _
 
 from .keys import Command
 from .keys.main_commands import PANES, PLACES
 from .keys.screen_commands import CARDS, SCREENS
-from .options import OPTIONS, similar, toml
-from .read_config import Configuration, Trouble, line_of
+from .options import OPTIONS, Problem, similar, toml
+from .read_config import Configuration, Trouble, located
 
 _NAMES = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
@@ -93,39 +93,27 @@ def can_meet(one: Command, other: Command) -> bool:
     return not places <= set(PANES)
 
 
-def _trouble(configuration: Configuration, action: str, text: str, remedy: str) -> Trouble:
-    return Trouble(line_of(configuration.text, "keys", action), text, remedy)
-
-
-def _own_keys(
-    configuration: Configuration, ids: Collection[str]
-) -> tuple[dict[str, str], list[Trouble]]:
-    """Return the user's own keys by command, without wrong ones, and the errors."""
-    own, troubles = dict[str, str](), list[Trouble]()
-    for action, spelled in configuration.options.keys.items():
+def _without_wrong_keys(
+    keys: Mapping[str, str], ids: Collection[str], problems: list[Problem]
+) -> Iterator[tuple[str, str]]:
+    """Yield the user's own keys by command, and note what is wrong with others."""
+    for action, spelled in keys.items():
         if action not in ids:
             text = _("there is no action “{name}”.", name=action)
             remedy = similar(action, ids) or _("`config show` lists them.")
-            troubles.append(_trouble(configuration, action, text, remedy))
+            problems.append(Problem(text, remedy, action))
             continue
-        keys = {each: key_name(each) for each in spelled.split(",")}
-        for each, key in keys.items():
-            if key is None:
-                text = _(
-                    "“{key}” is no key, so “{action}” does not have it.", key=each, action=action
-                )
-                remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
-                troubles.append(_trouble(configuration, action, text, remedy))
-        if good := dict.fromkeys(filter(None, keys.values())):
-            own[action] = ",".join(good)
-    return own, troubles
+        names = {each: key_name(each) for each in spelled.split(",")}
+        for each in [each for each, key in names.items() if key is None]:
+            text = _("“{key}” is no key, so “{action}” does not have it.", key=each, action=action)
+            remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
+            problems.append(Problem(text, remedy, action))
+        if good := dict.fromkeys(filter(None, names.values())):
+            yield action, ",".join(good)
 
 
-def _conflicts(
-    configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]
-) -> list[Trouble]:
-    """Return an error for each key that the user gave to a command while another one has it."""
-    troubles: dict[tuple[str, frozenset[str]], Trouble] = {}
+def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield an error for each key that the user gave to a command while another one has it."""
     final = [each._replace(keys=own.get(each.id, each.keys)) for each in commands]
     given = [
         (command, key)
@@ -133,31 +121,33 @@ def _conflicts(
         for key in command.key_names
         if key not in before.key_names  # else it is not a conflict that the user made
     ]
+    told: set[tuple[str, frozenset[str]]] = set()
     for command, key in given:
         for other in final:
-            if other.id == command.id or key not in other.key_names or not can_meet(command, other):
+            pair = key, frozenset((command.id, other.id or other.help))
+            is_shared = other.id != command.id and key in other.key_names
+            if pair in told or not is_shared or not can_meet(command, other):
                 continue
+            told.add(pair)
             text = _(
                 "the key “{key}” of “{action}” is that of “{other}” too.",
                 key=key,
                 action=command.id,
                 other=other.id or _(other.help),
             )
-            pair = key, frozenset((command.id, other.id or other.help))
-            remedy = _("Give one of them another key.")
-            troubles.setdefault(pair, _trouble(configuration, command.id, text, remedy))
-    return [*troubles.values()]
+            yield Problem(text, _("Give one of them another key."), command.id)
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
     """Return the user's own keys by command id, as `App.set_keymap` takes them, and everything that
     is wrong in the configuration, by line."""
     own: dict[str, str] = {}
-    troubles = list(configuration.troubles)
-    if configuration.options.keys:
+    problems: list[Problem] = []
+    if keys := configuration.options.keys:
         commands = known_commands()
-        own, wrong = _own_keys(configuration, {each.id for each in commands if each.id})
-        troubles += [*wrong, *_conflicts(configuration, commands, own)]
+        own = dict(_without_wrong_keys(keys, {each.id for each in commands if each.id}, problems))
+        problems += _conflicts(commands, own)
+    troubles = [*configuration.troubles, *located(configuration.text, "keys", problems)]
     return own, sorted(troubles, key=lambda each: each.line or 0)
 
 
@@ -175,9 +165,8 @@ def keymap_and_trouble(
     keymap, troubles = resolve_keymap(configuration)
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
-        text = _("there is no theme “{name}”.", name=theme)
-        line = line_of(configuration.text, "", "theme")
-        troubles.append(Trouble(line, text, similar(theme, themes)))
+        problem = Problem(_("there is no theme “{name}”.", name=theme), similar(theme, themes))
+        troubles += located(configuration.text, "theme", [problem])
     if not troubles:
         return keymap, ""
     sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)

@@ -58,18 +58,22 @@ class Problem(NamedTuple):
     remedy: str = ""
     key: str = ""
     """Of a table: the key that is meant."""
+    number: int = 0
+    """Which of several tables of a name is meant, counted from 0."""
 
 
 class Option(NamedTuple):
-    """An option: its type is `holds`, and `choices` for what it, its items or its values can be."""
+    """An option, and `choices` for what it, its items or its values can be."""
 
     name: str
     help: str
     """What it does; `{choices}` stands for `choices`."""
-    holds: Callable[[object], bool]
-    """Returns whether a value of TOML is of the type."""
     wrong: str
-    """A sentence about one that is not, with `{name}`, `{choices}` and `{value}`."""
+    """A sentence about a wrong value of TOML, with `{name}`, `{choices}` and `{value}`."""
+    kind: type = str
+    """Of a value."""
+    is_right: Callable[[Any], bool] | None = None
+    """Returns whether a text is a value; None for any, or any of the choices."""
     choices: tuple[str, ...] = ()
     wrong_item: str = ""
     """Of a list or table: a sentence about a wrong item, with `{key}` in a table too."""
@@ -84,7 +88,7 @@ class Option(NamedTuple):
     def parse(self, value: Any) -> tuple[object, list[Problem]]:
         """Return a value of TOML as `Options` has it, None for the default, and what is wrong with
         it."""
-        if not self.holds(value):
+        if not self._holds(value):
             return None, [Problem(self._sentence(self.wrong, value), similar(value, self.names))]
         if not self.wrong_item:
             return value, []
@@ -100,6 +104,13 @@ class Option(NamedTuple):
             text = self._sentence(self.wrong_item, item, str(key))
             problems.append(Problem(text, remedy, key if is_table else ""))
         return good if is_table else tuple(good), problems
+
+    def _holds(self, value: Any) -> bool:
+        if not isinstance(value, self.kind):
+            return False
+        if self.is_right is not None:
+            return self.is_right(value)
+        return bool(self.wrong_item) or not self.choices or value in self.choices
 
     def _sentence(self, text: str, value: object, key: str = "") -> str:
         values = {
@@ -146,30 +157,19 @@ def similar(name: object, names: Iterable[str]) -> str:
     return _("Did you mean “{name}”?", name=matches[0]) if matches else ""
 
 
-def _is_command(value: object) -> bool:
+def _is_command(text: str) -> bool:
     try:
-        words = shlex.split(value) if isinstance(value, str) else []
+        return "{command}" in shlex.split(text)[1:]
     except ValueError:  # an open quote
         return False
-    return "{command}" in words[1:]
 
 
-def _is_long_age(value: object) -> bool:
+def _is_long_age(text: str) -> bool:
     """Return whether it is an age that a typing error is not: that must not empty the trash."""
-    if value == FOREVER or not isinstance(value, str):
-        return value == FOREVER
     try:
-        return parse_age(value) >= DAY
+        return text == FOREVER or parse_age(text) >= DAY
     except ValueError:
         return False
-
-
-def _is_one_of(choices: tuple[str, ...]) -> Callable[[object], bool]:
-    return lambda value: value in choices
-
-
-def _is_a(kind: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, kind)
 
 
 _LANGUAGES = (AUTO, *LANGUAGES)
@@ -179,9 +179,8 @@ OPTIONS = (
     Option(
         "language",
         "The language of the program: auto is that of the locale (LANG and its like), where there are words in it.",
-        _is_one_of(_LANGUAGES),
         _NONE_OF,
-        _LANGUAGES,
+        choices=_LANGUAGES,
     ),
     Option(
         "theme",
@@ -189,14 +188,13 @@ OPTIONS = (
             "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+P) offers.\n"
             "Left out: the one chosen in the palette last."
         ),
-        _is_a(str),
         "“{name}” is the name of a theme, not {value}.",
     ),
     Option(
         "mouse",
         "false leaves the mouse to the terminal, for selecting text.",
-        _is_a(bool),
         "“{name}” is true or false, not {value}.",
+        bool,
     ),
     Option(
         "columns",
@@ -205,8 +203,8 @@ OPTIONS = (
             "What would take more than half of a row is left out. Empty: as many of the first five as there is room "
             "for."
         ),
-        _is_a(list),
         '“columns” is a list of names, like ["age", "cost"].',
+        list,
         wrong_item=N_("there is no column {value}."),
         table="hermes_browse.tui.browser.list.columns",
     ),
@@ -216,9 +214,8 @@ OPTIONS = (
             "What Enter does with a conversation in the list: {choices}. Hits, the family tree, the trash\n"
             "and the clean-up are always read, and R always resumes."
         ),
-        _is_one_of(ENTER_MODES),
         _NONE_OF,
-        ENTER_MODES,
+        choices=ENTER_MODES,
     ),
     Option(
         "resume",
@@ -226,9 +223,8 @@ OPTIONS = (
             "What resuming does with the browser: return comes back when Hermes ends, exit becomes Hermes,\n"
             "window opens Hermes in a new window, with the command below."
         ),
-        _is_one_of(RESUME_MODES),
         _NONE_OF,
-        RESUME_MODES,
+        choices=RESUME_MODES,
     ),
     Option(
         "window",
@@ -236,8 +232,8 @@ OPTIONS = (
             "The command that opens a window: {command} is what runs in it; {title} and {folder} can be left out.\n"
             "No shell reads it. WezTerm: wezterm cli spawn --cwd {folder} -- {command}"
         ),
-        _is_command,
         "“{name}” is a command with the word {{command}} in it, not {value}.",
+        is_right=_is_command,
     ),
     Option(
         "surface",
@@ -246,10 +242,10 @@ OPTIONS = (
             "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
             "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options."
         ),
-        _is_a(dict),
         '“surface” is a table of sources, like {{ any = "tui" }}.',
-        SURFACES,
-        "the surface of “{key}” is one of {choices}, not {value}.",
+        dict,
+        choices=SURFACES,
+        wrong_item=N_("the surface of “{key}” is one of {choices}, not {value}."),
     ),
     Option(
         "trash",
@@ -257,8 +253,8 @@ OPTIONS = (
             "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
             "Older deletions are deleted for good when the browser starts, and it says so. Damaged ones stay."
         ),
-        _is_long_age,
         "“{name}” is forever, or an age from 1d on, not {value}.",
+        is_right=_is_long_age,
     ),
 )
 

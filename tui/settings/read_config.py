@@ -1,25 +1,46 @@
 """Read the configuration: each error becomes a sentence with its line, and everything else is
-applied."""
+applied; and the language alone, which is needed before that."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hermes_browse.store.files import FileTooLargeError, read_regular
+from hermes_browse.store.files import FileTooLargeError, read_regular, user_folder
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import LANGUAGES, _, language_of
 
-from .folders import MOST_CONFIGURED
-from .options import OPTIONS, REMOVED, Options, shown, similar
+from .options import OPTIONS, REMOVED, Options, Problem, shown, similar
 
+_MOST = 1_000_000
+"""Bytes of a configuration; a larger file is none."""
 _KEYS = "keys"
 _HOSTS = "hosts"
 _TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+
+
+def config_path() -> Path:
+    """The configuration file."""
+    return user_folder("config") / "config.toml"
+
+
+def chosen_language() -> str:
+    """Return the language that is configured, else that of the locale: one of `LANGUAGES`.
+
+    Every command calls this before it prints anything. A regular expression finds the line, because
+    importing a TOML parser takes longer; whoever parses the whole file reports errors.
+    """
+    try:
+        text = read_regular(config_path(), _MOST).decode("utf-8", "replace")
+    except OSError:  # missing or unreadable; `read_config` reports the latter
+        return language_of()
+    top = re.split(r"(?m)^\s*\[", text, maxsplit=1)[0]
+    match = re.search(r"""(?m)^\s*language\s*=\s*["'](\w+)["']""", top)
+    return match[1] if match is not None and match[1] in LANGUAGES else language_of()
 
 
 def _bare(name: str) -> str:
@@ -75,78 +96,73 @@ class Configuration(NamedTuple):
     text: str = ""
 
 
-class _Parser:
-    """Collects the values of a file, and what is wrong in it."""
+def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Trouble]:
+    """Yield what is wrong in an option or table of a file, with the line that is the nearest to
+    it."""
+    for each in problems:
+        places = (name, each.key, each.number), ("", name, each.number), ("", name)
+        lines = (line_of(text, *place) for place in places)
+        yield Trouble(next(filter(None, lines), None), each.text, each.remedy)
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.values: dict[str, object] = {}
-        self.troubles: list[Trouble] = []
 
-    def trouble(
-        self, text: str, remedy: str, *places: tuple[str, str] | tuple[str, str, int]
-    ) -> None:
-        """Note a trouble at the first of some places, as of `line_of`, that is found."""
-        lines = (line_of(self.text, *place) for place in places)
-        self.troubles.append(Trouble(next(filter(None, lines), None), text, remedy))
+def _parse(name: str, value: object) -> tuple[object, list[Problem]]:
+    """Return a value of TOML as `Options` has it, None for the default, and what is wrong with
+    it."""
+    if name == _KEYS:
+        return _parse_keys(value)
+    if name == _HOSTS:
+        return _parse_hosts(value)
+    option = next((each for each in OPTIONS if each.name == name), None)
+    if option is not None:
+        return option.parse(value)
+    names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
+    remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
+    return None, [Problem(_("there is no option “{name}”.", name=name), remedy)]
 
-    def take(self, name: str, value: object) -> None:
-        option = next((each for each in OPTIONS if each.name == name), None)
-        if option is None:
-            names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
-            remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
-            self.trouble(_("there is no option “{name}”.", name=name), remedy, ("", name))
-            return
-        parsed, problems = option.parse(value)
-        if parsed is not None:
-            self.values[name] = parsed
-        for each in problems:
-            self.trouble(each.text, each.remedy, (name, each.key), ("", name))
 
-    def take_hosts(self, value: object) -> None:
-        hosts: dict[str, Host] = {}
-        for index, each in enumerate(value if isinstance(value, list) else [value]):
-            beginning = ("", _HOSTS, index), ("", _HOSTS)
-            if not isinstance(each, Mapping) or not all(
-                isinstance(text, str) for text in each.values()
-            ):
-                text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
-                self.trouble(text, "", *beginning)
-                continue
-            for unknown in [key for key in each if key not in Host._fields]:
-                text = _("a host has no “{name}”.", name=one_line(unknown, 60))
-                remedy = similar(unknown, Host._fields)
-                self.trouble(text, remedy, (_HOSTS, unknown, index), *beginning)
-            known = {key: text for key, text in each.items() if key in Host._fields}
-            host = Host(**{"name": "", "ssh": ""} | known)
-            key, problem = host.problem()
-            if not problem and host.name in hosts:
-                key, problem = "name", _("there are two hosts of this name.")
-            if problem:
-                text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
-                self.trouble(text, "", (_HOSTS, key, index), *beginning)
-            else:
-                hosts[host.name] = host
-        self.values[_HOSTS] = tuple(hosts.values())
+def _parse_hosts(value: object) -> tuple[tuple[Host, ...], list[Problem]]:
+    hosts: dict[str, Host] = {}
+    problems: list[Problem] = []
+    for index, each in enumerate(value if isinstance(value, list) else [value]):
+        texts = each.values() if isinstance(each, Mapping) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
+            problems.append(Problem(text, number=index))
+            continue
+        for unknown in [key for key in each if key not in Host._fields]:
+            text = _("a host has no “{name}”.", name=one_line(unknown, 60))
+            problems.append(Problem(text, similar(unknown, Host._fields), unknown, index))
+        known = {key: text for key, text in each.items() if key in Host._fields}
+        host = Host(**{"name": "", "ssh": ""} | known)
+        key, problem = host.problem()
+        if not problem and host.name in hosts:
+            key, problem = "name", _("there are two hosts of this name.")
+        if problem:
+            text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
+            problems.append(Problem(text, "", key, index))
+        else:
+            hosts[host.name] = host
+    return tuple(hosts.values()), problems
 
-    def take_keys(self, value: object) -> None:
-        if not isinstance(value, Mapping):
-            text = _("“keys” is a table: a line [keys], and below it action = key.")
-            self.trouble(text, "", ("", _KEYS))
-            return
-        keys: dict[str, str] = {}
-        for action, key in value.items():
-            names = [key] if isinstance(key, str) else key
-            if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
-                keys[action] = ",".join("comma" if each == "," else each for each in names)
-                continue
-            text = _(
-                "“{action}” takes a key, or a list of keys, not {value}.",
-                action=action,
-                value=shown(key),
-            )
-            self.trouble(text, "", (_KEYS, action))
-        self.values[_KEYS] = keys
+
+def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
+    if not isinstance(value, Mapping):
+        text = _("“keys” is a table: a line [keys], and below it action = key.")
+        return {}, [Problem(text)]
+    keys: dict[str, str] = {}
+    problems: list[Problem] = []
+    for action, key in value.items():
+        names = [key] if isinstance(key, str) else key
+        if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
+            keys[action] = ",".join("comma" if each == "," else each for each in names)
+            continue
+        text = _(
+            "“{action}” takes a key, or a list of keys, not {value}.",
+            action=action,
+            value=shown(key),
+        )
+        problems.append(Problem(text, "", action))
+    return keys, problems
 
 
 def _nothing_of(path: Path, trouble: Trouble, text: str = "") -> Configuration:
@@ -158,7 +174,8 @@ def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
     import tomllib  # start: only with a configuration
 
-    parser = _Parser(text)
+    values: dict[str, Any] = {}
+    troubles: list[Trouble] = []
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -167,20 +184,18 @@ def parse_config(text: str, path: Path) -> Configuration:
     except RecursionError:
         return _nothing_of(path, Trouble(None, _("brackets are nested too deeply.")), text)
     for name, value in document.items():
-        if name == _KEYS:
-            parser.take_keys(value)
-        elif name == _HOSTS:
-            parser.take_hosts(value)
-        else:
-            parser.take(name, value)
-    return Configuration(path, True, Options(**parser.values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # each option has checked its own
+        parsed, problems = _parse(name, value)
+        if parsed is not None:
+            values[name] = parsed
+        troubles += located(text, name, problems)
+    return Configuration(path, True, Options(**values), tuple(troubles), text)
 
 
 def read_config(path: Path) -> Configuration:
     """Read a configuration; a missing file sets nothing."""
     line = None
     try:
-        raw = read_regular(path, MOST_CONFIGURED)
+        raw = read_regular(path, _MOST)
         text = raw.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)

@@ -11,12 +11,11 @@ import os
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from hermes_browse.store.files import read_regular
+from hermes_browse.store.files import read_regular, user_folder, write_private
 from hermes_browse.store.sessions.models import Sort, View
 
-from .folders import config_path, memory_path, write_private
 from .options import DEFAULT_THEME, Options
-from .read_config import Configuration, read_config
+from .read_config import Configuration, config_path, read_config
 
 Choice = TypeVar("Choice", View, Sort)
 _MAX_BYTES = 10_000
@@ -75,9 +74,7 @@ class PaneSizes:
 
 def percent(value: object, default: int) -> int:
     """Return a remembered percentage, or the default where it is invalid."""
-    if isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST:
-        return value
-    return default
+    return value if type(value) is int and LEAST <= value <= MOST else default
 
 
 class LastState(NamedTuple):
@@ -96,6 +93,11 @@ class LastState(NamedTuple):
 
 def _member(value: object, default: Choice) -> Choice:
     return next((each for each in type(default) if each.value == value), default)
+
+
+def memory_path() -> Path:
+    """The file in which the browser remembers how it was left."""
+    return user_folder("state") / "browser.json"
 
 
 def read_memory(path: Path) -> LastState:
@@ -133,12 +135,15 @@ def write_memory(path: Path, memory: LastState) -> bool:
 class Start(NamedTuple):
     """The configuration and the memory, and the settings that follow from both."""
 
-    options: Options = Options()
+    configuration: Configuration = Configuration(Path())
     memory: LastState = LastState()
-    configuration: Configuration | None = None
-    """None if there is no file."""
     is_first: bool = False
     """Nothing has been remembered yet: the browser has not been used here."""
+
+    @property
+    def options(self) -> Options:
+        """The configured options."""
+        return self.configuration.options
 
     @property
     def theme(self) -> str:
@@ -164,8 +169,5 @@ class Start(NamedTuple):
 
 def read_start() -> Start:
     """Read the configuration and the memory."""
-    memory, is_first = read_memory(memory_path()), not os.path.exists(memory_path())
-    configuration = read_config(config_path())
-    if not configuration.exists:
-        return Start(memory=memory, is_first=is_first)
-    return Start(configuration.options, memory, configuration, is_first)
+    memory = memory_path()
+    return Start(read_config(config_path()), read_memory(memory), not os.path.exists(memory))

@@ -13,14 +13,15 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from hermes_browse.store.connection import reader
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.files import user_folder
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import version
-from ..settings.folders import log_path
 
 _MAX_BYTES = 512 * 1024
 _MAX_BYTES_DEBUGGING = 8 * 1024 * 1024
@@ -31,6 +32,11 @@ _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 _lock = threading.Lock()
 _is_debugging = False
+
+
+def log_path() -> Path:
+    """The log."""
+    return user_folder("log") / "hermes-browse.log"
 
 
 def _write(lines: Sequence[str]) -> str:

@@ -23,12 +23,12 @@ from hermes_browse.store.hermes.health import (
 )
 from hermes_browse.store.hermes.homes import Location, sessions_folder
 from hermes_browse.store.hermes.processes import Holder, find_hermes, hermes_version, holders
-from hermes_browse.store.wording import PN_, _, ngettext
+from hermes_browse.store.wording import N_, PN_, _, ngettext
 
-from ..settings.folders import config_path, log_path
 from ..settings.keymap import resolve_keymap
-from ..settings.options import WINDOW
-from ..settings.read_config import Configuration, read_config
+from ..settings.options import WINDOW, Options
+from ..settings.read_config import Configuration, config_path, read_config
+from ..terminal.logfile import log_path
 from ..terminal.programs import clipboard_route
 from . import formats
 
@@ -65,6 +65,54 @@ def disk_free(path: Path) -> int | None:
         return None
 
 
+_PROBLEMS = N_(
+    {
+        "held-gone": (
+            "{names} writes to a store that has been removed or replaced: what it writes is lost.",
+            "Restart it.",
+        ),
+        "held": (
+            "{names} has the store open.",
+            "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse.",
+        ),
+        "disk-low": (
+            "The disk of the store has {free} left: Hermes cannot write to a full one.",
+            "Free disk space, or prune: `hermes-browse prune --dry-run`.",
+        ),
+        "disk-vacuum": (
+            "The disk has {free} left, and VACUUM may need twice the size of the store.",
+            "Free disk space before `hermes sessions optimize`.",
+        ),
+        "no-windows": (
+            'resume = "window" has no terminal here that opens windows.',
+            "Start the browser in tmux, or set the option “window”.",
+        ),
+        "encoding": (
+            "The terminal's encoding is {encoding}: other letters become question marks.",
+            "Set LANG to a locale with UTF-8, such as C.UTF-8.",
+        ),
+        "terminal-dumb": (
+            "The terminal does not say what it is (TERM), so it has no screen for the browser.",
+            "Set TERM, for example to xterm-256color.",
+        ),
+        "no-truecolor": (
+            "The terminal does not say that it has true colours, so the first rows are not painted ahead.",
+            "Set COLORTERM=truecolor where it has them.",
+        ),
+        "terminal-small": (
+            "The terminal has {columns} × {rows} cells; the browser wants 80 × 24.",
+            "Make it larger, or its letters smaller.",
+        ),
+    }
+)
+"""What can be wrong around a store, and what to do about it, by code."""
+
+
+def _problem(severity: str, code: str, **values: object) -> StoreProblem:
+    text, remedy = _PROBLEMS[code]
+    return StoreProblem(severity, code, _(text, **values), _(remedy))
+
+
 def problems_around(
     holders: Sequence[Holder],
     free: int | None,
@@ -77,75 +125,38 @@ def problems_around(
 
     `term` is from `terminal`.
     """
-    yield from _holder_problems(holders)
-    if free is not None:
-        yield from _disk_problems(free, size)
+    if gone := _names(each for each in holders if each.is_gone):
+        yield _problem("error", "held-gone", names=gone)
+    if here := _names(each for each in holders if not each.is_gone):
+        yield _problem("info", "held", names=here)
+    if free is not None and free < _LOW_DISK:
+        yield _problem("warning", "disk-low", free=formats.size(free))
+    elif free is not None and free < 2 * size:  # https://sqlite.org/lang_vacuum.html
+        yield _problem("info", "disk-vacuum", free=formats.size(free))
     for trouble in resolve_keymap(configuration)[1]:
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         remedy = trouble.remedy or _("`hermes-browse config show` says more.")
         yield StoreProblem("warning", "config", sentence, remedy)
-    if not term["interactive"]:
-        return
-    options = configuration.options
-    if options.resume == "window" and options.window == WINDOW and term["windows"] is None:
-        text = _('resume = "window" has no terminal here that opens windows.')
-        remedy = _("Start the browser in tmux, or set the option “window”.")
-        yield StoreProblem("warning", "no-windows", text, remedy)
-    yield from _terminal_problems(term)
-
-
-def _holder_problems(holders: Sequence[Holder]) -> Iterator[StoreProblem]:
-    if gone := _names(each for each in holders if each.is_gone):
-        text = _(
-            "{names} writes to a store that has been removed or replaced: what it writes is lost."
-        )
-        yield StoreProblem("error", "held-gone", text.format(names=gone), _("Restart it."))
-    if here := _names(each for each in holders if not each.is_gone):
-        text = _("{names} has the store open.", names=here)
-        remedy = _(
-            "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse."
-        )
-        yield StoreProblem("info", "held", text, remedy)
+    if term["interactive"]:
+        yield from _terminal_problems(term, configuration.options)
 
 
 def _names(holders: Iterable[Holder], comma: str = ", ") -> str:
     return comma.join(f"{each.name} ({each.pid})" for each in holders)
 
 
-def _disk_problems(free: int, size: int) -> Iterator[StoreProblem]:
-    if free < _LOW_DISK:
-        text = _("The disk of the store has {free} left: Hermes cannot write to a full one.")
-        remedy = _("Free disk space, or prune: `hermes-browse prune --dry-run`.")
-        yield StoreProblem("warning", "disk-low", text.format(free=formats.size(free)), remedy)
-    elif free < 2 * size:  # https://sqlite.org/lang_vacuum.html
-        text = _("The disk has {free} left, and VACUUM may need twice the size of the store.")
-        remedy = _("Free disk space before `hermes sessions optimize`.")
-        yield StoreProblem("info", "disk-vacuum", text.format(free=formats.size(free)), remedy)
-
-
-def _terminal_problems(term: Mapping[str, object]) -> Iterator[StoreProblem]:
+def _terminal_problems(term: Mapping[str, object], options: Options) -> Iterator[StoreProblem]:
+    if options.resume == "window" and options.window == WINDOW and term["windows"] is None:
+        yield _problem("warning", "no-windows")
     if str(term["encoding"] or "").lower().replace("-", "") != "utf8":
-        text = _("The terminal's encoding is {encoding}: other letters become question marks.")
-        remedy = _("Set LANG to a locale with UTF-8, such as C.UTF-8.")
-        yield StoreProblem("warning", "encoding", text.format(encoding=term["encoding"]), remedy)
+        yield _problem("warning", "encoding", encoding=term["encoding"])
     if term["term"] in (None, "", "dumb"):
-        text = _(
-            "The terminal does not say what it is (TERM), so it has no screen for the browser."
-        )
-        remedy = _("Set TERM, for example to xterm-256color.")
-        yield StoreProblem("warning", "terminal-dumb", text, remedy)
+        yield _problem("warning", "terminal-dumb")
     elif term["colors"] not in ("none", "truecolor", "24bit"):
-        text = _(
-            "The terminal does not say that it has true colours, so the first rows are not painted ahead."
-        )
-        remedy = _("Set COLORTERM=truecolor where it has them.")
-        yield StoreProblem("info", "no-truecolor", text, remedy)
+        yield _problem("info", "no-truecolor")
     columns, rows = int(str(term["columns"])), int(str(term["rows"]))
     if columns < 80 or rows < 24:
-        text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
-        remedy = _("Make it larger, or its letters smaller.")
-        small = text.format(columns=columns, rows=rows)
-        yield StoreProblem("info", "terminal-small", small, remedy)
+        yield _problem("info", "terminal-small", columns=columns, rows=rows)
 
 
 def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[StoreProblem]:
@@ -153,12 +164,14 @@ def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[S
     count = store.old_files(folder)
     if not count.files:
         return
-    text = ngettext(
+    files = ngettext(
         "1 file is a transcript without a session in the store ({size} in {folder}).",
         "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
         count.files,
+        count=count.files,
+        size=formats.size(count.bytes),
+        folder=folder,
     )
-    files = text.format(count=count.files, size=formats.size(count.bytes), folder=folder)
     remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
     yield StoreProblem("info", "old-transcripts", files, remedy)
 
@@ -228,66 +241,61 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
-    every = [*_store_facts(checkup), *_hermes_facts(checkup), *_facts_here(checkup)]
-    return [(name, text) for name, text in every if text]
+    every = _store_facts(checkup) | _facts_around(checkup)
+    return [(name, text) for name, text in every.items() if text]
 
 
-def _store_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
-    summary, size = checkup.summary, formats.size
-    yield _("store"), str(summary.path)
-    yield _("profile"), summary.profile or ""
+def _store_facts(checkup: Checkup) -> dict[str, str]:
+    summary, free, size = checkup.summary, checkup.free, formats.size
+    mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
+    holds = index = ""
     if summary.sessions is not None:
         holds = _(
             "{sessions:,} sessions, {messages:,} messages",
             sessions=summary.sessions,
             messages=summary.messages or 0,
         )
-        yield _("holds"), holds
-    if summary.schema_version is not None:
-        yield _("schema"), str(summary.schema_version)
-    if summary.journal_mode is not None:
-        mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
-        yield _("journal mode"), mode.format(mode=summary.journal_mode)
-    yield (
-        _("size"),
-        _("{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)),
-    )
-    if checkup.free is not None:
-        yield _("disk"), _("{size} free", size=size(checkup.free))
-    if summary.sessions is not None:
-        yield _("search index"), _index(checkup.search)
+        index = _index(checkup.search)
+    known = {
+        _("store"): summary.path,
+        _("profile"): summary.profile,
+        _("holds"): holds,
+        _("schema"): summary.schema_version,
+        _("journal mode"): summary.journal_mode and mode.format(mode=summary.journal_mode),
+        _("size"): _(
+            "{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)
+        ),
+        _("disk"): None if free is None else _("{size} free", size=size(free)),
+        _("search index"): index,
+    }
+    return {name: "" if fact is None else str(fact) for name, fact in known.items()}
 
 
-def _hermes_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
-    if checkup.holders is None:
-        yield _("open in"), _("this system does not tell")
-    else:
-        names = _names(checkup.holders, _(", "))
-        yield _("open in"), names or _("no other process")
-    version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
-    yield "hermes", version if checkup.hermes else _("not found")
-    if checkup.rules is not None:
-        yield _("retention"), _hermes_cleans_up(checkup.rules)
-
-
-def _facts_here(checkup: Checkup) -> Iterator[tuple[str, str]]:
+def _facts_around(checkup: Checkup) -> dict[str, str]:
+    """Return the facts about Hermes, this terminal and the files of this program."""
     term, configuration, log = checkup.terminal, checkup.configuration, checkup.log
-    tool, windows = _("by {tool}"), term["windows"]
-    yield _("terminal"), _terminal_words(term)
-    yield _("clipboard"), tool.format(tool=term["clipboard"])
-    yield _("new windows"), tool.format(tool=windows) if windows else _("not from this terminal")
+    tool, windows, holders = _("by {tool}"), term["windows"], checkup.holders
     path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
-    yield _("configuration"), path.format(path=configuration.path)
-    path = "{path}" if os.path.exists(log) else _("{path} (nothing went wrong yet)")
-    yield _("log"), path.format(path=log)
+    log_path = "{path}" if os.path.exists(log) else _("{path} (nothing went wrong yet)")
+    names = _("this system does not tell") if holders is None else _names(holders, _(", "))
+    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    return {
+        _("open in"): names or _("no other process"),
+        "hermes": hermes if checkup.hermes else _("not found"),
+        _("retention"): _hermes_cleans_up(checkup.rules) if checkup.rules is not None else "",
+        _("terminal"): _terminal_words(term),
+        _("clipboard"): tool.format(tool=term["clipboard"]),
+        _("new windows"): (tool.format(tool=windows) if windows else _("not from this terminal")),
+        _("configuration"): path.format(path=configuration.path),
+        _("log"): log_path.format(path=log),
+    }
 
 
 def _hermes_cleans_up(rules: RetentionRules) -> str:
     retention = rules.retention
-    parts = (
-        [rules.why_never] if rules.why_never else [retention.sentence, retention.vacuum_sentence]
-    )
-    return _("; ").join(part for part in parts if part)
+    if rules.why_never:
+        return rules.why_never
+    return _("; ").join(filter(None, (retention.sentence, retention.vacuum_sentence)))
 
 
 def _index(search: SearchHealth) -> str:
@@ -302,12 +310,11 @@ def _index(search: SearchHealth) -> str:
 
 
 def _terminal_words(term: Mapping[str, object]) -> str:
-    parts = [
+    return formats.listed(
         f"{term['columns']} × {term['rows']}",
         f"{term['term'] or _('no TERM')}",
         _("colours {depth}", depth=term["colors"]),
         f"{term['encoding']}",
         _("in {program}", program=term["multiplexer"]) if term["multiplexer"] else "",
         _("over SSH") if term["ssh"] else "",
-    ]
-    return _(", ").join(part for part in parts if part)
+    )

@@ -19,8 +19,6 @@ from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
-from . import calendar
-
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
 _MONTH, _YEAR = 30 * _DAY, 365 * _DAY
 _END_REASONS = N_(
@@ -182,10 +180,28 @@ def clock(moment: float | None) -> str:
     return _strftime(moment, "%H:%M") or " " * 5
 
 
+_WEEKDAYS = N_((
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+))  # fmt: skip
+MONTHS = N_((
+    "January", "February", "March", "April", "May", "June", "July", "August",
+    "September", "October", "November", "December",
+))  # fmt: skip
+"""To be translated through `_`."""
+
+
 def day(moment: float) -> str:
     """Format a local date as `Thursday, 5 March 2026`."""
     local = _local(moment)
-    return calendar.long_day(local) if local is not None else _("some day")
+    if local is None:
+        return _("some day")
+    return _(
+        "{weekday}, {day} {month} {year}",
+        weekday=_(_WEEKDAYS[local.weekday()]),
+        day=local.day,
+        month=_(MONTHS[local.month - 1]),
+        year=local.year,
+    )
 
 
 def day_key(moment: float | None) -> str:

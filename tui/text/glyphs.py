@@ -136,10 +136,16 @@ def is_unicode(encoding: str | None) -> bool:
     return encoding is None or encoding.lower().replace("_", "-").startswith("utf")
 
 
-def _question_marks(character: str) -> str:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return ""
-    return "??" if unicodedata.east_asian_width(character) in "WF" else "?"
+def _cells_of(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def cells(text: str) -> int:
+    """Count the terminal cells of a printable text without Rich: wide characters are two, marks and
+    joiners none."""
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
 
 
 def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
@@ -150,4 +156,4 @@ def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(map(_question_marks, error.object[error.start : error.end])), error.end
+    return "?" * cells(error.object[error.start : error.end]), error.end

@@ -4,7 +4,7 @@ up, changes of files, a run, and what happened since the user looked."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
@@ -39,38 +39,22 @@ def not_live(rewound: int, compacted: int) -> str:
     return listed(*(counted(count, noun) for noun, count in counts.items() if count))
 
 
-_ROLES: Mapping[str, Mapping[str, str]] = N_(
+_ROLES = N_(
     {
-        "speaker": {
-            "user": "you",
-            "assistant": "assistant",
-            "tool": "tool",
-            "system": "system",
-            "session_meta": "gateway",
-        },
-        "short": {
-            "user": "you",
-            "assistant": "asst",
-            "tool": "tool",
-            "system": "sys",
-            "session_meta": "gateway",
-        },
-        "kind": {
-            "user": "user",
-            "assistant": "assistant",
-            "tool": "tool",
-            "system": "system",
-            "session_meta": "gateway",
-        },
+        "user": ("you", "you", "user"),
+        "assistant": ("assistant", "asst", "assistant"),
+        "tool": ("tool", "tool", "tool"),
+        "system": ("system", "sys", "system"),
+        "session_meta": ("gateway", "gateway", "gateway"),
     }
 )
-"""By form and role: who speaks, the same in four cells, and where messages are counted."""
+_FORMS = ("speaker", "short", "kind")
+"""Of a role: who speaks, the same in four cells, and where messages are counted."""
 
 
 def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
     """Translate a role; unknown ones are shown as stored."""
-    names = _ROLES[form]
-    return _(names[of]) if of in names else one_line(of, 20)
+    return _(_ROLES[of][_FORMS.index(form)]) if of in _ROLES else one_line(of, 20)
 
 
 _RELATIONS = N_(
@@ -202,17 +186,9 @@ _DISK = N_(
 
 def summary(changes: Changes) -> str:
     """Count the files, and the edits that failed."""
-    facts = [counted(len(changes.files), "file")]
-    if changes.failed:
-        facts.append(
-            ngettext(
-                "{count:,} edit failed",
-                "{count:,} edits failed",
-                changes.failed,
-                count=changes.failed,
-            )
-        )
-    return " · ".join(facts)
+    count = changes.failed
+    failed = ngettext("{count:,} edit failed", "{count:,} edits failed", count, count=count)
+    return joined(counted(len(changes.files), "file"), failed if count else "")
 
 
 def notes(change: FileChange) -> Iterator[str]:
@@ -265,12 +241,15 @@ def has_tokens(run: Run) -> bool:
 
 # Since the user looked
 
-LANE_NAMES: Mapping[str, Callable[[], str]] = {
-    "waiting": lambda: _("waits for you"),
-    "wrong": lambda: _("went wrong"),
-    "new": lambda: _("new"),
-    "running": lambda: _("running"),
-}
+LANE_NAMES = N_(
+    {
+        "waiting": "waits for you",
+        "wrong": "went wrong",
+        "new": "new",
+        "running": "running",
+    }
+)
+"""Lanes of `since`, to be translated through `_`."""
 
 
 def why(item: SinceItem) -> str:

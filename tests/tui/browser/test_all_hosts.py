@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from browsing import NOW, browsing, open_app, rows_of
 from builders import make_store
-from fake_hosts import FakeLease, FakeLink, FakeLinks
+from fake_hosts import FakeLease, FakeLink, FakeLinks, configured
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
@@ -66,8 +66,7 @@ def app(tmp_path, vps, nas, monkeypatch):
 
 def with_hosts(app, *links):
     """Configure hosts, and the connections to them."""
-    options = app.start.options._replace(hosts=tuple(each.host for each in links))
-    app.start = app.start._replace(options=options)
+    configured(app, tuple(each.host for each in links))
     app.__dict__["links"] = FakeLinks(*links)
 
 
@@ -320,7 +319,7 @@ async def test_conversations_of_a_host_are_read_named_and_found(app, far, monkey
     monkeypatch.setenv(
         "PATH", f"{far.home.rpartition('/')[0]}/programs{os.pathsep}{os.environ['PATH']}"
     )
-    app.start = app.start._replace(options=app.start.options._replace(hosts=(far,)))
+    configured(app, (far,))
     app.__dict__["links"] = Links()
     async with everything(app) as browser:
         await browser.wait_until(lambda: names(browser)[0] == "Far chat@far")

@@ -6,9 +6,8 @@ import stat
 import pytest
 from browsing import HeldAnswers, on_store
 
-from hermes_browse.tui.browser.search.history import QueryHistory
+from hermes_browse.tui.browser.search.history import QueryHistory, history_path
 from hermes_browse.tui.browser.search.searches import SearchesCard
-from hermes_browse.tui.settings.folders import history_path
 
 
 def _silent(text):

@@ -13,7 +13,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens import doctor as doctor
 from hermes_browse.tui.screens.doctor import DoctorScreen
-from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.read_config import config_path
 from hermes_browse.tui.text import checkup
 
 

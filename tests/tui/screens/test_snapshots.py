@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, demo_app
-from fake_hosts import FakeLease, FakeLink, FakeLinks
+from fake_hosts import FakeLease, FakeLink, FakeLinks, configured
 from paths import ROOT
 from planting import planted_app
 
@@ -160,8 +160,7 @@ def test_hosts(size, tmp_path, snap_compare, monkeypatch):
     cells, theme = SIZES[size]
     app = demo_app(tmp_path)
     links = [FakeLink(Host(name, f"me@{name}"), tmp_path / "state.db") for name in ("vps", "nas")]
-    options = app.start.options._replace(hosts=tuple(each.host for each in links))
-    app.start = app.start._replace(options=options)
+    configured(app, tuple(each.host for each in links))
     app.__dict__["links"] = FakeLinks(*links)
     monkeypatch.setattr(RemoteStore, "far", lambda store: FakeLease(store.link))
     assert snap_compare(app, terminal_size=cells, run_before=steps(("0",), theme))

@@ -19,9 +19,9 @@ from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.settings.folders import memory_path
 from hermes_browse.tui.settings.start import (
     LastState,
+    memory_path,
     read_memory,
     read_start,
     write_memory,

@@ -7,12 +7,12 @@ from platforms import posix_only
 from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.tui.settings.folders import memory_path
 from hermes_browse.tui.settings.start import (
     LEAST,
     MOST,
     LastState,
     PaneSizes,
+    memory_path,
     read_memory,
     read_start,
     write_memory,

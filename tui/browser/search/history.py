@@ -12,10 +12,8 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from hermes_browse.store.files import read_regular
+from hermes_browse.store.files import read_regular, user_folder, write_private
 from hermes_browse.store.wording import _
-
-from ...settings.folders import write_private
 
 _MOST = 200
 """Queries of a kind."""
@@ -26,6 +24,11 @@ _MAX_BYTES = 10_000_000
 _LONGEST = 500
 """Maximum code points of a remembered query; longer ones were pasted."""
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
+
+
+def history_path() -> Path:
+    """The file of past and kept searches."""
+    return user_folder("state") / "searches.jsonl"
 
 
 def _queries(lines: Iterable[str], sign: str) -> tuple[str, ...]:

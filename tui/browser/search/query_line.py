@@ -20,9 +20,8 @@ from hermes_browse.store.search.query import (
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
-from ...settings.folders import history_path
 from ..panes import Panes
-from .history import QueryHistory
+from .history import QueryHistory, history_path
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""

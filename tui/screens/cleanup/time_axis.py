@@ -26,7 +26,6 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
-from ...text.calendar import MONTHS
 from ...widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
 
 
@@ -197,7 +196,7 @@ def labels(axis: Axis, width: int) -> str:
     before = None
     for index, start in enumerate(axis.edges[:-1]):
         at = datetime.fromtimestamp(start)
-        text = month = _(MONTHS[at.month - 1])[:3]
+        text = month = _(at.strftime("%b"))[:3]
         if before is None and at.month > 1:
             text = f"{month} {at.year}"
         elif before is None or at.year != before.year:

@@ -20,7 +20,6 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
-from ...text.calendar import weekday
 from ...widgets.stacked_columns import (
     NOTHING,
     Cell,
@@ -33,7 +32,7 @@ from ...widgets.stacked_columns import (
     stack,
 )
 from .adding_up import GroupedSums
-from .words import by_name, tick, value_of
+from .words import by_name, tick, value_of, weekday
 
 _NAME = 40
 """Cells of a name in the legend."""

@@ -3,7 +3,7 @@ row."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -13,9 +13,14 @@ from hermes_browse.store.insights.sums import UNITS, Group, bucket_from, first_d
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...text import calendar, formats
+from ...text import formats
 from .adding_up import TOOL, GroupedSums, Question
 
+_WEEKDAYS = N_(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
+_MONTHS = N_((
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
+    "Nov", "Dec",
+))  # fmt: skip
 _PERIODS = {
     "7d": N_("7 days"),
     "30d": N_("30 days"),
@@ -65,30 +70,49 @@ def cost(group: Group) -> str:
     return f"{'~' if amount and group.estimated_usd else ''}{amount}{'?' if group.unknown else ''}"
 
 
+def weekday(number: int) -> str:
+    """Return `Mon` for 0; at most four cells in every language."""
+    return _(_WEEKDAYS[number])
+
+
+def _short_day(day: date) -> str:
+    """Return `Thu 5 Mar 2026`, as a two-digit year would look like a day."""
+    return _(
+        "{weekday} {day} {month} {year}",
+        weekday=weekday(day.weekday()),
+        day=day.day,
+        month=_(_MONTHS[day.month - 1]),
+        year=day.year,
+    )
+
+
 def label(by: str, key: str) -> str:
     """Return the label of a group by its key."""
     if by == "hour":
         day, dash, hour = key.partition("-")
         if dash and day.isdecimal() and hour.isdecimal():
-            return f"{calendar.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
+            return f"{weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
-            last = calendar.short_day(bucket + timedelta(days=6))
-            return _("{first} to {last}", first=calendar.short_day(bucket), last=last)
-        return calendar.month(bucket) if by == "month" else calendar.short_day(bucket)
+            last = _short_day(bucket + timedelta(days=6))
+            return _("{first} to {last}", first=_short_day(bucket), last=last)
+        if by == "day":
+            return _short_day(bucket)
+        month = _(formats.MONTHS[bucket.month - 1])
+        return _("{month} {year}", month=month, year=bucket.year)
     return one_line(key, 200)
 
 
 def tick(by: str, key: str, this_year: int) -> str:
-    """Return the label below a column: `5 Mar`, `Mar 2026`; in another year than this one `5 Mar
-    2025`."""
+    """Return the label below a column: `5 Mar`, `Mar 2026`, at most eight cells in every language;
+    in another year than this one `5 Mar 2025`."""
     bucket = bucket_from(key, by)
     if bucket is None:
         return key
     if by == "month":
-        return calendar.short_month(bucket)
-    return calendar.short_date(bucket) if bucket.year == this_year else calendar.full_date(bucket)
+        return bucket.strftime(_("%b %Y"))
+    return bucket.strftime(_("%-d %b") if bucket.year == this_year else _("%-d %b %Y"))
 
 
 def tokens_line(group: Group, width: int) -> str:
@@ -182,7 +206,7 @@ def period_notes(question: Question, metric: str, now: float) -> list[str]:
     notes = [_(_PERIODS[question.period])]
     day = first_day(question.period, now)
     if day is not None:
-        since, month = _("since {day} {month} {year}"), _(calendar.MONTHS[day.month - 1])
+        since, month = _("since {day} {month} {year}"), _(_MONTHS[day.month - 1])
         notes.append(since.format(day=day.day, month=month, year=day.year))
     if question.by == "hour":
         notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
