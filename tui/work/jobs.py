@@ -233,8 +233,10 @@ class Writes:
         self._loop = asyncio.get_running_loop()
         job = self._thread.submit(work)
         self._jobs.add(job)  # type: ignore[arg-type]  # its result is not looked at
-        job.add_done_callback(self._jobs.discard)
-        return await asyncio.shield(asyncio.wrap_future(job))
+        try:
+            return await asyncio.shield(asyncio.wrap_future(job))
+        finally:  # not before whoever awaits it knows the result: an undo waits for that
+            job.add_done_callback(self._jobs.discard)
 
     def tell(self, function: Callable[..., object], *given: object) -> None:
         """Call a function on the screen's thread, from that of a job, before the result of the job

@@ -180,6 +180,18 @@ async def test_writes_come_one_after_another_and_outlive_who_asked():
     writes.stop()
 
 
+async def test_a_write_is_busy_until_its_result_is_known():
+    """Else an undo that comes between would find nothing to undo."""
+    writes, ended = Writes(), threading.Event()
+    result = asyncio.create_task(writes.run(ended.set))
+    await asyncio.sleep(0)
+    assert ended.wait(5)
+    time.sleep(0.05)  # its thread is done with it
+    assert writes.is_busy
+    await result
+    assert not writes.is_busy
+
+
 async def test_progress_comes_before_the_result():
     writes, told = Writes(), list[str]()
 
