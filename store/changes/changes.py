@@ -16,7 +16,8 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .edited_file import DiffLine, Edit, EditedFile, can_be_applied, unified_diff
+from .diffs import DiffLine, unified_diff
+from .edited_file import Edit, EditedFile, whole
 from .programs import may_change_files, read_program, written_names
 from .replay import EDITORS, FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
@@ -157,7 +158,7 @@ def file_change(
     diff: list[DiffLine] = []
     for version in file.versions:
         diff += unified_diff(version, before, after)
-        is_exact = is_exact and can_be_applied(version)
+        is_exact = is_exact and version.is_as_git_has_it()
     signs = [line.text[0] for line in diff if line.message_id is not None]
     if not is_exact:
         reason = _("not all that happened to this file is known")
@@ -210,6 +211,6 @@ def _read_disk(path: str, left: EditedFile) -> str | None:
     except (OSError, ValueError):
         return None
     known = left.text()  # before `read`, which takes the text over
-    if not left.read(text):
+    if not left.patch([whole(text)], None):
         return "changed"
     return "same" if known == text else None

@@ -20,7 +20,7 @@ from hermes_browse.store.changes.changes import (
     diff_text,
     relative,
 )
-from hermes_browse.store.changes.edited_file import DiffLine
+from hermes_browse.store.changes.diffs import DiffLine
 from hermes_browse.store.export.files import file_stem, write_file
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
