@@ -94,8 +94,8 @@ def _read_uses(
     found = sorted(Search(reader, query, scope).count(0).sessions)
     naming = name if _PLAIN.fullmatch(name) else ""
     sql = (
-        f"SELECT DISTINCT m.session_id FROM messages m "
-        f"WHERE instr({reader.schema.message('tool_calls')}, ?) AND m.session_id IN ({{keys}})"
+        "SELECT DISTINCT session_id FROM message_rows "
+        "WHERE instr(tool_calls, ?) AND session_id IN ({keys})"
     )
     session_ids = first_texts(reader.rows_in(sql, found, [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
@@ -179,13 +179,12 @@ def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | Non
 
 def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessage | None:
     """Return the last message of the user before another, in its session or in those above."""
-    role = reader.schema.message("role")
-    parent = reader.schema.session("parent_session_id")
     sql = (
-        f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL SELECT {parent}, depth + 1 "
-        f"FROM above CROSS JOIN sessions s ON s.id = above.id WHERE depth < {_DEPTH}) "
-        f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
-        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
+        f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL "
+        f"SELECT parent_session_id, depth + 1 FROM above CROSS JOIN session_rows s "
+        f"ON s.id = above.id WHERE depth < {_DEPTH}) "
+        f"SELECT m.id FROM above CROSS JOIN message_rows m ON m.session_id = above.id "
+        f"WHERE role = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
     ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
     for some in chunks(ids, _BATCH):

@@ -6,7 +6,7 @@ Pauses are drawn short: most of the time between two prompts nothing happens.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -17,7 +17,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.changes.run import Run
+from hermes_browse.store.changes.run import Run, RunRow
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -59,13 +59,9 @@ class Scale:
         self._places = list(accumulate(lengths, initial=0.0))
 
     def share(self, at: float) -> float:
-        """Return where a time is, from 0 to 1."""
-        index = bisect_right(self._times, at)
-        if index in (0, len(self._times)):
-            return float(index > 1)
-        begin, end = self._times[index - 1 : index + 1]
-        low, high = self._places[index - 1 : index + 1]
-        return (low + (at - begin) / (end - begin) * (high - low)) / self._places[-1]
+        """Return where a time is, or else the next one that is known, from 0 to 1."""
+        index = min(bisect_left(self._times, at), len(self._times) - 1)
+        return self._places[index] / (self._places[-1] or 1.0)
 
 
 def _spans(run: Run) -> list[Span]:
@@ -156,9 +152,7 @@ class RunAxis(Picture):
 
     def _parts(self, run: Run, room: int) -> Iterator[Cell]:
         """Name cost and cache share of each part, from where it begins."""
-        columns = [
-            self._column(part.at, room) if part.at is not None else 0 for part in run.stretches
-        ]
+        columns = [self._column(part.first.at or 0.0, room) for part in run.stretches]
         yield Cell(" " * min(columns, default=room), "text")
         for part, column, end in zip(run.stretches, columns, [*columns[1:], room], strict=True):
             model = one_line(part.model, 60)
@@ -184,9 +178,7 @@ class RunEventRow(NamedTuple):
 
     sign: str
     text: str
-    session_id: str
-    message_id: int | None
-    at: float | None
+    place: RunRow
     cost: float | None = None
 
     @property
@@ -195,7 +187,7 @@ class RunEventRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"r{self.session_id} {self.message_id} {self.text}"
+        return f"r{self.place.session_id} {self.place.id} {self.text}"
 
     def spans(self, width: int, now: float) -> Line:
         look = "accent" if self.sign == "!" else "dim"
@@ -205,28 +197,23 @@ class RunEventRow(NamedTuple):
 
 
 _COLUMNS: Columns[RunEventRow] = Columns(
-    Column(N_("when"), 17, lambda row, now: formats.timestamp(row.at), least=60),
+    Column(N_("when"), 17, lambda row, now: formats.timestamp(row.place.at), least=60),
     Column(N_("cost"), 9, lambda row, now: formats.dollars(row.cost)),
 )
 
 
 def run_rows(run: Run) -> Iterator[RunEventRow]:
     """Yield what stands out, then the parts, then the subagents."""
-    times: dict[int | None, float | None] = {row.id: row.at for row in run.rows}
-    sessions: dict[int | None, str] = {row.id: row.session_id for row in run.rows}
     for mark in run.marks:
-        id = mark.message_id
-        session_id = sessions.get(id, run.conversation.id)
-        yield RunEventRow("!", mark.text, session_id, id, times.get(id))
+        yield RunEventRow("!", mark.text, mark.row)
     for part in run.stretches:
         words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
-        place = part.session_id, part.first_message_id, part.at
-        yield RunEventRow("│", words, *place, part.cost_usd)
+        yield RunEventRow("│", words, part.first, part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
         words = _("subagent: {facts}", facts=formats.joined(took, formats.name(subagent)))
-        yield RunEventRow("█", words, subagent.id, None, begin, subagent.cost_usd)
+        yield RunEventRow("█", words, RunRow(subagent.id, at=begin), subagent.cost_usd)
 
 
 class RunScreen(ConversationScreen):
@@ -264,9 +251,9 @@ class RunScreen(ConversationScreen):
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if isinstance(row, RunEventRow):
-            self.axis.point_at(row.at)
+            self.axis.point_at(row.place.at)
             self.describe(one_line(row.text, 400), by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, RunEventRow):
-            self.read_message(row.session_id, row.message_id)
+            self.read_message(row.place.session_id, row.place.id)

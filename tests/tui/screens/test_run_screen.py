@@ -56,7 +56,7 @@ async def test_enter_reads_there_and_escape_comes_back(browser):
     row = screen.rows.current
     assert isinstance(row, RunEventRow) and row.text in browser.status
     await browser.press("enter")
-    assert browser.screen.transcript.current_id == row.message_id
+    assert browser.screen.transcript.current_id == row.place.id
     await browser.press("escape", "end", "enter")
     current = browser.screen.current
     assert current.root.source == "subagent"
