@@ -159,12 +159,12 @@ def file_change(
     for version in file.versions:
         diff += unified_diff(version, before, after)
         is_exact = is_exact and version.is_as_git_has_it()
-    signs = [line.text[0] for line in diff if line.message_id is not None]
+    signs = [line.text[0] for line in diff if line.is_change]
     if not is_exact:
         reason = _("not all that happened to this file is known")
         if not is_known_before:
             reason = _("what stood there before is not known; every line is shown as added")
-        diff.insert(0, DiffLine(f"# {after}: {reason}\n"))
+        diff.insert(0, DiffLine(f"# {after}: {reason}\n", diff[0].message_id if diff else None))
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
         path,

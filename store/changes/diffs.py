@@ -115,7 +115,9 @@ class DiffLine(NamedTuple):
     text: str
     """The whole line, with its sign."""
     message_id: int | None = None
-    """The message whose edit added or removed it."""
+    """The message whose edit added or removed it; for other lines that of the change above in the
+    same hunk, or else of the first one below."""
+    is_change: bool = False
 
 
 def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffLine]:
@@ -140,7 +142,8 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
     if hunks:
         headers += [f"--- {old}", f"+++ {new}"]
     if len(headers) > 1:
-        yield from (DiffLine(f"{header}\n") for header in headers)
+        first = hunks[0].message_id if hunks else None
+        yield from (DiffLine(f"{header}\n", first) for header in headers)
         yield from hunks
 
 
@@ -180,9 +183,15 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
         hunk = [lines[at] for at in places]
         removed, added = (sum(sign != other for sign, _line in hunk) for other in "+-")
         if shown:
-            yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n")
-            for line in hunk:
-                yield from _printed(*line)
+            behind = [_message_behind(*each) for each in hunk]
+            near = next(filter(None, behind), None)
+            yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n", near)
+            for (sign, line), message_id in zip(hunk, behind, strict=True):
+                near = message_id or near
+                text = f"{sign}{line.text}"
+                yield DiffLine(text.removesuffix("\n") + "\n", near, sign != " ")
+                if not text.endswith("\n"):
+                    yield DiffLine("\\ No newline at end of file\n", near)
         old += removed
         new += added
 
@@ -191,9 +200,6 @@ def _range(start: int, count: int) -> str:
     return f"{start + (count > 0)},{count}"
 
 
-def _printed(sign: str, line: Line) -> Iterator[DiffLine]:
+def _message_behind(sign: str, line: Line) -> int | None:
     edit = {"+": line.added_by, "-": line.removed_by}.get(sign)
-    text = f"{sign}{line.text}"
-    yield DiffLine(text.removesuffix("\n") + "\n", edit and edit.message_id)
-    if not text.endswith("\n"):
-        yield DiffLine("\\ No newline at end of file\n")
+    return edit.message_id if edit is not None else None

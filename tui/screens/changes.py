@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -20,7 +20,6 @@ from hermes_browse.store.changes.changes import (
     diff_text,
     relative,
 )
-from hermes_browse.store.changes.diffs import DiffLine
 from hermes_browse.store.export.files import file_stem, write_file
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -132,25 +131,12 @@ def command_row(command: ShellCommand) -> PlaceRow:
     return PlaceRow(key, " $ ", (text, "plain"), place, command.text)
 
 
-def messages_behind(diff: Sequence[DiffLine]) -> Iterator[int | None]:
-    """Yield the message behind each line of a diff: of lines around a change, that of the change
-    above, or at the start of a hunk the one below."""
-    near: int | None = None
-    for number, line in enumerate(diff):
-        if near is None or line.text.startswith("@@"):
-            below = (each.message_id for each in islice(diff, number, None))
-            near = next(filter(None, below), None)
-        near = line.message_id or near
-        yield near
-
-
 def diff_rows(change: FileChange, width: int) -> Iterator[PlaceRow]:
     """Yield the rows of the diff of a file; long lines take several of `width` cells."""
     sessions = {edit.message_id: edit.session_id for edit in change.edits}
     last = change.edits[-1].message_id
-    behind = messages_behind(change.diff)
-    for number, (line, near) in enumerate(zip(change.diff, behind, strict=True)):
-        message_id = near or last
+    for number, line in enumerate(change.diff):
+        message_id = line.message_id or last
         place = sessions[message_id], message_id
         yield from _text_rows(f"d{number}", diff_lines(line.text.removesuffix("\n")), place, width)
 

@@ -20,7 +20,6 @@ from hermes_browse.tui.screens.changes import (
     FileRow,
     PlaceRow,
     diff_rows,
-    messages_behind,
 )
 from hermes_browse.tui.text.styled import line_text, line_width
 
@@ -221,15 +220,13 @@ def test_each_line_leads_to_a_message(release, tmp_path):
     """A changed line to its own, another one to a change of the same hunk."""
     for change in _changes(release, tmp_path / "state.db").files:
         edits = {edit.message_id: edit.session_id for edit in change.edits}
-        hunk = set()
-        behind = list(messages_behind(change.diff))
-        for line, message_id in zip(change.diff, behind, strict=True):
-            assert line.message_id in (None, message_id)
         texts = [line.text for line in change.diff]
         starts = [at for at, text in enumerate(texts) if text.startswith("@@")]
         for start, end in pairwise([*starts, len(texts)]):
-            hunk = {line.message_id for line in change.diff[start:end]}
-            assert set(behind[start:end]) <= hunk - {None}
+            hunk = change.diff[start:end]
+            changed = {line.message_id for line in hunk if line.is_change}
+            assert {line.message_id for line in hunk} == changed <= edits.keys()
+            assert "".join(line.text[0] for line in hunk if line.is_change).strip("+-") == ""
         for width in 20, 200:
             rows = list(diff_rows(change, width))
             assert all(edits[row.place[1]] == row.place[0] for row in rows)
