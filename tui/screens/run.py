@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -25,11 +25,11 @@ from ..browser.list.conversation_list import ConversationList
 from ..settings.keys.screen_commands import RUN
 from ..text import formats
 from ..text.sentences import cache_share, ended_at, facts
-from ..text.styled import Line, row_line
+from ..text.styled import Span
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
-from .sub_screen import ConversationScreen
+from .sub_screen import ConversationScreen, PlaceRow
 
 _LEAD = 12
 """Cells of the names at the left."""
@@ -41,7 +41,7 @@ _HEIGHT = 3
 """Most cells of the columns of calls and of subagents."""
 _TOOLS = ("series-1", "series-2", "series-3")
 """Looks of the tools that are called most."""
-Span = tuple[float, float, str]
+Period = tuple[float, float, str]
 """Begin and end in Unix seconds, and a look."""
 NamedRow = tuple[str, Sequence[Cell]]
 """A row and its name at the left."""
@@ -64,7 +64,7 @@ class Scale:
         return self._places[index] / (self._places[-1] or 1.0)
 
 
-def _spans(run: Run) -> list[Span]:
+def _spans(run: Run) -> list[Period]:
     """Return when the subagents of a run were there."""
     begins = [(each.root.started_at, each) for each in run.subagents]
     return [
@@ -140,7 +140,7 @@ class RunAxis(Picture):
         return [Cell(sign, "cut") if each in columns else NOTHING for each in range(room)]
 
     def _columns(
-        self, name: str, spans: Iterable[Span], room: int, height: int
+        self, name: str, spans: Iterable[Period], room: int, height: int
     ) -> Iterator[NamedRow]:
         """Count in each column what was there."""
         sums: list[Counter[str]] = [Counter() for _column in range(room)]
@@ -173,47 +173,29 @@ def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[
             yield Cell(f" {one_line(name, 30)} {counts[look]:,}  ", "text")
 
 
-class RunEventRow(NamedTuple):
-    """Something of a run that can be read where it happened."""
-
-    sign: str
-    text: str
-    place: RunRow
-    cost: float | None = None
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
-
-    @property
-    def key(self) -> str:
-        return f"r{self.place.session_id} {self.place.id} {self.text}"
-
-    def spans(self, width: int, now: float) -> Line:
-        look = "accent" if self.sign == "!" else "dim"
-        lead = (f" {self.sign} ", look)
-        text = one_line(self.text, 400)
-        return row_line(lead, (text, "title"), _COLUMNS.text(self, width, now), width)
-
-
-_COLUMNS: Columns[RunEventRow] = Columns(
-    Column(N_("when"), 17, lambda row, now: formats.timestamp(row.place.at), least=60),
+_COLUMNS: Columns[PlaceRow] = Columns(
+    Column(N_("when"), 17, lambda row, now: formats.timestamp(row.at), least=60),
     Column(N_("cost"), 9, lambda row, now: formats.dollars(row.cost)),
 )
 
 
-def run_rows(run: Run) -> Iterator[RunEventRow]:
+def run_rows(run: Run) -> Iterator[PlaceRow]:
     """Yield what stands out, then the parts, then the subagents."""
     for mark in run.marks:
-        yield RunEventRow("!", mark.text, mark.row)
+        yield _event((" ! ", "accent"), mark.text, mark.row)
     for part in run.stretches:
         words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
-        yield RunEventRow("│", words, part.first, part.cost_usd)
+        yield _event((" │ ", "dim"), words, part.first, part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
         words = _("subagent: {facts}", facts=formats.joined(took, formats.name(subagent)))
-        yield RunEventRow("█", words, RunRow(subagent.id, at=begin), subagent.cost_usd)
+        yield _event((" █ ", "dim"), words, RunRow(subagent.id, at=begin), subagent.cost_usd)
+
+
+def _event(lead: Span, text: str, row: RunRow, cost: float | None = None) -> PlaceRow:
+    key, title = f"{row.session_id} {row.id} {text}", (one_line(text, 400), "title")
+    return PlaceRow(key, lead, title, (row.session_id, row.id), row.at, cost, _COLUMNS)
 
 
 class RunScreen(ConversationScreen):
@@ -236,7 +218,7 @@ class RunScreen(ConversationScreen):
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()
 
-        def read(store: OpenStore) -> tuple[Run, list[RunEventRow]]:
+        def read(store: OpenStore) -> tuple[Run, list[PlaceRow]]:
             run = store.run(session_id, now)
             run = run._replace(subagents=tuple(store.with_names(run.subagents)))
             return run, list(run_rows(run))
@@ -250,10 +232,6 @@ class RunScreen(ConversationScreen):
         self.rows.show(FixedRows(rows))
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, RunEventRow):
-            self.axis.point_at(row.place.at)
-            self.describe(one_line(row.text, 400), by_hand=by_hand)
-
-    def chose(self, row: ListRow) -> None:
-        if isinstance(row, RunEventRow):
-            self.read_message(row.place.session_id, row.place.id)
+        if isinstance(row, PlaceRow):
+            self.axis.point_at(row.at)
+            self.describe(row.text[0], by_hand=by_hand)
