@@ -26,7 +26,7 @@ from ..search.scope import make_scope
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Relation, Session
 from .edited_file import Edit, Line, split
-from .replay import FILE_TOOLS, Replay, TrackedFile, replay_uses
+from .replay import FILE_TOOLS, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
@@ -70,10 +70,9 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     path = posixpath.normpath(path)
     name = posixpath.basename(path)
     uses, sessions = _read_uses(reader, name, now)
-    replay = Replay(name)
-    replay.file(path)
-    replay_uses(reader, replay, uses, sessions)
-    owners = _owners(replay.file(path), text)
+    files = {path: TrackedFile(path)}
+    replay_uses(reader, files, uses, sessions, name)
+    owners = _owners(files.get(path) or TrackedFile(path), text)
     prompts = {
         edit: prompt_before(reader, edit.session_id, edit.message_id)
         for _line, edit in owners

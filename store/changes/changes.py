@@ -19,7 +19,7 @@ from ..wording import _
 from .diffs import DiffLine, unified_diff
 from .edited_file import Edit, EditedFile, whole
 from .programs import may_change_files, read_program, written_names
-from .replay import EDITORS, FILE_TOOLS, Replay, TrackedFile, replay_uses
+from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _LARGEST = 50_000_000
@@ -108,14 +108,14 @@ def read_changes(
     """
     catalog, tree = find_tree(reader, session_id, now)
     uses = read_tool_uses(reader, tree)
-    replay = Replay()
-    failed = replay_uses(reader, replay, _telling(uses), catalog.sessions)
+    tracked: Files = {}
+    failed = replay_uses(reader, tracked, _telling(uses), catalog.sessions)
     commands = tuple(_commands(uses))
     touched = {name for command in commands for name in written_names(command.text)}
     own = {segment.id for segment in tree[0].segments}
     directory = tree[0].cwd or ""
     files: list[FileChange] = []
-    for path, file in sorted(replay.files.items()):
+    for path, file in sorted(tracked.items()):
         if any(edit.ok for edit in file.edits):
             names = set(map(posixpath.basename, (path, file.first_path)))
             change = file_change(path, file, directory, is_touched=bool(touched & names))

@@ -87,39 +87,30 @@ class TrackedFile:
             self.last.exists = self.last.is_open = False
 
 
-class Replay:
-    """Files, each under its present path.
-
-    Args:
-        name: Without folders: the calls are those about files of this name alone, so that other
-            files are not kept, and nothing is known of a file that had another name before.
-    """
-
-    def __init__(self, name: str = "") -> None:
-        self.files: dict[str, TrackedFile] = {}
-        self._name = name
-
-    def file(self, path: str, moved_to: str = "") -> TrackedFile:
-        """Return the file at a path, which may be moved to another one; nothing is known of a new
-        file, and one without a path is not kept."""
-        file = self.files.pop(path, None) or TrackedFile(path)
-        present = moved_to or path
-        if present and self._name in ("", posixpath.basename(present)):
-            self.files[present] = file
-        return file
+Files = dict[str, TrackedFile]
+"""Each under its present path."""
 
 
 def replay_uses(
-    reader: Reader, replay: Replay, uses: Sequence[ToolUse], sessions: Mapping[str, Session]
+    reader: Reader,
+    files: Files,
+    uses: Sequence[ToolUse],
+    sessions: Mapping[str, Session],
+    name: str = "",
 ) -> int:
     """Do what tool calls did to files; return how many edits failed.
 
-    `sessions` has the sessions of the calls and those above them, by id.
+    Args:
+        reader: Of the store.
+        files: What is known of files before, and then after the calls.
+        uses: The calls, in order.
+        sessions: The sessions of the calls and those above them, by id.
+        name: As of `replay_call`.
     """
     results = read_results(reader, uses)
     directory_of = cache(partial(_directory, sessions))
     return sum(
-        replay_call(replay, use, results.get(use.result_id, ""), directory_of(use.session_id))
+        replay_call(files, use, results.get(use.result_id, ""), directory_of(use.session_id), name)
         for use in uses
     )
 
@@ -134,16 +125,18 @@ def _directory(sessions: Mapping[str, Session], session_id: str | None) -> str:
     return ""
 
 
-def replay_call(replay: Replay, use: ToolUse, text: str, directory: str) -> bool:
+def replay_call(files: Files, use: ToolUse, text: str, directory: str, name: str = "") -> bool:
     """Do what a tool call did to files, and tell whether it is an edit that failed.
 
     Args:
-        replay: Of the files.
+        files: What is known of files before, and then after the call.
         use: The call.
         text: Its result; empty if none is stored: whether it was done is not known.
         directory: Where relative paths begin; empty if not known.
+        name: Without folders: the calls are those about files of this name alone, so that other
+            files are not kept, and nothing is known of a file that had another name before.
     """
-    call = _FileCall(replay, use, json_at_start(text), directory)
+    call = _FileCall(files, use, json_at_start(text), directory, name)
     if use.name in EDITORS:
         return call.edit_files(text)
     {"terminal": call.show, "read_file": call.read, "execute_code": call.run_program}[use.name]()
@@ -157,16 +150,24 @@ def _size(text: str) -> int:
 class _FileCall:
     """A tool call that is done again."""
 
-    def __init__(self, replay: Replay, use: ToolUse, result: Json, directory: str) -> None:
-        self._replay, self._result, self._directory = replay, result, directory
+    def __init__(self, files: Files, use: ToolUse, result: Json, directory: str, name: str) -> None:
+        self._files, self._result, self._directory, self._name = files, result, directory, name
         self._arguments = as_mapping(use.arguments)
         self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
         modified = result.get("files_modified")
         self._modified = list(map(str, modified)) if isinstance(modified, list) else []
 
-    def _file(self, path: object) -> TrackedFile:
-        """Return a file by its path in the call; one that is not kept if that is none."""
-        return self._replay.file(self._resolve(path) if isinstance(path, str) and path else "")
+    def _file(self, path: object, to: str = "") -> TrackedFile:
+        """Return a file by its path in the call, and move it if there is another; one that is not
+        kept if the path is none."""
+        if not isinstance(path, str) or not path:
+            return TrackedFile("")
+        place = self._resolve(path)
+        file = self._files.pop(place, None) or TrackedFile(place)
+        present = self._resolve(to) if to else place
+        if self._name in ("", posixpath.basename(present)):
+            self._files[present] = file
+        return file
 
     def _resolve(self, path: str) -> str:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
@@ -184,7 +185,7 @@ class _FileCall:
     def show(self) -> None:
         """Take down what a terminal printed: what is written after that may be a copy."""
         output = str(self._result.get("output") or "")
-        for file in self._replay.files.values():
+        for file in self._files.values():
             file.last.show(output)
 
     def read(self) -> None:
@@ -250,9 +251,9 @@ class _FileCall:
         file.is_certain &= size == _size(content)
         file.last.write(content, self._edit)
 
-    def _edited(self, path: object) -> TrackedFile:
+    def _edited(self, path: object, to: str = "") -> TrackedFile:
         """Return a file for this edit; the warning in the result tells of edits by others."""
-        file = self._file(path)
+        file = self._file(path, to)
         warning = str(self._result.get("_warning"))
         others = {edit.session_id for edit in file.edits} - {self._edit.session_id}
         # Is the edit of the other agent known?
@@ -268,15 +269,13 @@ class _FileCall:
         except ValueError:
             return False
         for before, after, hunks in files:
-            edit, file = self._edit, self._edited(after if before == NOTHING else before)
-            if before == NOTHING:
+            is_new, is_gone = before == NOTHING, after == NOTHING
+            file = self._edited(after if is_new else before, "" if is_new or is_gone else after)
+            if is_new:
                 text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
-                file.last.write(text, edit)
-            elif after == NOTHING:
-                file.patch(hunks or [whole("")], edit)
-                file.last.exists = False
+                file.last.write(text, self._edit)
             else:
-                file.patch(hunks, edit)
-            if NOTHING not in (before, after) and before != after:
-                self._replay.file(self._resolve(before), self._resolve(after))
+                file.patch(hunks or [whole("")] * is_gone, self._edit)
+            if is_gone:
+                file.last.exists = False
         return bool(files)

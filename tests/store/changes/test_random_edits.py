@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plays import apply_and_compare, repository
 
 from hermes_browse.store.changes.changes import file_change
-from hermes_browse.store.changes.replay import Replay, replay_call
+from hermes_browse.store.changes.replay import Files, replay_call
 from hermes_browse.store.changes.tool_uses import ToolUse
 
 PATH = "/w/file.txt"
@@ -54,12 +54,12 @@ def write(text):
 
 def replay_of(calls):
     """The file after some calls; None if they did nothing."""
-    replay = Replay()
+    files: Files = {}
     for number, (name, arguments, result) in enumerate(calls):
         use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
-        replay_call(replay, use, json.dumps(result), "/w")
-    assert replay.files.keys() <= {PATH}
-    return replay.files.get(PATH)
+        replay_call(files, use, json.dumps(result), "/w")
+    assert files.keys() <= {PATH}
+    return files.get(PATH)
 
 
 def change_by(calls):
