@@ -178,12 +178,13 @@ def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | Non
 
 def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessage | None:
     """Return the last message of the user before another, in its session or in those above."""
+    role = reader.schema.message("role")  # the view computes it, which takes longer
     sql = (
         f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL "
         f"SELECT parent_session_id, depth + 1 FROM above CROSS JOIN session_rows s "
         f"ON s.id = above.id WHERE depth < {_DEPTH}) "
-        f"SELECT m.id FROM above CROSS JOIN message_rows m ON m.session_id = above.id "
-        f"WHERE role = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
+        f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
+        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
     ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
     for some in chunks(ids, _BATCH):

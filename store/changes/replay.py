@@ -255,10 +255,10 @@ class _FileCall:
         """Return a file for this edit; the warning in the result tells of edits by others."""
         file = self._file(path, to)
         warning = str(self._result.get("_warning"))
-        others = {edit.session_id for edit in file.edits} - {self._edit.session_id}
-        # Is the edit of the other agent known?
-        is_by_unknown = _OUTSIDE in warning or (_SIBLING in warning and not others)
-        file.is_certain &= not is_by_unknown
+        if _SIBLING in warning:  # is the edit of the other agent known?
+            own = self._edit.session_id
+            file.is_certain &= any(edit.session_id != own for edit in file.edits)
+        file.is_certain &= _OUTSIDE not in warning
         file.edits.append(self._edit)
         return file
 

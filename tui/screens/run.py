@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
@@ -80,35 +79,33 @@ class RunAxis(Picture):
         f"run--{look}" for look in (*_TOOLS, "others", "none", "cut", "text")
     }
 
+    _run: Run | None = None
     _scale = Scale(())
-    _pointed: float | None = None
-    """The time that is marked."""
-    _still: Callable[[int], list[list[Cell]]] | None = None
-    """Returns for some cells all rows but the last two, which follow the cursor."""
+    _pointed: tuple[float, ...] = ()
+    """The time that is marked, if there is one."""
 
     def show(self, run: Run) -> None:
         """Show a run."""
         ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
         told = [row.at for row in run.rows if row.at is not None]
-        self._scale = Scale([*told, *run.compressions, *ends])
-        self._still = still = cache(lambda room: list(map(_row, self._rows(run, room))))
-        self.styles.height = len(still(_LEAD)) + 2
+        self._run, self._scale = run, Scale([*told, *run.compressions, *ends])
+        self.styles.height = len(list(self._rows(run, _LEAD))) + 2
         self.redraw()
 
     def point_at(self, at: float | None) -> None:
         """Mark a time (Unix seconds)."""
-        self._pointed = at
+        self._pointed = () if at is None else (at,)
         self.redraw()
 
     def draw_rows(self) -> list[list[Cell]]:
         room = self.size.width - _LEAD - 1
-        if self._still is None or room < 2:
+        if self._run is None or room < 2:
             return []
         first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
         times = place_labels([(0, first), (room - len(last), last)], room)
-        pointed = [] if self._pointed is None else [self._pointed]
-        marked = self._signs("▲", pointed, room)
-        return [*self._still(room), _row(("", marked)), _row(("", [Cell(times, "text")]))]
+        marked = self._signs("▲", self._pointed, room)
+        rows = [*self._rows(self._run, room), ("", marked), ("", [Cell(times, "text")])]
+        return list(map(_row, rows))
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
         turns = [NOTHING] * room
