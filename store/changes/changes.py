@@ -39,6 +39,8 @@ class FileChange(NamedTuple):
 
     path: str
     """Where it is now: absolute, unless the directory of its session is not known."""
+    name: str
+    """The path relative to the directory of the conversation if it lies below that."""
     first_path: str
     """Where it was before the first edit; another one if it was moved."""
     edits: tuple[Edit, ...]
@@ -64,8 +66,6 @@ class Changes(NamedTuple):
 
     session_id: str
     conversation_id: str
-    directory: str
-    """Of the conversation; empty if not known."""
     files: tuple[FileChange, ...]
     """By path."""
     failed: int
@@ -122,7 +122,7 @@ def read_changes(
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
             disk = _read_disk(path, file.versions[-1]) if is_here else None
             files.append(change._replace(by_subagents=by_subagents, disk=disk))
-    return Changes(session_id, tree[0].id, directory, tuple(files), failed, commands)
+    return Changes(session_id, tree[0].id, tuple(files), failed, commands)
 
 
 def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
@@ -151,8 +151,8 @@ def file_change(
     path: str, file: TrackedFile, directory: str, *, is_touched: bool = False
 ) -> FileChange:
     """Return what became of a file; `is_touched` if a command names it to change it."""
-    before = relative(file.first_path, directory).lstrip("/")
-    after = relative(path, directory).lstrip("/")
+    name = relative(path, directory)
+    before, after = relative(file.first_path, directory).lstrip("/"), name.lstrip("/")
     is_known_before = all(version.is_known_before for version in file.versions)
     is_exact = file.is_certain and is_known_before and not is_touched
     diff: list[DiffLine] = []
@@ -168,6 +168,7 @@ def file_change(
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
         path,
+        name,
         file.first_path,
         tuple(file.edits),
         added=signs.count("+") if is_counted else None,

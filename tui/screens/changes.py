@@ -18,7 +18,6 @@ from hermes_browse.store.changes.changes import (
     FileChange,
     ShellCommand,
     diff_text,
-    relative,
 )
 from hermes_browse.store.export.files import file_stem, write_file
 from hermes_browse.store.text import one_line
@@ -46,8 +45,6 @@ class FileRow(NamedTuple):
     """A changed file."""
 
     change: FileChange
-    directory: str
-    """Of the conversation."""
     own: frozenset[str]
     """Ids of its sessions; others are those of subagents."""
 
@@ -67,7 +64,7 @@ class FileRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> Line:
         mark = (" · ", "dim") if self.change.is_exact else (" ? ", "accent")
-        path = one_line(relative(self.change.path, self.directory), 400)
+        path = one_line(self.change.name, 400)
         return row_line(mark, (path, "title"), COLUMNS.text(self, width, now), width)
 
 
@@ -177,7 +174,7 @@ class ChangesScreen(ConversationScreen):
             return
         self._changes = changes
         self.show_title(_("changes"), f"{summary(changes)} · {self.about}")
-        files = [FileRow(change, changes.directory, self._own) for change in changes.files]
+        files = [FileRow(change, self._own) for change in changes.files]
         heads: list[ListRow] = []
         if not files:
             heads.append(NoteRow(_("No edit of a file is stored in this conversation.")))

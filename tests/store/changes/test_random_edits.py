@@ -149,6 +149,12 @@ def test_a_new_file_before_an_edit_without_a_diff():
     assert text_by(f"--- /dev/null\n+++ b/{PATH}\n+a\n\n") == "a"
 
 
+def test_a_line_without_an_end_before_another_diff():
+    """The deleted line and the added one are one line, and the next head is not of them."""
+    head = f"--- a/{PATH}\n+++ b/{PATH}\n"
+    assert text_by(f"{head}@@ -1,2 +1,2 @@\n a\n-b+c\n{head}@@ -1,2 +1,2 @@\n-a\n+d\n c") == "d\nc"
+
+
 def test_a_deletion_of_other_lines_changes_nothing():
     """It says that lines went which are not all of those that are known."""
     diff = f"--- a/{PATH}\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-b\n"

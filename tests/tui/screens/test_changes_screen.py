@@ -212,7 +212,7 @@ def _changes(release, path):
 
 
 def _place_rows(change, width):
-    rows = rows_beside(FileRow(change, "", frozenset()), width)
+    rows = rows_beside(FileRow(change, frozenset()), width)
     return [row for row in rows if isinstance(row, PlaceRow)]
 
 
@@ -240,7 +240,9 @@ def test_all_of_a_line_is_in_its_rows(text, width):
     """However long it is; each row has exactly the width of the pane."""
     edit = Edit(1, "s", "write_file", None)
     diff = (DiffLine(f"+{text}\n", 1),)
-    change = FileChange("/x", "/x", (edit,), 1, 0, is_exact=True, is_known_before=True, diff=diff)
+    change = FileChange(
+        "/x", "/x", "/x", (edit,), 1, 0, is_exact=True, is_known_before=True, diff=diff
+    )
     rows = _place_rows(change, width)
     assert all(line_width(row.spans(width, 0.0)) == width for row in rows)
     shown = "".join(row.text[0] for row in rows)
