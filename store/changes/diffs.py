@@ -175,13 +175,14 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     is_changed = [sign != " " for sign, _line in lines]
 
     def is_shown(at: int) -> bool:
-        is_near = any(is_changed[max(at - _AROUND, 0) : at + _AROUND + 1])
+        is_near = True in is_changed[max(at - _AROUND, 0) : at + _AROUND + 1]
         return is_near and lines[at][1].text is not None
 
     old = new = 0
     for shown, places in groupby(range(len(lines)), is_shown):
         hunk = [lines[at] for at in places]
-        removed, added = (sum(sign != other for sign, _line in hunk) for other in "+-")
+        signs = [sign for sign, _line in hunk]
+        removed, added = len(signs) - signs.count("+"), len(signs) - signs.count("-")
         if shown:
             behind = [_message_behind(*each) for each in hunk]
             near = next(filter(None, behind), None)
