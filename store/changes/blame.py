@@ -26,7 +26,7 @@ from ..search.scope import make_scope
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Relation, Session
 from .edited_file import Edit, Line, split
-from .replay import FILE_TOOLS, Replay, TrackedFile, replay_uses
+from .replay import FILE_TOOLS, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
@@ -70,10 +70,9 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     path = posixpath.normpath(path)
     name = posixpath.basename(path)
     uses, sessions = _read_uses(reader, name, now)
-    replay = Replay(name)
-    replay.file(path)
-    replay_uses(reader, replay, uses, sessions)
-    owners = _owners(replay.file(path), text)
+    files = {path: TrackedFile(path)}
+    replay_uses(reader, files, uses, sessions, name)
+    owners = _owners(files.get(path) or TrackedFile(path), text)
     prompts = {
         edit: prompt_before(reader, edit.session_id, edit.message_id)
         for _line, edit in owners
@@ -94,8 +93,8 @@ def _read_uses(
     found = sorted(Search(reader, query, scope).count(0).sessions)
     naming = name if _PLAIN.fullmatch(name) else ""
     sql = (
-        f"SELECT DISTINCT m.session_id FROM messages m "
-        f"WHERE instr({reader.schema.message('tool_calls')}, ?) AND m.session_id IN ({{keys}})"
+        "SELECT DISTINCT session_id FROM message_rows "
+        "WHERE instr(tool_calls, ?) AND session_id IN ({keys})"
     )
     session_ids = first_texts(reader.rows_in(sql, found, [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
@@ -179,11 +178,11 @@ def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | Non
 
 def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessage | None:
     """Return the last message of the user before another, in its session or in those above."""
-    role = reader.schema.message("role")
-    parent = reader.schema.session("parent_session_id")
+    role = reader.schema.message("role")  # the view computes it, which takes longer
     sql = (
-        f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL SELECT {parent}, depth + 1 "
-        f"FROM above CROSS JOIN sessions s ON s.id = above.id WHERE depth < {_DEPTH}) "
+        f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL "
+        f"SELECT parent_session_id, depth + 1 FROM above CROSS JOIN session_rows s "
+        f"ON s.id = above.id WHERE depth < {_DEPTH}) "
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )

@@ -16,9 +16,10 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .edited_file import DiffLine, Edit, EditedFile, can_be_applied, unified_diff
+from .diffs import DiffLine, unified_diff
+from .edited_file import Edit, EditedFile, whole
 from .programs import may_change_files, read_program, written_names
-from .replay import EDITORS, FILE_TOOLS, Replay, TrackedFile, replay_uses
+from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _LARGEST = 50_000_000
@@ -38,6 +39,8 @@ class FileChange(NamedTuple):
 
     path: str
     """Where it is now: absolute, unless the directory of its session is not known."""
+    name: str
+    """The path relative to the directory of the conversation if it lies below that."""
     first_path: str
     """Where it was before the first edit; another one if it was moved."""
     edits: tuple[Edit, ...]
@@ -63,8 +66,6 @@ class Changes(NamedTuple):
 
     session_id: str
     conversation_id: str
-    directory: str
-    """Of the conversation; empty if not known."""
     files: tuple[FileChange, ...]
     """By path."""
     failed: int
@@ -107,21 +108,21 @@ def read_changes(
     """
     catalog, tree = find_tree(reader, session_id, now)
     uses = read_tool_uses(reader, tree)
-    replay = Replay()
-    failed = replay_uses(reader, replay, _telling(uses), catalog.sessions)
+    tracked: Files = {}
+    failed = replay_uses(reader, tracked, _telling(uses), catalog.sessions)
     commands = tuple(_commands(uses))
     touched = {name for command in commands for name in written_names(command.text)}
     own = {segment.id for segment in tree[0].segments}
     directory = tree[0].cwd or ""
     files: list[FileChange] = []
-    for path, file in sorted(replay.files.items()):
+    for path, file in sorted(tracked.items()):
         if any(edit.ok for edit in file.edits):
             names = set(map(posixpath.basename, (path, file.first_path)))
             change = file_change(path, file, directory, is_touched=bool(touched & names))
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
             disk = _read_disk(path, file.versions[-1]) if is_here else None
             files.append(change._replace(by_subagents=by_subagents, disk=disk))
-    return Changes(session_id, tree[0].id, directory, tuple(files), failed, commands)
+    return Changes(session_id, tree[0].id, tuple(files), failed, commands)
 
 
 def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
@@ -150,23 +151,24 @@ def file_change(
     path: str, file: TrackedFile, directory: str, *, is_touched: bool = False
 ) -> FileChange:
     """Return what became of a file; `is_touched` if a command names it to change it."""
-    before = relative(file.first_path, directory).lstrip("/")
-    after = relative(path, directory).lstrip("/")
+    name = relative(path, directory)
+    before, after = relative(file.first_path, directory).lstrip("/"), name.lstrip("/")
     is_known_before = all(version.is_known_before for version in file.versions)
     is_exact = file.is_certain and is_known_before and not is_touched
     diff: list[DiffLine] = []
     for version in file.versions:
         diff += unified_diff(version, before, after)
-        is_exact = is_exact and can_be_applied(version)
-    signs = [line.text[0] for line in diff if line.message_id is not None]
+        is_exact = is_exact and version.is_as_git_has_it()
+    signs = [line.text[0] for line in diff if line.is_change]
     if not is_exact:
         reason = _("not all that happened to this file is known")
         if not is_known_before:
             reason = _("what stood there before is not known; every line is shown as added")
-        diff.insert(0, DiffLine(f"# {after}: {reason}\n"))
+        diff.insert(0, DiffLine(f"# {after}: {reason}\n", diff[0].message_id if diff else None))
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
         path,
+        name,
         file.first_path,
         tuple(file.edits),
         added=signs.count("+") if is_counted else None,
@@ -210,6 +212,6 @@ def _read_disk(path: str, left: EditedFile) -> str | None:
     except (OSError, ValueError):
         return None
     known = left.text()  # before `read`, which takes the text over
-    if not left.read(text):
+    if not left.patch([whole(text)], None):
         return "changed"
     return "same" if known == text else None

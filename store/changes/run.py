@@ -27,6 +27,9 @@ _USAGE = (
     *("input_tokens", "cache_read_tokens", "cache_write_tokens"),
 )
 """Columns of `session_model_usage`."""
+_IDENTITIES = (
+    "SELECT COALESCE(system_prompt_hash, system_prompt), tool_names FROM session_rows WHERE id = ?"
+)
 _LOOP = 3
 """As many equal calls with equal results in one turn are a loop."""
 _GAP = 1800.0
@@ -39,25 +42,26 @@ _LEAST_SHARE = 0.1
 
 
 class RunRow(NamedTuple):
-    """A message without its text."""
+    """A message without its text, or a place where none is."""
 
-    id: int
     session_id: str
-    role: str
-    at: float | None
-    tokens: int
+    id: int | None = None
+    at: float | None = None
+    role: str = ""
+    tokens: int = 0
     """0 if none are stored."""
-    turn: int
+    turn: int = 0
     """Index of its turn: a prompt and what follows it, up to the next one."""
+
+
+Call = tuple[RunRow, ToolUse]
+"""A tool call and the message that has it."""
 
 
 class Stretch(NamedTuple):
     """A part of a conversation that was answered by one model."""
 
-    session_id: str
-    first_message_id: int | None
-    at: float | None
-    """When that was written."""
+    first: RunRow
     model: str
     prompt: str
     """What identifies the system prompt; empty if none is stored."""
@@ -74,7 +78,7 @@ class RunMark(NamedTuple):
 
     kind: str
     """`loop`, `cache`, `gap`, `slowest` or `dearest`."""
-    message_id: int | None
+    row: RunRow
     text: str
 
 
@@ -115,7 +119,11 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
         tuple(_stretches(reader, segments, rows)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
-    marks = [*_loops(reader, run), *_cache_falls(run), *_gaps(run), *_slowest(run), *_dearest(run)]
+    place = {row.id: row for row in rows}
+    calls = [(place[use.message_id], use) for use in run.tools if use.message_id in place]
+    marks = [
+        *_loops(reader, calls), *_cache_falls(run), *_gaps(run), *_slowest(calls), *_dearest(run),
+    ]  # fmt: skip
     return run._replace(marks=tuple(marks))
 
 
@@ -127,59 +135,47 @@ def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[R
         for row in generation.rows:
             if row.id not in left_out:
                 turn += row.role == "user" or turn < 0  # what precedes the first prompt is one too
-                yield RunRow(row.id, session_id, row.role, row.timestamp, row.tokens, turn)
+                yield RunRow(session_id, row.id, row.timestamp, row.role, row.tokens, turn)
 
 
 def _stretches(
     reader: Reader, segments: Sequence[Session], rows: Sequence[RunRow]
 ) -> Iterator[Stretch]:
-    names = map(reader.schema.session, ("system_prompt_hash", "system_prompt", "tool_names"))
-    identities = "SELECT COALESCE({}, {}), {} FROM sessions s WHERE s.id = ?".format(*names)
-    existing = reader.columns("session_model_usage")
-    columns = ", ".join(name if name in existing else "NULL" for name in _USAGE)
-    usages_of = f"SELECT {columns} FROM session_model_usage WHERE session_id = ? ORDER BY 2, rowid"
+    has_usage = {"session_id", *_USAGE} <= set(reader.columns("session_model_usage"))
+    usages_of = f"SELECT {', '.join(_USAGE)} FROM session_model_usage WHERE session_id = ?"
     for segment in segments:
-        own = [row for row in rows if row.session_id == segment.id]
-        prompt, tools = next(iter(reader.rows(identities, [segment.id])), (None, None))
-        usages = reader.rows(usages_of, [segment.id]) if "session_id" in existing else []
+        own = [row for row in rows if row.session_id == segment.id] or [RunRow(segment.id)]
+        prompt, tools = reader.rows(_IDENTITIES, [segment.id])[0]
+        usages = reader.rows(f"{usages_of} ORDER BY 2, rowid", [segment.id]) if has_usage else []
         if len({usage[0] for usage in usages}) < 2:
             tokens = segment.tokens
-            counts = (tokens.input, tokens.cache_read, tokens.cache_write)
+            counts = tokens.input, tokens.cache_read, tokens.cache_write
             usages = [(segment.model, None, segment.cost_usd, *counts)]
         for model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
-            after = (row for row in own if (row.at or 0.0) >= begin)
-            first = next(after, own[0] if own else None)
+            first = next((row for row in own if (row.at or 0.0) >= begin), own[0])
             sent, cached = sum(map(as_count, counted)), as_count(counted[1])
+            share = cached / sent if sent else None
             yield Stretch(
-                segment.id,
-                first and first.id,
-                first and first.at,
-                text_of(model),
-                text_of(prompt),
-                text_of(tools),
-                as_money(cost),
-                cached / sent if sent else None,
+                first, text_of(model), text_of(prompt), text_of(tools), as_money(cost), share
             )
 
 
-def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
-    turns = {row.id: row.turn for row in run.rows}
-
-    def call_of(use: ToolUse) -> tuple[object, ...]:
-        return turns.get(use.message_id), use.name, use.arguments
-
-    counts = Counter(map(call_of, run.tools))
-    often = [use for use in run.tools if counts[call_of(use)] >= _LOOP and use.result_id]
-    results = read_results(reader, often)
-    alike: defaultdict[object, list[ToolUse]] = defaultdict(list)
-    for use in often:
-        alike[call_of(use), results.get(use.result_id)].append(use)
-    for uses in alike.values():
-        if len(uses) >= _LOOP:
+def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
+    same = [(row.turn, use.name, use.arguments) for row, use in calls]
+    counts = Counter(same)
+    often = [use for use, call in zip(calls, same, strict=True) if counts[call] >= _LOOP]
+    results = read_results(reader, [use for _row, use in often])
+    alike: defaultdict[object, list[Call]] = defaultdict(list)
+    for row, use in often:
+        if use.result_id in results:
+            call = row.turn, use.name, use.arguments, results[use.result_id]
+            alike[call].append((row, use))
+    for found in alike.values():
+        if len(found) >= _LOOP:
+            row, use = found[_LOOP - 1]
             sentence = _("{tool} was called {count} times with the same result")
-            text = sentence.format(tool=uses[0].name, count=len(uses))
-            yield RunMark("loop", uses[_LOOP - 1].message_id, text)
+            yield RunMark("loop", row, sentence.format(tool=use.name, count=len(found)))
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
@@ -192,7 +188,7 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
                 after=round(100 * left),
                 reason=_reason(before, after),
             )
-            yield RunMark("cache", after.first_message_id, text)
+            yield RunMark("cache", after.first, text)
 
 
 def _reason(before: Stretch, after: Stretch) -> str:
@@ -215,19 +211,15 @@ def _gaps(run: Run) -> Iterator[RunMark]:
         if seconds >= _GAP:
             is_prompt = row.role == "user"
             text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")
-            yield RunMark("gap", row.id, text.format(time=_span(seconds)))
+            yield RunMark("gap", row, text.format(time=_span(seconds)))
 
 
-def _slowest(run: Run) -> Iterator[RunMark]:
-    slow = max(run.tools, key=_seconds, default=None)
-    if slow is not None and _seconds(slow) >= _SLOW:
-        text = _("the slowest call: {tool}, {time}", tool=slow.name, time=_span(_seconds(slow)))
-        yield RunMark("slowest", slow.message_id, text)
-
-
-def _seconds(use: ToolUse) -> float:
-    """Return how long a call took, as far as stored."""
-    return use.ended_at - use.at if use.ended_at is not None and use.at is not None else 0.0
+def _slowest(calls: Sequence[Call]) -> Iterator[RunMark]:
+    slow = max(calls, key=lambda call: call[1].seconds, default=None)
+    if slow is not None and slow[1].seconds >= _SLOW:
+        row, use = slow
+        text = _("the slowest call: {tool}, {time}", tool=use.name, time=_span(use.seconds))
+        yield RunMark("slowest", row, text)
 
 
 def _dearest(run: Run) -> Iterator[RunMark]:
@@ -238,7 +230,7 @@ def _dearest(run: Run) -> Iterator[RunMark]:
     if len(known) > 1:
         ((turn, tokens),) = known.most_common(1)
         text = _("the most expensive turn: {count:,} tokens", count=tokens)
-        yield RunMark("dearest", run.turns[turn].id, text)
+        yield RunMark("dearest", run.turns[turn], text)
 
 
 def _span(seconds: float) -> str:

@@ -36,6 +36,11 @@ class ToolUse(NamedTuple):
     """As the model gave it; those of some models are only unique within a turn."""
 
     @property
+    def seconds(self) -> float:
+        """How long it took, as far as stored."""
+        return self.ended_at - self.at if self.ended_at is not None and self.at is not None else 0.0
+
+    @property
     def order(self) -> tuple[int, int]:
         """Sorts calls by their results, or else by themselves: rows are numbered as they are
         written."""
@@ -88,15 +93,13 @@ def _read_copies(reader: Reader, segments: Sequence[Session]) -> Container[int]:
 def _read_uses(
     reader: Reader, segments: Sequence[Session], naming: str, copies: Container[int]
 ) -> Iterator[ToolUse]:
-    message = reader.schema.message
-    role, calls = message("role"), message("tool_calls")
     statement = (
-        f"SELECT m.id, {role}, {message('tool_call_id')}, {calls}, {message('timestamp')} "
-        f"FROM messages m WHERE ({role} = 'tool' OR instr({calls}, ?)) AND m.session_id = ? AND"
+        "SELECT id, role, tool_call_id, tool_calls, timestamp FROM message_rows "
+        "WHERE (role = 'tool' OR instr(tool_calls, ?)) AND session_id = ? AND"
     )
     for segment in segments:
         waiting: dict[str, ToolUse] = {}
-        for rows in reader.slices(statement, "m.id", SLICE, [naming, segment.id]):
+        for rows in reader.slices(statement, "id", SLICE, [naming, segment.id]):
             for message_id, kind, call_id, stored, time in rows:
                 id, at = as_int(message_id), as_time(time)
                 if id in copies:
@@ -117,7 +120,6 @@ def _read_uses(
 
 def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int | None, str]:
     """Read the texts of results, by the id of their message."""
-    content = reader.schema.message("content")
-    sql = f"SELECT m.id, {content} FROM messages m WHERE m.id IN ({{keys}})"
+    sql = "SELECT id, content FROM message_rows WHERE id IN ({keys})"
     rows = reader.rows_in(sql, [use.result_id for use in uses])
     return {as_int(message_id): decode_content(text)[0] for message_id, text in rows}

@@ -34,7 +34,7 @@ _SESSIONS = (
     "session_key", "started_at", "ended_at", "archived", "pinned", "hidden", "message_count",
     "tool_call_count", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "reasoning_tokens", "estimated_cost_usd", "actual_cost_usd", "model_config", "last_activity_at",
-    "system_prompt", "system_prompt_hash", "user_id", "chat_id", "chat_type", "thread_id",
+    "system_prompt", "system_prompt_hash", "tool_names", "user_id", "chat_id", "chat_type", "thread_id",
     "display_name", "billing_provider", "billing_base_url", "billing_mode", "title_source",
     "git_repo_root", "profile_name", "cost_status", "cost_source", "last_activity_description",
     "last_read_at", "origin_json", "api_call_count",

@@ -15,7 +15,6 @@ from hermes_browse.store.changes.changes import (
     FileChange,
     ShellCommand,
     diff_text,
-    relative,
 )
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
@@ -85,11 +84,7 @@ def _file_json(change: FileChange) -> Json:
 
 def _diff_text(changes: Changes, only: str | None) -> str:
     """Return the diffs of all files, or of one."""
-    files = [
-        each
-        for each in changes.files
-        if only in (None, each.path, relative(each.path, changes.directory))
-    ]
+    files = [each for each in changes.files if only in (None, each.path, each.name)]
     if only is not None and not files:
         raise NotFoundError(_("This conversation did not change {path}.", path=only))
     return diff_text(files)
@@ -115,7 +110,7 @@ def _give(text: str, output: str | None) -> None:
 
 def _print_changes(changes: Changes) -> None:
     print_lines([OutputLine("title", summary(changes))])
-    print_table(_columns(changes.directory), changes.files)
+    print_table(_FILES, changes.files)
     if changes.commands:
         head = OutputLine("other", _("These commands may have changed files:"))
         print_lines([BLANK, head, *map(_command_line, changes.commands)])
@@ -126,15 +121,14 @@ def _command_line(command: ShellCommand) -> OutputLine:
     return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
 
 
-def _columns(directory: str) -> list[TableColumn]:
-    return [
-        TableColumn("file", lambda row: relative(row.path, directory), is_flexible=True),
-        TableColumn("edits", lambda row: len(row.edits), True),
-        TableColumn("added", "added", True),
-        TableColumn("removed", "removed", True),
-        TableColumn("by subagents", lambda row: row.by_subagents or None, True, 1),
-        TableColumn("notes", lambda row: ", ".join(notes(row))),
-    ]
+_FILES = [
+    TableColumn("file", "name", is_flexible=True),
+    TableColumn("edits", "edits", True, form=len),
+    TableColumn("added", "added", True),
+    TableColumn("removed", "removed", True),
+    TableColumn("by subagents", lambda row: row.by_subagents or None, True, 1),
+    TableColumn("notes", lambda row: ", ".join(notes(row))),
+]
 
 
 class BlameCommand(Subcommand):

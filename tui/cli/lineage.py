@@ -95,7 +95,7 @@ class RunCommand(Subcommand):
 
 
 def _run_json(run: Run) -> Json:
-    part_fields = {"session": "session_id", "message_id": "first_message_id"}
+    part_fields = {"session": "first.session_id", "message_id": "first.id"}
     times = {"from": "root.started_at", "to": "last_active"}
     return fields(run, "compressions") | {
         **fields(run.conversation, "cost_usd", "tree_cost_usd", conversation="id", **times),
@@ -105,7 +105,7 @@ def _run_json(run: Run) -> Json:
             fields(part, "model", "cost_usd", "cache_share", **part_fields)
             for part in run.stretches
         ],
-        "marks": [fields(mark, "kind", "message_id", "text") for mark in run.marks],
+        "marks": [fields(mark, "kind", message_id="row.id", text="text") for mark in run.marks],
         "subagents": list(map(_subagent_json, run.subagents)),
     }
 
@@ -118,7 +118,7 @@ def _subagent_json(subagent: Conversation) -> Json:
 def _run_lines(run: Run) -> Iterator[OutputLine]:
     yield OutputLine("title", facts(run))
     for part in run.stretches:
-        words = joined(part.session_id, part.model, dollars(part.cost_usd), cache_share(part))
+        words = joined(part.first.session_id, part.model, dollars(part.cost_usd), cache_share(part))
         yield OutputLine("said", one_line(words), 2)
     if not has_tokens(run):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
@@ -128,6 +128,6 @@ def _run_lines(run: Run) -> Iterator[OutputLine]:
         yield OutputLine("tool", one_line(joined(name, dollars(subagent.cost_usd))), 2)
     for mark in run.marks:
         text = mark.text
-        if mark.message_id is not None:
-            text = _("message {id}: {text}", id=mark.message_id, text=text)
+        if mark.row.id is not None:
+            text = _("message {id}: {text}", id=mark.row.id, text=text)
         yield OutputLine("seam", one_line(text), 2)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -18,9 +18,7 @@ from hermes_browse.store.changes.changes import (
     FileChange,
     ShellCommand,
     diff_text,
-    relative,
 )
-from hermes_browse.store.changes.edited_file import DiffLine
 from hermes_browse.store.export.files import file_stem, write_file
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -31,26 +29,22 @@ from ..browser.transcript.tool_text import diff_lines
 from ..settings.keys.screen_commands import FILE_CHANGES
 from ..text import formats
 from ..text.sentences import author, notes, summary
-from ..text.styled import Line, Span, line_text, line_width, row_line, safe_text, wrap_spans
+from ..text.styled import Line, line_text, line_width, row_line, safe_text, wrap_spans
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
-from .sub_screen import ConversationScreen
+from .sub_screen import ConversationScreen, Place, PlaceRow
 
-Place = tuple[str, int]
-"""Ids of a session and of a message in it."""
 _EDGES = 3
 """Cells of a row that are no text."""
 DIFF_LOOKS = ("added", "removed", "function", "number", "output")
 """Looks of `diff_lines`."""
-_DISK = {"same": N_("same"), "changed": N_("changed"), "gone": N_("gone")}
+_DISK = N_(("same", "changed", "gone"))
 
 
 class FileRow(NamedTuple):
     """A changed file."""
 
     change: FileChange
-    directory: str
-    """Of the conversation."""
     own: frozenset[str]
     """Ids of its sessions; others are those of subagents."""
 
@@ -70,13 +64,8 @@ class FileRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> Line:
         mark = (" · ", "dim") if self.change.is_exact else (" ? ", "accent")
-        path = one_line(relative(self.change.path, self.directory), 400)
+        path = one_line(self.change.name, 400)
         return row_line(mark, (path, "title"), COLUMNS.text(self, width, now), width)
-
-    def whole(self, width: int) -> Sequence[ListRow]:
-        """Return the rows of its diff."""
-        nothing = NoteRow(_("what it changed, it changed back"))
-        return list(diff_rows(self.change, width)) or [nothing]
 
 
 def _authors(row: FileRow) -> str:
@@ -98,70 +87,44 @@ def _count(sign: str, count: int | None) -> str:
 
 
 def _on_disk(row: FileRow) -> str:
-    return _(_DISK[row.change.disk]) if row.change.disk is not None else ""
-
-
-class PlaceRow(NamedTuple):
-    """A line of a diff, or a command: what a message did."""
-
-    key: str
-    lead: str
-    text: Span
-    place: Place
-    """The message, or one near the line."""
-    command: str = ""
-    """The whole command."""
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
-
-    def spans(self, width: int, now: float) -> Line:
-        return row_line((self.lead, "dim"), self.text, "", width)
-
-    def whole(self, width: int) -> Sequence[ListRow]:
-        """Return the rows of the whole command."""
-        lines: list[Line] = [[(line, "output")] for line in safe_text(self.command).split("\n")]
-        return list(_text_rows(self.key, lines, self.place, width))
+    return _(row.change.disk) if row.change.disk in _DISK else ""
 
 
 def command_row(command: ShellCommand) -> PlaceRow:
     """Return the row of a command that may have changed files."""
     key, text = f"c{command.message_id} {command.text}", one_line(command.text, 400)
     place = command.session_id, command.message_id
-    return PlaceRow(key, " $ ", (text, "plain"), place, command.text)
+    return PlaceRow(key, (" $ ", "dim"), (text, "plain"), place, whole=command.text)
 
 
-def messages_behind(diff: Sequence[DiffLine]) -> Iterator[int | None]:
-    """Yield the message behind each line of a diff: of lines around a change, that of the change
-    above, or at the start of a hunk the one below."""
-    near: int | None = None
-    for number, line in enumerate(diff):
-        if near is None or line.text.startswith("@@"):
-            below = (each.message_id for each in islice(diff, number, None))
-            near = next(filter(None, below), None)
-        near = line.message_id or near
-        yield near
+def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
+    """Return the rows of the diff of a file, or of a whole command; long lines take several of
+    `width` cells."""
+    if isinstance(row, FileRow):
+        nothing = NoteRow(_("what it changed, it changed back"))
+        return list(_wrapped(_diff_lines(row.change), width)) or [nothing]
+    if isinstance(row, PlaceRow):
+        lines = safe_text(row.whole).split("\n")
+        return list(_wrapped((([(line, "output")], row.place) for line in lines), width))
+    return []
 
 
-def diff_rows(change: FileChange, width: int) -> Iterator[PlaceRow]:
-    """Yield the rows of the diff of a file; long lines take several of `width` cells."""
+def _diff_lines(change: FileChange) -> Iterator[tuple[Line, Place]]:
     sessions = {edit.message_id: edit.session_id for edit in change.edits}
     last = change.edits[-1].message_id
-    behind = messages_behind(change.diff)
-    for number, (line, near) in enumerate(zip(change.diff, behind, strict=True)):
-        message_id = near or last
+    for line in change.diff:
+        message_id = line.message_id or last
         place = sessions[message_id], message_id
-        yield from _text_rows(f"d{number}", diff_lines(line.text.removesuffix("\n")), place, width)
+        yield from ((each, place) for each in diff_lines(line.text.removesuffix("\n")))
 
 
-def _text_rows(key: str, lines: Sequence[Line], place: Place, width: int) -> Iterator[PlaceRow]:
+def _wrapped(lines: Iterable[tuple[Line, Place]], width: int) -> Iterator[PlaceRow]:
     room = width - _EDGES
-    for number, line in enumerate(lines):
+    for number, (line, place) in enumerate(lines):
         pieces = [line] if line_width(line) <= room else wrap_spans(line, room)
         for part, piece in enumerate(pieces):
             text = piece[0] if piece else ("", "output")
-            yield PlaceRow(f"{key} {number} {part}", " ", text, place)
+            yield PlaceRow(f"d{number} {part}", (" ", "dim"), text, place)
 
 
 _LONGEST_PROMPT = 300
@@ -211,7 +174,7 @@ class ChangesScreen(ConversationScreen):
             return
         self._changes = changes
         self.show_title(f"{summary(changes)} · {self.about}")
-        files = [FileRow(change, changes.directory, self._own) for change in changes.files]
+        files = [FileRow(change, self._own) for change in changes.files]
         heads: list[ListRow] = []
         if not files:
             heads.append(NoteRow(_("No edit of a file is stored in this conversation.")))
@@ -246,9 +209,7 @@ class ChangesScreen(ConversationScreen):
     async def _lay_out(self, top: bool) -> None:
         """Lay the diff out on a thread, as it may have very many lines."""
         row, width = self.rows.current, self.diff.scrollable_content_region.width
-        rows: Sequence[ListRow] = []
-        if isinstance(row, FileRow | PlaceRow):
-            rows = await self.call(partial(row.whole, width))
+        rows = await self.call(partial(rows_beside, row, width))
         self.diff.show(FixedRows(rows), top=top)
         if not isinstance(self.diff.current, PlaceRow):
             self._asked = None
@@ -262,7 +223,7 @@ class ChangesScreen(ConversationScreen):
     async def _read_prompt(self, row: PlaceRow) -> None:
         """Show above the diff the prompt before a change, its time, and who made the change."""
         session_id, message_id = row.place
-        prompt = await self.read(lambda store: store.prompt_before(session_id, message_id))
+        prompt = await self.read(lambda store: store.prompt_before(session_id, message_id or 0))
         asked = one_line(prompt.said, _LONGEST_PROMPT) if prompt is not None else ""
         time = formats.timestamp(prompt.timestamp) if prompt is not None else ""
         facts = formats.joined(time, author(session_id, self._own))
@@ -272,8 +233,7 @@ class ChangesScreen(ConversationScreen):
         """Go to the diff of a file, or read the message behind a line or a command."""
         if isinstance(row, FileRow):
             self.set_focus(self.diff)
-        elif isinstance(row, PlaceRow):
-            self.read_message(*row.place)
+        super().chose(row)
 
     def action_pane(self) -> None:
         self.set_focus(self.rows if self.diff.has_focus else self.diff)

@@ -6,18 +6,16 @@ Pauses are drawn short: most of the time between two prompts nothing happens.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.changes.run import Run
+from hermes_browse.store.changes.run import Run, RunRow
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -25,11 +23,11 @@ from ..browser.list.conversation_list import ConversationList
 from ..settings.keys.screen_commands import RUN
 from ..text import formats
 from ..text.sentences import cache_share, ended_at, facts
-from ..text.styled import Line, row_line
+from ..text.styled import Span
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
-from .sub_screen import ConversationScreen
+from .sub_screen import ConversationScreen, PlaceRow
 
 _LEAD = 12
 """Cells of the names at the left."""
@@ -41,7 +39,7 @@ _HEIGHT = 3
 """Most cells of the columns of calls and of subagents."""
 _TOOLS = ("series-1", "series-2", "series-3")
 """Looks of the tools that are called most."""
-Span = tuple[float, float, str]
+Period = tuple[float, float, str]
 """Begin and end in Unix seconds, and a look."""
 NamedRow = tuple[str, Sequence[Cell]]
 """A row and its name at the left."""
@@ -59,16 +57,12 @@ class Scale:
         self._places = list(accumulate(lengths, initial=0.0))
 
     def share(self, at: float) -> float:
-        """Return where a time is, from 0 to 1."""
-        index = bisect_right(self._times, at)
-        if index in (0, len(self._times)):
-            return float(index > 1)
-        begin, end = self._times[index - 1 : index + 1]
-        low, high = self._places[index - 1 : index + 1]
-        return (low + (at - begin) / (end - begin) * (high - low)) / self._places[-1]
+        """Return where a time is, or else the next one that is known, from 0 to 1."""
+        index = min(bisect_left(self._times, at), len(self._times) - 1)
+        return self._places[index] / (self._places[-1] or 1.0)
 
 
-def _spans(run: Run) -> list[Span]:
+def _spans(run: Run) -> list[Period]:
     """Return when the subagents of a run were there."""
     begins = [(each.root.started_at, each) for each in run.subagents]
     return [
@@ -82,35 +76,33 @@ class RunAxis(Picture):
     NAME = "run"
     LOOKS = (*_TOOLS, "others", "none", "cut", "text")
 
+    _run: Run | None = None
     _scale = Scale(())
-    _pointed: float | None = None
-    """The time that is marked."""
-    _still: Callable[[int], list[list[Cell]]] | None = None
-    """Returns for some cells all rows but the last two, which follow the cursor."""
+    _pointed: tuple[float, ...] = ()
+    """The time that is marked, if there is one."""
 
     def show(self, run: Run) -> None:
         """Show a run."""
         ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
         told = [row.at for row in run.rows if row.at is not None]
-        self._scale = Scale([*told, *run.compressions, *ends])
-        self._still = still = cache(lambda room: list(map(_row, self._rows(run, room))))
-        self.styles.height = len(still(_LEAD)) + 2
+        self._run, self._scale = run, Scale([*told, *run.compressions, *ends])
+        self.styles.height = len(list(self._rows(run, _LEAD))) + 2
         self.redraw()
 
     def point_at(self, at: float | None) -> None:
         """Mark a time (Unix seconds)."""
-        self._pointed = at
+        self._pointed = () if at is None else (at,)
         self.redraw()
 
     def draw_rows(self) -> list[list[Cell]]:
         room = self.size.width - _LEAD - 1
-        if self._still is None or room < 2:
+        if self._run is None or room < 2:
             return []
         first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
         times = place_labels([(0, first), (room - len(last), last)], room)
-        pointed = [] if self._pointed is None else [self._pointed]
-        marked = self._signs("▲", pointed, room)
-        return [*self._still(room), _row(("", marked)), _row(("", [Cell(times, "text")]))]
+        marked = self._signs("▲", self._pointed, room)
+        rows = [*self._rows(self._run, room), ("", marked), ("", [Cell(times, "text")])]
+        return list(map(_row, rows))
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
         turns = [NOTHING] * room
@@ -142,7 +134,7 @@ class RunAxis(Picture):
         return [Cell(sign, "cut") if each in columns else NOTHING for each in range(room)]
 
     def _columns(
-        self, name: str, spans: Iterable[Span], room: int, height: int
+        self, name: str, spans: Iterable[Period], room: int, height: int
     ) -> Iterator[NamedRow]:
         """Count in each column what was there."""
         sums: list[Counter[str]] = [Counter() for _column in range(room)]
@@ -154,9 +146,7 @@ class RunAxis(Picture):
 
     def _parts(self, run: Run, room: int) -> Iterator[Cell]:
         """Name cost and cache share of each part, from where it begins."""
-        columns = [
-            self._column(part.at, room) if part.at is not None else 0 for part in run.stretches
-        ]
+        columns = [self._column(part.first.at or 0.0, room) for part in run.stretches]
         yield Cell(" " * min(columns, default=room), "text")
         for part, column, end in zip(run.stretches, columns, [*columns[1:], room], strict=True):
             model = one_line(part.model, 60)
@@ -177,54 +167,29 @@ def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[
             yield Cell(f" {one_line(name, 30)} {counts[look]:,}  ", "text")
 
 
-class RunEventRow(NamedTuple):
-    """Something of a run that can be read where it happened."""
-
-    sign: str
-    text: str
-    session_id: str
-    message_id: int | None
-    at: float | None
-    cost: float | None = None
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
-
-    @property
-    def key(self) -> str:
-        return f"r{self.session_id} {self.message_id} {self.text}"
-
-    def spans(self, width: int, now: float) -> Line:
-        look = "accent" if self.sign == "!" else "dim"
-        lead = (f" {self.sign} ", look)
-        text = one_line(self.text, 400)
-        return row_line(lead, (text, "title"), _COLUMNS.text(self, width, now), width)
-
-
-_COLUMNS: Columns[RunEventRow] = Columns(
+_COLUMNS: Columns[PlaceRow] = Columns(
     Column(N_("when"), 17, lambda row, now: formats.timestamp(row.at), least=60),
     Column(N_("cost"), 9, lambda row, now: formats.dollars(row.cost)),
 )
 
 
-def run_rows(run: Run) -> Iterator[RunEventRow]:
+def run_rows(run: Run) -> Iterator[PlaceRow]:
     """Yield what stands out, then the parts, then the subagents."""
-    times: dict[int | None, float | None] = {row.id: row.at for row in run.rows}
-    sessions: dict[int | None, str] = {row.id: row.session_id for row in run.rows}
     for mark in run.marks:
-        id = mark.message_id
-        session_id = sessions.get(id, run.conversation.id)
-        yield RunEventRow("!", mark.text, session_id, id, times.get(id))
+        yield _event((" ! ", "accent"), mark.text, mark.row)
     for part in run.stretches:
         words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
-        place = part.session_id, part.first_message_id, part.at
-        yield RunEventRow("│", words, *place, part.cost_usd)
+        yield _event((" │ ", "dim"), words, part.first, part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
         words = _("subagent: {facts}", facts=formats.joined(took, formats.name(subagent)))
-        yield RunEventRow("█", words, subagent.id, None, begin, subagent.cost_usd)
+        yield _event((" █ ", "dim"), words, RunRow(subagent.id, at=begin), subagent.cost_usd)
+
+
+def _event(lead: Span, text: str, row: RunRow, cost: float | None = None) -> PlaceRow:
+    key, title = f"{row.session_id} {row.id} {text}", (one_line(text, 400), "title")
+    return PlaceRow(key, lead, title, (row.session_id, row.id), row.at, cost, _COLUMNS)
 
 
 class RunScreen(ConversationScreen):
@@ -247,7 +212,7 @@ class RunScreen(ConversationScreen):
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()
 
-        def read(store: OpenStore) -> tuple[Run, list[RunEventRow]]:
+        def read(store: OpenStore) -> tuple[Run, list[PlaceRow]]:
             run = store.run(session_id, now)
             run = run._replace(subagents=tuple(store.with_names(run.subagents)))
             return run, list(run_rows(run))
@@ -261,10 +226,6 @@ class RunScreen(ConversationScreen):
         self.rows.show(FixedRows(rows))
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, RunEventRow):
+        if isinstance(row, PlaceRow):
             self.axis.point_at(row.at)
-            self.describe(one_line(row.text, 400), by_hand=by_hand)
-
-    def chose(self, row: ListRow) -> None:
-        if isinstance(row, RunEventRow):
-            self.read_message(row.session_id, row.message_id)
+            self.describe(row.text[0], by_hand=by_hand)

@@ -4,7 +4,7 @@ tell something in a list, and those that do it of one conversation."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,7 +23,7 @@ from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW
 from ..text import formats
-from ..text.styled import line_text, row_line
+from ..text.styled import Line, Span, line_text, row_line
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
@@ -281,6 +281,34 @@ class ListScreen(SubScreen):
         raise NotImplementedError
 
 
+Place = tuple[str, int | None]
+"""Ids of a session and of a message, or of one near to what is meant; None for the end of the
+session."""
+
+
+class PlaceRow(NamedTuple):
+    """Something that happened at a message; Enter reads it there."""
+
+    key: str
+    lead: Span
+    text: Span
+    place: Place
+    at: float | None = None
+    """Unix seconds."""
+    cost: float | None = None
+    """USD."""
+    columns: Columns[PlaceRow] = Columns()
+    whole: str = ""
+    """The text as stored, if it may have several lines."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    def spans(self, width: int, now: float) -> Line:
+        return row_line(self.lead, self.text, self.columns.text(self, width, now), width)
+
+
 class ConversationScreen(ListScreen):
     """Something about the current conversation of the main screen."""
 
@@ -289,3 +317,7 @@ class ConversationScreen(ListScreen):
         assert main.current is not None
         self.conversation = main.current
         self.about = one_line(formats.name(main.current), 200)
+
+    def chose(self, row: ListRow) -> None:
+        if isinstance(row, PlaceRow):
+            self.read_message(*row.place)

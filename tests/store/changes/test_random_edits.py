@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plays import apply_and_compare, repository
 
 from hermes_browse.store.changes.changes import file_change
-from hermes_browse.store.changes.replay import Replay, replay_call
+from hermes_browse.store.changes.replay import Files, replay_call
 from hermes_browse.store.changes.tool_uses import ToolUse
 
 PATH = "/w/file.txt"
@@ -54,12 +54,12 @@ def write(text):
 
 def replay_of(calls):
     """The file after some calls; None if they did nothing."""
-    replay = Replay()
+    files: Files = {}
     for number, (name, arguments, result) in enumerate(calls):
         use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
-        replay_call(replay, use, json.dumps(result), "/w")
-    assert replay.files.keys() <= {PATH}
-    return replay.files.get(PATH)
+        replay_call(files, use, json.dumps(result), "/w")
+    assert files.keys() <= {PATH}
+    return files.get(PATH)
 
 
 def change_by(calls):
@@ -147,6 +147,12 @@ def text_by(diff, *calls):
 def test_a_new_file_before_an_edit_without_a_diff():
     """Its last line has no end: what separates it from nothing is the tool's own."""
     assert text_by(f"--- /dev/null\n+++ b/{PATH}\n+a\n\n") == "a"
+
+
+def test_a_line_without_an_end_before_another_diff():
+    """The deleted line and the added one are one line, and the next head is not of them."""
+    head = f"--- a/{PATH}\n+++ b/{PATH}\n"
+    assert text_by(f"{head}@@ -1,2 +1,2 @@\n a\n-b+c\n{head}@@ -1,2 +1,2 @@\n-a\n+d\n c") == "d\nc"
 
 
 def test_a_deletion_of_other_lines_changes_nothing():

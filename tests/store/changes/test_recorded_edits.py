@@ -5,7 +5,7 @@ import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
 from store_builder import StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import read_changes, relative
+from hermes_browse.store.changes.changes import read_changes
 from hermes_browse.store.connection.connect import Store
 
 KNOWN = {
@@ -26,7 +26,7 @@ def changes_of(document, folder, session, **more):
 
 def diff_text(changes, path):
     """The diff of one file."""
-    (change,) = [each for each in changes.files if relative(each.path, changes.directory) == path]
+    (change,) = [each for each in changes.files if each.name == path]
     return "".join(line.text for line in change.diff)
 
 
@@ -35,7 +35,7 @@ def test_git_applies_every_known_diff(release, tmp_path):
     """Failed edits change nothing and are counted; commands are listed, and never guessed."""
     document = play(release)
     changes = changes_of(document, tmp_path, "second")
-    exact = {relative(each.path, changes.directory): each.is_exact for each in changes.files}
+    exact = {each.name: each.is_exact for each in changes.files}
     assert exact == dict.fromkeys(KNOWN, True) | dict.fromkeys(UNKNOWN, False)
     folder = repository(tmp_path / "git", document["before"])
     for path in KNOWN:
@@ -47,7 +47,7 @@ def test_git_applies_every_known_diff(release, tmp_path):
 
 def test_subagents_and_segments_belong_to_it(tmp_path):
     changes = changes_of(play("0.19.0"), tmp_path, "first")
-    files = {relative(each.path, changes.directory): each for each in changes.files}
+    files = {each.name: each for each in changes.files}
     of_subagents = {path for path, change in files.items() if change.by_subagents}
     assert of_subagents == {"src/app.py", "src/busy.py", "tests/test_app.py"}
     app = files["src/app.py"]
@@ -77,7 +77,7 @@ def test_the_disk_is_compared_and_left_alone(tmp_path):
     (folder / "many.txt").unlink()
     times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     changes = changes_of(document, tmp_path, "second", directory=str(folder))
-    states = {relative(each.path, changes.directory): each.disk for each in changes.files}
+    states = {each.name: each.disk for each in changes.files}
     wanted = {"docs/new.md": "same", "gone.txt": "same", "long.txt": "changed", "many.txt": "gone"}
     wanted |= {"README.md": None}  # not every line is known
     assert wanted.items() <= states.items()

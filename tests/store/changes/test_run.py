@@ -20,7 +20,7 @@ def run_of(builder, session="s"):
 
 def texts(run, kind):
     """The marks of a kind: where, and what they say."""
-    return [(mark.message_id, mark.text) for mark in run.marks if mark.kind == kind]
+    return [(mark.row.id, mark.text) for mark in run.marks if mark.kind == kind]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -129,7 +129,7 @@ def test_gaps_the_slowest_and_the_dearest(tmp_path):
 def test_turns_begin_with_a_prompt(tmp_path):
     run = run_of(_two_parts(tmp_path / "state.db", 1, 1))
     assert [turn.id for turn in run.turns] == [1, 2]
-    assert [part.first_message_id for part in run.stretches] == [1, 2]
+    assert [part.first.id for part in run.stretches] == [1, 2]
 
 
 def test_a_cost_that_is_no_amount(tmp_path):

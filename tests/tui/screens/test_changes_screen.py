@@ -11,16 +11,12 @@ from plays import RELEASES, play, store_of, write_files
 from store_builder import T0, StoreBuilder, add_tool_use
 
 from hermes_browse.store.changes.changes import FileChange, diff_text, read_changes
-from hermes_browse.store.changes.edited_file import DiffLine, Edit
+from hermes_browse.store.changes.diffs import DiffLine
+from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.browser.transcript.tool_text import diff_lines
-from hermes_browse.tui.screens.changes import (
-    ChangesScreen,
-    FileRow,
-    PlaceRow,
-    diff_rows,
-    messages_behind,
-)
+from hermes_browse.tui.screens.changes import ChangesScreen, FileRow, rows_beside
+from hermes_browse.tui.screens.sub_screen import PlaceRow
 from hermes_browse.tui.text.styled import line_text, line_width
 
 NOW = T0 + 86_400
@@ -136,7 +132,7 @@ async def test_commands_are_listed_and_read(store):
         assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
         await browser.press("down")
         row = screen.rows.current
-        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.command
+        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
         assert "sed -i" in browser.text("#diff")
         await browser.press("enter")
@@ -215,22 +211,25 @@ def _changes(release, path):
         return read_changes(reader, "second", is_here=False)
 
 
+def _place_rows(change, width):
+    rows = rows_beside(FileRow(change, frozenset()), width)
+    return [row for row in rows if isinstance(row, PlaceRow)]
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_each_line_leads_to_a_message(release, tmp_path):
     """A changed line to its own, another one to a change of the same hunk."""
     for change in _changes(release, tmp_path / "state.db").files:
         edits = {edit.message_id: edit.session_id for edit in change.edits}
-        hunk = set()
-        behind = list(messages_behind(change.diff))
-        for line, message_id in zip(change.diff, behind, strict=True):
-            assert line.message_id in (None, message_id)
         texts = [line.text for line in change.diff]
         starts = [at for at, text in enumerate(texts) if text.startswith("@@")]
         for start, end in pairwise([*starts, len(texts)]):
-            hunk = {line.message_id for line in change.diff[start:end]}
-            assert set(behind[start:end]) <= hunk - {None}
+            hunk = change.diff[start:end]
+            changed = {line.message_id for line in hunk if line.is_change}
+            assert {line.message_id for line in hunk} == changed <= edits.keys()
+            assert "".join(line.text[0] for line in hunk if line.is_change).strip("+-") == ""
         for width in 20, 200:
-            rows = list(diff_rows(change, width))
+            rows = _place_rows(change, width)
             assert all(edits[row.place[1]] == row.place[0] for row in rows)
             assert "".join(row.text[0] for row in rows).count("@@ ") >= len(starts)
 
@@ -241,8 +240,10 @@ def test_all_of_a_line_is_in_its_rows(text, width):
     """However long it is; each row has exactly the width of the pane."""
     edit = Edit(1, "s", "write_file", None)
     diff = (DiffLine(f"+{text}\n", 1),)
-    change = FileChange("/x", "/x", (edit,), 1, 0, is_exact=True, is_known_before=True, diff=diff)
-    rows = list(diff_rows(change, width))
+    change = FileChange(
+        "/x", "/x", "/x", (edit,), 1, 0, is_exact=True, is_known_before=True, diff=diff
+    )
+    rows = _place_rows(change, width)
     assert all(line_width(row.spans(width, 0.0)) == width for row in rows)
     shown = "".join(row.text[0] for row in rows)
     whole = "".join(line_text(line) for line in diff_lines(diff[0].text.removesuffix("\n")))

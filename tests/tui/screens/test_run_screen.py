@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder, add_tool_use
 
-from hermes_browse.tui.screens.run import RunEventRow, RunScreen, Scale
+from hermes_browse.tui.screens.run import RunScreen, Scale
+from hermes_browse.tui.screens.sub_screen import PlaceRow
 
 HOUR = 3600.0
 
@@ -54,9 +55,9 @@ async def test_enter_reads_there_and_escape_comes_back(browser):
     screen = browser.app.screen
     assert isinstance(screen, RunScreen)
     row = screen.rows.current
-    assert isinstance(row, RunEventRow) and row.text in browser.status
+    assert isinstance(row, PlaceRow) and row.text[0] in browser.status
     await browser.press("enter")
-    assert browser.screen.transcript.current_id == row.message_id
+    assert browser.screen.transcript.current_id == row.place[1]
     await browser.press("escape", "end", "enter")
     current = browser.screen.current
     assert current.root.source == "subagent"

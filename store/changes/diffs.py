@@ -1,0 +1,206 @@
+"""Diffs of files: those in the results of `patch` are read, and one of all edits of a file is
+written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from .edited_file import EditedFile, Hunk, Line, SignedLine, signed, split
+
+NOTHING = "/dev/null"
+"""The path in a header for a file that is not there."""
+
+# The diff in a result
+
+_CONTEXT = "   "
+"""Signs of the unchanged lines after a change in a diff of `difflib`; fewer at the end of the
+file."""
+_LAST_LINE = 500_000
+"""A hunk that begins beyond that is taken for damage."""
+_MOVED = re.compile(r"^# Moved: (.+?) -> ", re.MULTILINE)
+_DELETED = re.compile(r"^# Deleted: (.+)", re.MULTILINE)
+_FILE = re.compile(
+    r"^--- (?:a/)?(.+)\n\+\+\+ (?:b/)?(.+)\n((?:(?!--- .+\n\+\+\+ ).*\n)*)", re.MULTILINE
+)
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@\n((?:[ +-].*\n?)*)", re.MULTILINE)
+
+
+class FileDiff(NamedTuple):
+    """What a diff says of one file."""
+
+    before: str
+    """Its path; `NOTHING` for a file that the tool calls new."""
+    after: str
+    """Its path; `NOTHING` if it was deleted."""
+    hunks: list[Hunk]
+
+
+def parse_diff(diff: str) -> list[FileDiff]:
+    """Parse the diff in the result of `patch`.
+
+    Hermes joins the lines of `difflib.unified_diff`, which may be any that `str.splitlines`
+    separates. A last line without a line end stands on one line with what follows. The diffs of
+    several files are joined by a line end, with or without one before it.
+
+    Raises:
+        ValueError: It is none of Hermes', or is ambiguous.
+    """
+    diff = _MOVED.sub(r"--- a/\1\n+++ b/", f"{diff}\n")
+    diff = _DELETED.sub(rf"--- a/\1\n+++ {NOTHING}", diff)
+    _refuse_others(_FILE, diff)
+    return [
+        FileDiff(before, after, _hunks(before, body.removesuffix("\n")))
+        for before, after, body in _FILE.findall(diff)
+    ]
+
+
+def _refuse_others(known: re.Pattern[str], text: str) -> None:
+    """Raise an error if a text has other lines than some that are known, or empty ones."""
+    if known.sub("", text).strip("\n"):
+        raise ValueError(text)
+
+
+def _hunks(before: str, body: str) -> list[Hunk]:
+    """Parse the part of a diff below the paths; a new file has no head above its lines."""
+    if before == NOTHING:
+        body = body.rstrip("\n")
+        body = f"@@ -0,0 +1,{len(split(body))} @@\n{body}"
+    _refuse_others(_HUNK, body)
+    return [_hunk(*found) for found in _HUNK.findall(body)]
+
+
+def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
+    lines = split(text)
+    wanted = int(old or 1), int(new or 1)
+    if _counts(lines) != wanted:
+        _split_joined(lines)
+    start = int(first) - (wanted[0] > 0)
+    if _counts(lines) != wanted or not 0 <= start <= _LAST_LINE:
+        raise ValueError(text)
+    return Hunk(start, lines, is_end=not _signs(lines).endswith(_CONTEXT))
+
+
+def _signs(lines: Sequence[str]) -> str:
+    return "".join(line[0] for line in lines)
+
+
+def _counts(lines: Sequence[str]) -> tuple[int, int]:
+    """Return how many lines there are before and after a change."""
+    signs = _signs(lines)
+    return len(signs) - signs.count("+"), len(signs) - signs.count("-")
+
+
+def _split_joined(lines: list[str]) -> None:
+    """Separate the last deleted line, which has no line end, from the added one behind it."""
+    last = _signs(lines).rfind("-")
+    if last < 0 or lines[last].count("+") != 1:
+        raise ValueError("last line")
+    deleted, _plus, added = lines[last].partition("+")
+    lines[last : last + 1] = deleted, f"+{added}"
+
+
+# One diff of all edits, with the message behind each line. Lines are the same if no edit touched
+# them, not if their texts are equal: between the edits the texts may not be known.
+
+_AROUND = 3
+_QUOTED = re.compile(rb"[^ !#-\[\]-~]")
+
+
+class DiffLine(NamedTuple):
+    """A line of a diff."""
+
+    text: str
+    """The whole line, with its sign."""
+    message_id: int | None = None
+    """The message whose edit added or removed it; for other lines that of the change above in the
+    same hunk, or else of the first one below."""
+    is_change: bool = False
+
+
+def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffLine]:
+    """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
+
+    Args:
+        version: The file.
+        before: Its path before the first edit, without a slash ahead.
+        after: Its path after the last, likewise.
+    """
+    old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
+    headers = [f"diff --git {old} {new}"]
+    if version.was_absent and version.exists:
+        headers.append("new file mode 100644")
+        old = NOTHING
+    elif not (version.exists or version.was_absent):
+        headers.append("deleted file mode 100644")
+        new = NOTHING
+    elif before != after:
+        headers += [f"rename from {_quoted(before)}", f"rename to {_quoted(after)}"]
+    hunks = list(_diff_hunks(list(_compare(version))))
+    if hunks:
+        headers += [f"--- {old}", f"+++ {new}"]
+    if len(headers) > 1:
+        first = hunks[0].message_id if hunks else None
+        yield from (DiffLine(f"{header}\n", first) for header in headers)
+        yield from hunks
+
+
+def _quoted(path: str) -> str:
+    """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
+    escaped = _QUOTED.sub(lambda sign: b"\\%03o" % ord(sign[0]), path.encode()).decode()
+    return path if escaped == path and " " not in path else f'"{escaped}"'
+
+
+def _compare(version: EditedFile) -> Iterator[SignedLine]:
+    """Compare a file before and after its edits. What edits took back again is unchanged."""
+    end = Line(None)
+    before = iter([*version.before, end])
+    added: list[Line] = []
+    for line in [*version.lines, end]:
+        if line.added_by is not None:
+            added.append(line)
+            continue
+        removed = list(iter(before.__next__, line))
+        if removed or added:
+            yield from signed(removed, added)
+            added = []
+        yield " ", line
+
+
+def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
+    """Yield the changes with the lines around them, as far as these are known; changes that are
+    near each other share a hunk."""
+    is_changed = [sign != " " for sign, _line in lines]
+
+    def is_shown(at: int) -> bool:
+        is_near = True in is_changed[max(at - _AROUND, 0) : at + _AROUND + 1]
+        return is_near and lines[at][1].text is not None
+
+    old = new = 0
+    for shown, places in groupby(range(len(lines)), is_shown):
+        hunk = [lines[at] for at in places]
+        signs = [sign for sign, _line in hunk]
+        removed, added = len(signs) - signs.count("+"), len(signs) - signs.count("-")
+        if shown:
+            behind = [_message_behind(*each) for each in hunk]
+            near = next(filter(None, behind), None)
+            yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n", near)
+            for (sign, line), message_id in zip(hunk, behind, strict=True):
+                near = message_id or near
+                text = f"{sign}{line.text}"
+                yield DiffLine(text.removesuffix("\n") + "\n", near, sign != " ")
+                if not text.endswith("\n"):
+                    yield DiffLine("\\ No newline at end of file\n", near)
+        old += removed
+        new += added
+
+
+def _range(start: int, count: int) -> str:
+    return f"{start + (count > 0)},{count}"
+
+
+def _message_behind(sign: str, line: Line) -> int | None:
+    edit = {"+": line.added_by, "-": line.removed_by}.get(sign)
+    return edit.message_id if edit is not None else None
