@@ -263,3 +263,9 @@ def test_ids_of_the_demo_last(monkeypatch):
     assert "live" in [each["status"] for each in rows]
     for each in rows[:8]:
         assert ask("--demo show", each["id"])["conversation"] == each
+
+
+def test_a_table_needs_no_document(monkeypatch):
+    """Of a whole store, that of each conversation takes a third of the time."""
+    monkeypatch.setattr("hermes_browse.tui.cli.list.conversation_json", None)
+    assert call("--demo list --limit 0").code == 0

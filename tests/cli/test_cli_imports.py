@@ -85,6 +85,21 @@ def test_only_the_command_that_runs_is_imported(line, wanted):
     assert commands_imported(*line.split()) == wanted
 
 
+@pytest.mark.parametrize(
+    "line, other",
+    [("--demo list", "store.since"), ("profiles", "text.checkup"), ("config path", "text.checkup")],
+)
+def test_commands_in_one_file_do_not_wait_for_each_other(line, other):
+    """A list does not load what `since` needs, `profiles` and `config` not what `doctor` does."""
+    program = (
+        "import contextlib, io, sys\n"
+        "from hermes_browse.tui.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n    main(sys.argv[1:])\n"
+        "print(*sys.modules)\n"
+    )
+    assert not [name for name in python(program, *line.split()).split() if other in name]
+
+
 def test_the_version_needs_next_to_nothing():
     """It is asked by scripts and package managers: not even the arguments are parsed."""
     do_without((*_SLOW, "sqlite3", "argparse"), ["--version"])

@@ -4,10 +4,10 @@ works."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.api import open_store
@@ -21,7 +21,6 @@ from ..settings.keymap import known_commands, resolve_keymap, sample
 from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
 from ..settings.read_config import config_path, read_config
-from ..text.checkup import Checkup, examine, facts
 from .command_context import CommandContext, Subcommand, give
 from .output import (
     TableColumn,
@@ -33,6 +32,11 @@ from .output import (
     store_json,
 )
 from .parser import Argument
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hermes.health import StoreProblem
+
+    from ..text.checkup import Checkup
 
 # Profiles
 
@@ -177,16 +181,19 @@ class DoctorCommand(Subcommand):
     needs_files = True
 
     def run(self, context: CommandContext) -> int:
+        from ..text.checkup import examine, facts  # start time: the other commands do without
+
         checkup = examine(context.store.store, context.location)
-        context.give(_checkup_json(checkup), _print_checkup, checkup)
+        told = facts(checkup), checkup.problems
+        context.give(_checkup_json(checkup), _print_checkup, *told)
         return checkup.exit_code
 
 
-def _print_checkup(checkup: Checkup) -> None:
+def _print_checkup(facts: Sequence[tuple[str, str]], problems: Sequence[StoreProblem]) -> None:
     line = _("{label}: {text}")
-    for name, text in facts(checkup):
+    for name, text in facts:
         print_text(line.format(label=name, text=text))
-    for problem in checkup.problems:
+    for problem in problems:
         sentence = f"{problem.text} {remedy_of(problem)}".rstrip()
         note(line.format(label=pgettext("severity", problem.severity), text=sentence))
 

@@ -15,18 +15,18 @@ from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.sessions.catalog import sort_key
 from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
-from hermes_browse.store.since.since import order
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
-from .command_context import ManyStoresCommand, give
+from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,
     conversation_json,
     fields,
     note,
+    print_json,
     print_table,
     store_json,
     title_or_preview,
@@ -99,10 +99,11 @@ class ListCommand(ManyStoresCommand[_Listed]):
 
     def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
         rows = _page(answers, arguments)
-        columns = [*place_columns(answers), *_COLUMNS]
-        give(arguments, _document(answers, rows, arguments), print_table, columns, rows)
-        if not arguments.json:
-            note(_shown_line(answers, len(rows)))
+        if arguments.json:  # of thousands, a document takes as long as reading them
+            print_json(_document(answers, rows, arguments))
+            return
+        print_table([*place_columns(answers), *_COLUMNS], rows)
+        note(_shown_line(answers, len(rows)))
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
@@ -222,18 +223,22 @@ class SinceCommand(ManyStoresCommand["Since"]):
         return store.since(store.catalog(now), now, _after(arguments, now))
 
     def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> None:
+        from hermes_browse.store.since.since import order  # start time: the list does without
+
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
         since = min((found.since for _place, found in answers.answers), default=None)
-        lanes = {
-            lane: [_item_json(row) for row in rows if row.item.lane == lane] for lane in LANE_NAMES
-        }
-        columns = [*place_columns(answers), *_SINCE]
+        if arguments.json:
+            lanes = {
+                lane: [_item_json(row) for row in rows if row.item.lane == lane]
+                for lane in LANE_NAMES
+            }
+            print_json({"since": since, **lanes, **answers.facts})
+            return
         rows.sort(key=lambda row: order(row.item))
-        document = {"since": since, **lanes, **answers.facts}
-        give(arguments, document, print_table, columns, rows)
-        if since is not None and not arguments.json:
+        print_table([*place_columns(answers), *_SINCE], rows)
+        if since is not None:
             note(_("since {time}", time=formats.timestamp(since)))
 
 

@@ -100,9 +100,10 @@ def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Troub
     """Yield what is wrong in an option or table of a file, with the line that is the nearest to
     it."""
     for each in problems:
-        places = (name, each.key, each.number), ("", name, each.number), ("", name)
-        lines = (line_of(text, *place) for place in places)
-        yield Trouble(next(filter(None, lines), None), each.text, each.remedy)
+        # An empty line of the table would be that of an empty key.
+        inside = line_of(text, name, each.key, each.number) if each.key else None
+        line = inside or line_of(text, "", name, each.number) or line_of(text, "", name)
+        yield Trouble(line, each.text, each.remedy)
 
 
 def _parse(name: str, value: object) -> tuple[object, list[Problem]]:

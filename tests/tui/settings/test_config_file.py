@@ -101,6 +101,9 @@ def test_everything_that_is_set_holds():
         ('[resume]\na = "b"', 1, "one of return"),
         ("hosts = 3", 1, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n[[hosts]]\nname = 1', 4, "is written as [[hosts]]"),
+        ("[[hosts]]\nname = 1\n\n", 1, "is written as [[hosts]]"),
+        ("[[keys]]\n\n", 1, "“keys” is a table"),
+        ("[columns]\n\n", 1, "is a list of names"),
         (
             '[[hosts]]\nname = "a"\nssh = "a"\n\n[[hosts]]\nname = "b"',
             5,
