@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import ParamSpec, TypeVar
 
+from textual.css.query import NoMatches
 from textual.screen import Screen, ScreenResultType
 from textual.worker import Worker
 
@@ -303,6 +304,10 @@ class StoreScreen(Screen[ScreenResultType]):
             await work(*given, **named)
         except BrowseError as error:
             self.failed(error)
+        except NoMatches:
+            # Textual removes the widgets of a screen before it cancels what the screen has started.
+            if not self._pruning:
+                raise
 
     async def read(self, job: Callable[[OpenStore], Result], *, glance: float = 0.0) -> Result:
         """Run a job with the store on a thread and return its result; `glance` as of `Reads.run`.
@@ -331,7 +336,6 @@ class StoreScreen(Screen[ScreenResultType]):
         except Exception as error:  # thread boundary: reported on the screen and logged
             raise unexpected(error) from error
         finally:
-            # Textual removes the widgets of a screen before it cancels what the screen has started.
-            if self._pruning:
+            if self._pruning:  # nothing is left that could show it
                 raise asyncio.CancelledError
         return result
