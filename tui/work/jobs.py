@@ -135,12 +135,14 @@ class Reads:
             lease.check_file()
             return work(lease.store)
         except QueryInterruptedError:
-            raise
+            if not self._is_released or cancelled.is_set():
+                raise
         except Exception:  # whatever it was, the connection may be broken: the next job opens anew
             lease.store.close()
             raise
         finally:
             self._put_back(cancelled, lease)
+        return self._do(work, cancelled)  # from the beginning, when the store may be opened again
 
     def _put_back(self, cancelled: threading.Event, lease: _Lease) -> None:
         lease.idle_since = time.monotonic()
@@ -184,8 +186,8 @@ class Reads:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Keep no connection open within the block: interrupts running jobs, waits up to two
-        seconds for them, and has those that come meanwhile wait for the end of the block."""
+        """Keep no connection open within the block: interrupts running jobs, and waits up to two
+        seconds for them; they and those that come meanwhile are done after the block."""
         with self._changed:
             self._is_released = True
             self._interrupt_all()
