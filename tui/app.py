@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -29,10 +30,11 @@ from .browser.main import MainScreen
 from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
-from .terminal.handover import Handover
+from .terminal.handover import Handover, is_job
 from .terminal.textual_private import draw_now, forget_colours, give_answers, run_bound
 from .widgets.bindings import bindings, key_names
 from .work.application import Application, Arrival
+from .work.jobs import StoreScreen
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.link import Links
@@ -270,11 +272,23 @@ class BrowseApp(Application):
         return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def action_suspend_process(self) -> None:
-        """Stop, but not in the middle of a change: Hermes could not write as long."""
-        if not self.writes.is_busy:
-            super().action_suspend_process()
-        elif self._main is not None:
-            self._main.say(_("something is still being written: stop when it is done"))
+        """Stop with no handle on a store, as one would stop Hermes' own prune; not in the middle of
+        a change, nor where nobody would go on with it."""
+        if self.writes.is_busy:
+            self._refuse(_("something is still being written: stop when it is done"))
+        elif not is_job():
+            self._refuse(_("there is no shell to go back to that could go on with the browser"))
+        else:
+            screens = (each for each in self.screen_stack if isinstance(each, StoreScreen))
+            with ExitStack() as released:
+                for reads in {screen.reads for screen in screens}:
+                    released.enter_context(reads.released())
+                super().action_suspend_process()
+
+    def _refuse(self, why: str) -> None:
+        mains = (each for each in reversed(self.screen_stack) if isinstance(each, MainScreen))
+        if (main := next(mains, None)) is not None:
+            main.say(why)
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, ModalScreen):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
-from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION
+from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MARKED
 from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
@@ -169,8 +169,14 @@ class CurrentPanes(Panes):
         """Leave out of the footer the keys that mean nothing for what is shown."""
         is_compressed = self.family is not None and bool(self.family.compactions)
         withheld = frozenset() if is_compressed else OF_COMPRESSED
+        if not self.targets:
+            withheld |= OF_CONVERSATION - OF_MARKED if self.marks else OF_CONVERSATION
         for line in self.query(KeyLine):  # there is none while the browser is being left
-            line.withhold(withheld if self.targets else withheld | OF_CONVERSATION)
+            line.withhold(withheld)
+
+    def redraw_marks(self) -> None:
+        super().redraw_marks()
+        self.offer_keys()
 
     def _entry_changed(self, at: CursorRow) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""

@@ -84,8 +84,10 @@ class PartPane(TranscriptView, inherit_bindings=False):
             self._go_to(index)
             self._goal = index
 
-    def watch_needed(self, needed: Needed) -> None:
+    def watch_needed(self, needed: Needed | None) -> None:
         """Read the messages that came into sight."""
+        if needed is None:
+            return
         screen = self.screen
         assert isinstance(screen, StoreScreen)
         screen.start(f"part {self.id}", read_missing, screen, self, needed.first, needed.last)

@@ -155,7 +155,7 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     )
     found.append(PaletteEntry(theme, partial(choose_theme, app)))
     if not is_main:
-        leave = Command("", "", "quit", "quit", "Leave")
+        leave = Command("", "", "quit", "app.quit", "Leave")
         found.append(_entry(app, screen, leave, key_names("ctrl+q"), of_app))
     groups = list(dict.fromkeys(entry.choice.group for entry in found))
     return sorted(found, key=lambda entry: groups.index(entry.choice.group))

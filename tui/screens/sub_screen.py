@@ -145,7 +145,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         not moved by hand."""
         if by_hand or not self._has_message:
             self.say(text)
-            self._has_message = self._is_away = False
+            self._has_message = False
 
     @property
     def is_whole(self) -> bool:

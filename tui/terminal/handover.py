@@ -131,6 +131,18 @@ def hang_up() -> None:
     os.kill(os.getpid(), signal.SIGHUP)
 
 
+def is_job() -> bool:
+    """Whether the shell that started this program goes on with it after a stop: such a shell gives it
+    a process group of its own in the session of both."""
+    if sys.platform == "win32":
+        return False
+    parent = os.getppid()
+    try:
+        return os.getsid(parent) == os.getsid(0) and os.getpgid(parent) != os.getpgrp()
+    except OSError:  # it has ended, or is hidden
+        return False
+
+
 def watch_terminal() -> None:
     """Hang up when standard input, a terminal, is gone, whatever the main thread does.
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import ParamSpec, TypeVar
 
+from textual.css.query import NoMatches
 from textual.screen import Screen, ScreenResultType
 from textual.worker import Worker
 
@@ -134,12 +135,14 @@ class Reads:
             lease.check_file()
             return work(lease.store)
         except QueryInterruptedError:
-            raise
+            if not self._is_released or cancelled.is_set():
+                raise
         except Exception:  # whatever it was, the connection may be broken: the next job opens anew
             lease.store.close()
             raise
         finally:
             self._put_back(cancelled, lease)
+        return self._do(work, cancelled)  # from the beginning, when the store may be opened again
 
     def _put_back(self, cancelled: threading.Event, lease: _Lease) -> None:
         lease.idle_since = time.monotonic()
@@ -183,8 +186,8 @@ class Reads:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Keep no connection open within the block: interrupts running jobs, waits up to two
-        seconds for them, and has those that come meanwhile wait for the end of the block."""
+        """Keep no connection open within the block: interrupts running jobs, and waits up to two
+        seconds for them; they and those that come meanwhile are done after the block."""
         with self._changed:
             self._is_released = True
             self._interrupt_all()
@@ -303,6 +306,10 @@ class StoreScreen(Screen[ScreenResultType]):
             await work(*given, **named)
         except BrowseError as error:
             self.failed(error)
+        except NoMatches:
+            # Textual removes the widgets of a screen before it cancels what the screen has started.
+            if not self._pruning:
+                raise
 
     async def read(self, job: Callable[[OpenStore], Result], *, glance: float = 0.0) -> Result:
         """Run a job with the store on a thread and return its result; `glance` as of `Reads.run`.
@@ -331,7 +338,6 @@ class StoreScreen(Screen[ScreenResultType]):
         except Exception as error:  # thread boundary: reported on the screen and logged
             raise unexpected(error) from error
         finally:
-            # Textual removes the widgets of a screen before it cancels what the screen has started.
-            if self._pruning:
+            if self._pruning:  # nothing is left that could show it
                 raise asyncio.CancelledError
         return result

@@ -88,6 +88,17 @@ async def test_keys_without_an_object_are_not_offered(tmp_path):
         assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
 
 
+async def test_keys_for_what_is_marked_are_offered_where_nothing_is_found(browser):
+    await browser.press("space")
+    await browser.search("nothing-has-this-word")
+    await browser.press("enter")
+    assert "Nothing contains this" in browser.text("#list")
+    shown = browser.text("#keys")
+    assert "archive" in shown and "delete" in shown and "resume" not in shown
+    await browser.press("escape")
+    assert not browser.screen.marks and "archive" not in browser.text("#keys")
+
+
 async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
     await browser.press("M")
     assert "copy lost" in browser.text("#keys")

@@ -13,6 +13,7 @@ from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.trash import progress
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.screens.cleanup import plan_screen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
@@ -172,6 +173,34 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         assert {"old", "open"} <= planned(browser)[0], (
             "other rules make another plan, with what was taken by hand"
         )
+
+
+async def test_the_clean_up_can_be_left_while_it_measures(path, monkeypatch):
+    """Its lines are removed before the coroutine that tells in one of them how far it is."""
+    monkeypatch.setattr(plan_screen, "_UPDATE", 0.0002)
+    async with on_store(path, NOW) as browser:
+        await browser.press("P")
+        screen = browser.app.screen
+        screen.start("progress", screen._show_measuring)
+        screen.dismiss(None)
+        await browser.settle()
+        assert isinstance(browser.app.screen, MainScreen)
+
+
+async def test_a_screen_that_is_kept_for_the_way_back_reads_nothing(path, monkeypatch):
+    """Until it is shown again, also after rows that came late have moved its cursor."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("P")
+        screen = browser.app.screen
+        await browser.press("enter")
+        screen.rows.cursor += 1
+        await browser.settle()
+        asked = []
+        monkeypatch.setattr(screen, "catalog_changed", lambda: asked.append(browser.app.screen))
+        browser.screen.mutate_reactive(MainScreen.catalog)
+        assert isinstance(browser.app.screen, MainScreen) and not asked
+        await browser.press("escape")
+        assert asked == [screen]
 
 
 async def test_the_question_is_on_a_small_screen(tmp_path):

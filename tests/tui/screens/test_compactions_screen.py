@@ -2,7 +2,7 @@
 wrote."""
 
 import pytest
-from browsing import on_store, tree_of
+from browsing import HeldAnswers, on_store, tree_of
 from builders import T0, make_store
 from compressed import END, case, long_conversation, read_memory, store_of
 from effort import slow_but
@@ -96,6 +96,23 @@ async def test_lost_terms_are_walked_and_copied(tmp_path, clipboard):
         await browser.press("c")
         assert "Understood. I edited deploy/rollout.yaml and ran it." in clipboard[-1]
         assert "Go on then." not in clipboard[-1]
+
+
+async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path, monkeypatch):
+    path = long_conversation(tmp_path / "state.db", 1200, 1)
+    async with on_store(path, NOW, (160, 40)) as browser:
+        await browser.press("M", "tab", "n", "G")
+        pane, answers = _screen(browser).replaced, HeldAnswers(monkeypatch)
+        answers.hold()
+        while pane.page.missing is None:
+            await browser.send("pageup")
+        place = pane.page.place
+        await browser.send("n")
+        answers.release()
+        await browser.settle()
+        pane._go(place)
+        await browser.settle()
+        assert pane.page.missing is None and "…" not in browser.text("#replaced")
 
 
 async def test_what_was_replaced_is_saved_without_the_rest(tmp_path, monkeypatch):

@@ -215,6 +215,11 @@ async def test_a_theme_is_shown_under_the_cursor(browser):
     assert browser.app.theme == "nord"
 
 
+async def test_the_palette_quits_from_every_screen(browser):
+    await browser.press("X", "ctrl+p", *"quit", "enter")
+    assert browser.app._exit
+
+
 async def test_the_palette_does_what_the_pane_with_the_keys_does(browser):
     """A command of the transcript's own is done by the transcript."""
     await browser.press("tab")

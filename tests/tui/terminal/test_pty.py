@@ -215,21 +215,37 @@ def test_stopped_without_notice_it_goes_on(hermes_home):
     assert terminal.is_restored and len(threads) < 12
 
 
-def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
-    terminal = Terminal(["--home", str(hermes_home)])
+def _started(before, hermes_home):
+    terminal = Terminal(["--home", str(hermes_home)], before=before)
     terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
     terminal.wait_for("search:")
-    terminal.send("\x1a")
-    stat = Path(f"/proc/{terminal.child.pid}/stat")
-    terminal.read_until(
-        lambda: stat.read_text().rpartition(")")[2].split()[0] == "T", "it did not stop"
-    )
+    return terminal
+
+
+def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
+    """Without a handle on the store meanwhile, which would stop Hermes' own prune."""
+    terminal = _started(["sh", "-mc", '"$@"; echo stopped; read line; fg', "sh"], hermes_home)
+    shell = terminal.child.pid
+    browser = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0]
+    terminal.send("j")
+    terminal.read(0.2)  # the store is read, and would be open for a second
+    terminal.send("\x1a", "stopped")
+    assert Path(f"/proc/{browser}/stat").read_text().rpartition(")")[2].split()[0] == "T"
     assert terminal.is_restored
-    os.kill(terminal.child.pid, signal.SIGCONT)
+    opened = [os.readlink(each) for each in Path(f"/proc/{browser}/fd").iterdir()]
+    assert not [each for each in opened if "state.db" in each]
+    terminal.send("\r")
     terminal.read_until(lambda: terminal.raw.count(b"\x1b[?1049h") == 2, "it did not go on")
     terminal.wait_for("search:")
     terminal.leave("q")
     assert terminal.is_restored
+
+
+def test_ctrl_z_does_nothing_where_no_shell_would_go_on(hermes_home):
+    """In a window of its own the browser would stand still for ever."""
+    terminal = _started([], hermes_home)
+    terminal.send("\x1a", "no shell to go back to")
+    terminal.leave("q")
 
 
 @pytest.mark.slow

@@ -258,10 +258,11 @@ class TranscriptLoader:
         elif model.conversation.root_id == current.root_id:
             self._open(Opening(current, is_recap=self.is_recap))
 
-    def read_window(self, needed: Needed) -> None:
+    def read_window(self, needed: Needed | None) -> None:
         """Read messages that have come into sight."""
         main = self._main
-        main.start("window", read_missing, main, main.transcript, needed.first, needed.last)
+        if needed is not None:
+            main.start("window", read_missing, main, main.transcript, needed.first, needed.last)
 
     def changed(self) -> None:
         """Read new messages of the conversation on screen, and where the unread ones begin, as the

@@ -73,7 +73,7 @@ class TranscriptScroll(LongView, can_focus=True):
         """The width has changed."""
 
     needed: var[Needed | None] = var(None, init=False)
-    """What must be read for the page."""
+    """What must be read for the page; None if nothing is missing."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -111,8 +111,9 @@ class TranscriptScroll(LongView, can_focus=True):
             return
         self.page.resize(region.width - _GUTTER, region.height)
         above = self.page.settle()
-        if self.page.missing is not None:
-            self.needed = Needed(self.page.model, *self.page.missing)
+        missing = self.page.missing
+        # None, too: a read that was cancelled is asked for again when the page comes back there.
+        self.needed = Needed(self.page.model, *missing) if missing is not None else None
         self._placing = True
         try:
             self.virtual_size = Size(self.page.width, sum(self.page.heights))

@@ -292,11 +292,10 @@ OF_COMPRESSED = frozenset(
     ("compactions", "transcript-compactions", "lineage-compactions", "transcript-seen-here")
 )
 """Ids of commands that the footer shows for a conversation that was compressed."""
-OF_CONVERSATION = frozenset(
-    (
-        *("resume", "mark", "archive", "delete", "lineage", "reading"),
-        *("copy-id", "export", "details", "rename"),
-    )
+OF_MARKED = frozenset(("archive", "delete", "export"))
+"""Ids of commands that act on what is marked, or else on the conversation here."""
+OF_CONVERSATION = OF_MARKED | frozenset(
+    ("resume", "mark", "lineage", "reading", "copy-id", "details", "rename")
 )
 """Ids of commands that the footer shows where there is a conversation to act on."""
 LINEAGE = at(
