@@ -33,7 +33,7 @@ from ...work.application import Arrival
 from ..list.list_model import read_first
 from ..list.rows import HitRow
 from ..main import MainScreen
-from .profiles_card import reason_of
+from .switching import reason_of
 
 if TYPE_CHECKING:
     from textual.content import Content
