@@ -11,8 +11,8 @@ from hermes_browse.store.wording import _
 
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
+from . import header
 from .keyed import KeyScreen
-from .list.about import about
 from .list.conversation_list import ConversationList, CursorRow
 from .list.rows import JobRow, MoreRow, SuggestionRow
 from .transcript.view import TranscriptView
@@ -59,7 +59,7 @@ class PaneMessages(KeyScreen):
         """Tell in the status line of the row under the list's cursor."""
         is_resumed = self.rows.enter_title == "resume"
         enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
-        self.about = about(self.rows.current, self.clock(), enter, self.status_room)
+        self.about = header.about(self.rows.current, self.clock(), enter, self.status_room)
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:

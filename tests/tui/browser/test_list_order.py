@@ -19,9 +19,8 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
-from hermes_browse.tui.browser.header import conversation_title
+from hermes_browse.tui.browser.header import about, conversation_title
 from hermes_browse.tui.browser.list import measuring
-from hermes_browse.tui.browser.list.about import about
 from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
 from hermes_browse.tui.browser.list.rows import (
     ConversationRow,
