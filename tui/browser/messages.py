@@ -82,11 +82,12 @@ class PaneMessages(KeyScreen):
 
     def _take_suggestion(self, row: SuggestionRow) -> None:
         """Run a suggested search, which may switch to another profile."""
+        query = row.found.query
         if row.profile:
-            self.switching.search(row.profile, row.query)
+            self.switching.search(row.profile, query)
             return
-        if row.query != self.box.value:  # the last word was counted as a whole one: a space ends it
-            self.query_line.put(f"{row.query} ")
+        if query != self.box.value:  # the last word was counted as a whole one: a space ends it
+            self.query_line.put(f"{query} ")
         self.search_view = row.view
 
     @on(ConversationList.Shown, "#list")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import IntEnum
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
-from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.rows import find_ranges
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -30,17 +29,16 @@ SOME = 3
 """Hits shown per conversation unless it is unfolded."""
 
 
-class Fold(Enum):
+class Fold(IntEnum):
     """How many hits of a conversation to show."""
 
-    BEST = "best"
+    BEST = 0
     """The one that matches most words."""
-    SOME = "some"
-    ALL = "all"
+    SOME = 1
+    ALL = 2
 
     def step(self, by: int) -> Fold:
-        steps = list(Fold)
-        return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
+        return Fold(min(max(self + by, Fold.BEST), Fold.ALL))
 
 
 def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
@@ -64,7 +62,6 @@ def _worth(hit: Hit) -> tuple[int, bool]:
 class SearchResults:
     """The results of a search so far."""
 
-    query: Query
     answer: Answer
     titles: tuple[Conversation, ...] = ()
     """Conversations whose title or id matches."""
@@ -73,7 +70,7 @@ class SearchResults:
     total: Total | None = None
     """All hits; None until they are counted, or if the search itself returned all."""
     roots: int = 0
-    """Number of conversations with hits, as counted."""
+    """Number of conversations with hits, as counted; 0 before."""
     coverage: Coverage | None = None
     """Coverage of the index; None until it is read."""
     suggestions: tuple[SuggestionRow, ...] = ()
@@ -197,13 +194,11 @@ class SearchResults:
         return max(answer.total or 0, len(answer.hits)), is_open
 
     def _count(self) -> str:
-        total = self.total
         roots = len({each.root_id for each in self.conversations.values()})
         # Without a total the conversations of further hits are not counted yet.
-        at_least = total.at_least if total is not None else self.answer.more
-        if total is not None:
-            roots = max(self.roots, roots)
+        at_least = self.total.at_least if self.total is not None else self.answer.more
         count, is_least = self._hit_count()
+        roots = max(self.roots, roots)
         return _hits(count, "+" if is_least else "", roots, at_least=at_least)
 
     def status(self, problems: Sequence[str] = ()) -> str:
