@@ -206,24 +206,14 @@ class QueryHistory:
     def stop(self) -> None:
         self._place = 0
 
-    def older(self, text: str) -> str | None:
-        """Step to the previous search; None at the oldest.
-
-        The first step saves the text of the box, for `newer` to return last.
-        """
+    def step(self, by: int, text: str) -> str | None:
+        """Step to the next older search (1) or back (-1), finally to the text of the box, which the
+        first step saves; None at either end."""
         if not self.is_walked:
             self._walk = [text, *(query for query in self.past if query != text)]
-        if self._place + 1 == len(self._walk):
+        if not 0 <= self._place + by < len(self._walk):
             return None
-        self._place += 1
-        return self._walk[self._place]
-
-    def newer(self) -> str | None:
-        """Step to the next search, finally to the saved text; None if `older` was not called
-        before."""
-        if not self.is_walked:
-            return None
-        self._place -= 1
+        self._place += by
         return self._walk[self._place]
 
 
@@ -253,9 +243,7 @@ class QueryLine:
         problems = [
             problem for problem in (*query.problems, *unknown_filters(query)) if problem.end != end
         ]
-        marks = [("filter", each.start, each.end) for each in query.filters]
-        marks += [("problem", problem.start, problem.end) for problem in problems]
-        self._main.box.marks = marks
+        self._main.box.mark(query.filters, problems)
         messages = [problem.text for problem in problems]
         refusal = next((problem.text for problem in problems if problem.is_value), "")
         return Typed(query, [*messages, self._remark] if self._remark else messages, refusal)
@@ -271,16 +259,13 @@ class QueryLine:
             Whether the key was handled.
         """
         main, box, history = self._main, self._main.box, self.history
-        if key == "up" and (not box.value or history.is_walked or main.rows.cursor == 0):
-            text = history.older(box.value)
-            if text is None:
-                main.say(_("no earlier search"))
-                return True
-        elif key == "down" and history.is_walked:
-            text = history.newer()
-        else:
+        is_older = key == "up" and (not box.value or history.is_walked or main.rows.cursor == 0)
+        if not is_older and not (key == "down" and history.is_walked):
             return False
-        if text is not None:
+        text = history.step(1 if is_older else -1, box.value)
+        if text is None:
+            main.say(_("no earlier search"))
+        else:
             self.put(text)
         return True
 

@@ -270,8 +270,7 @@ class RulesBox(QueryBox):
         offered = complete(text, self.vocabulary, now, for_cleanup=True) if text else None
         typing = len(text) if offered is not None else -1
         problems = [each for each in query.problems if each.end != typing]
-        self.marks = [("filter", each.start, each.end) for each in query.filters]
-        self.marks += [("problem", each.start, each.end) for each in problems]
+        self.mark(query.filters, problems)
         self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
 
     @property
