@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
@@ -115,19 +114,19 @@ class SearchResults:
 
         Args:
             folds: By root id, `Fold.SOME` for others.
-            details: Have what is new and what waits.
+            details: What has been read of conversations.
         """
         groups, titles = self.groups(), self._titles_only
         rows: list[ListRow] = []
         if titles:
             rows.append(HeadRow(_titles(len(titles))))
-            rows += [self._title_row(details.with_attention(each)) for each in titles]
+            rows += [self._title_row(details.complete(each)[0]) for each in titles]
         if groups:
             rows.append(HeadRow(self._count()))
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
-                shown = details.with_attention(conversation)
+                shown = details.complete(conversation)[0]
                 rows.append(ConversationRow(shown, len(hits), best=best(hits).message_id))
             unfolded = _shown(hits, folds.get(root, Fold.SOME))
             rows += [HitRow(hit, conversation) for hit in unfolded]
@@ -170,14 +169,11 @@ class SearchResults:
             return _("stopped here: what follows was not looked at")
         return _(_FIRST[self.sort], count=len(self.hits))
 
-    def completed(self, store: OpenStore) -> SearchResults:
-        """Return a copy with the messages of each conversation counted."""
-        unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
-        counted = {each.root_id: each for each in store.with_details(list(unique.values()))}
-        titles = tuple(counted[each.root_id] for each in self.titles)
-        by_session = self.conversations.items()
-        conversations = {session: counted[each.root_id] for session, each in by_session}
-        return replace(self, titles=titles, conversations=conversations)
+    @property
+    def listed(self) -> list[Conversation]:
+        """Each of its conversations once."""
+        every = (*self.titles, *self.conversations.values())
+        return list({each.root_id: each for each in every}.values())
 
     def number_of(self, hit: Hit) -> str:
         """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""

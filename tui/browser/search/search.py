@@ -197,9 +197,9 @@ class LiveSearch:
         counters are only hints; then all hits."""
         main, location = self._main, self._main.location
         await asyncio.sleep(_REST)
-        completed = await main.read(found.completed)
-        self._show(completed)
-        counted = await main.read(lambda store: count_hits(store, completed, request, location))
+        main.details.add(await main.read(lambda store: store.with_details(found.listed)))
+        self._show(found)
+        counted = await main.read(lambda store: count_hits(store, found, request, location))
         if main.search_status:  # the cursor has not moved since
             main.search_status = counted.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
