@@ -18,14 +18,11 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hermes.homes import Location, sessions_folder, short_reason
-from hermes_browse.store.hosts.host import Host, HostError
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.remote import store_at
 from hermes_browse.store.hosts.ssh import in_thread
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Figures, Place
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -160,9 +157,16 @@ class Switching:
 
     async def _choose(self) -> None:
         main, now = self._main, self._main.clock()
-        here, hosts, links = main.host.here, main.options.hosts, main.host.links
-        places = await main.call(lambda: _looked_at(places_of(here, hosts, links)))
+        places = await main.call(self._places)
+        for place in places:
+            if place.host is None:
+                await main.call(place.look)
         main.open_card(ProfilesCard(places, main.location, now), self._chosen)
+
+    def _places(self) -> Sequence[Place]:
+        """Return the profiles of this root, and the hosts; on a thread."""
+        host = self._main.host
+        return places_of(host.here, self._main.options.hosts, host.links)
 
     def _chosen(self, choice: Place | bool | None) -> None:
         if isinstance(choice, Place):
@@ -171,14 +175,15 @@ class Switching:
             self.show_all()
 
     def show_all(self) -> None:
-        main = self._main
-        if not main.store.is_several:
-            main.start("profiles", self._show_all, main.host.here, main.options.hosts)
+        if not self._main.store.is_several:
+            self._main.start("profiles", self._show_all)
 
-    async def _show_all(self, here: Location, hosts: Sequence[Host]) -> None:
+    async def _show_all(self) -> None:
+        """Show the first page of the profiles."""
         main, now, lines = self._main, self._main.clock(), self._main.lines
-        links = main.host.links
-        store, first, shown = await main.call(lambda: _read_places(here, hosts, links, now, lines))
+        folder = main.host.here.path.parent / "places"
+        store = await main.call(lambda: MergedStore(folder, self._places()))
+        first, shown = await main.call(lambda: read_first(store, now, lines))
         if main.is_current:
             main.open_screen("places", store, first, shown)
 
@@ -244,20 +249,3 @@ class Switching:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
         main.host.switch_to(location, store, first, shown, arrival)
-
-
-def _looked_at(places: Sequence[Place]) -> Sequence[Place]:
-    """Return places, the profiles among them with their figures."""
-    for place in places:
-        if place.host is None:
-            place.look()
-    return places
-
-
-def _read_places(
-    here: Location, hosts: Sequence[Host], links: Links, now: float, lines: int
-) -> tuple[MergedStore, Catalog, list[Conversation]]:
-    """Return the store of all profiles and hosts, and the first page of the profiles (`lines`
-    conversations) with previews; on a reading thread."""
-    store = MergedStore(here.path.parent / "places", places_of(here, hosts, links))
-    return store, *read_first(store, now, lines)
