@@ -14,6 +14,7 @@ from textual.screen import Screen
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, trash_folder
+from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _, ngettext
@@ -313,4 +314,4 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def copy_id(self) -> None:
         if self.current is not None:
-            self.copy(self.current.id)
+            self.copy(id_of(self.current.id))

@@ -16,7 +16,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import HostError
-from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore
 from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.places.place import Place
@@ -157,10 +156,6 @@ class PlacesScreen(OtherScreen):
         message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
         own_message = place.keys.there(message) if message is not None else None
         self.switching.to_place(place, Arrival(own, own_message))
-
-    def copy_id(self) -> None:
-        if self.current is not None:
-            self.copy(id_of(self.current.id))
 
 
 # Old transcripts
