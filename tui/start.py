@@ -29,7 +29,7 @@ from hermes_browse.store.text import one_line, printable
 
 from .browser.list.columns import ListLayout
 from .browser.list.list_model import Order, RowDetails, make_rows, read_first
-from .browser.list.rows import ConversationRow, JobRow, family_heading
+from .browser.list.rows import family_heading, spans_of
 from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
 from .terminal.handover import ENDING, EarlyKeys, Handover
@@ -126,12 +126,8 @@ def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
     for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
-        line += (
-            palette.text(f" {label} ", attributes="1;7")
-            if is_current
-            else palette.text(f" {label} ", "dim")
-        )
-        line += palette.text(" ")
+        look, attributes = ("plain", "1;7") if is_current else ("dim", "")
+        line += palette.text(f" {label} ", look, attributes=attributes) + palette.text(" ")
     return line + palette.text(f"  {suffix}", "dim")
 
 
@@ -174,18 +170,13 @@ class _PaintedRows:
         return ["".join(self.palette.text(text, look) for text, look in looks)]
 
     def line(self, index: int, *, is_current: bool) -> str:
-        row, width = self._rows.row(index), self._width - 1
-        spans = (
-            row.spans(width, self._now, self._columns)
-            if isinstance(row, ConversationRow | JobRow)
-            else row.spans(width, self._now)
-        )
-        if not is_current:
-            return "".join(self.palette.text(text, look) for text, look in spans)
-        spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        return "".join(
-            self.palette.text(text, look, on="cursor", attributes="1") for text, look in spans
-        )
+        spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
+        on, attributes = "background", ""
+        if is_current:
+            on, attributes = "cursor", "1"
+            spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
+        parts = (self.palette.text(*span, on=on, attributes=attributes) for span in spans)
+        return "".join(parts)
 
     def moved(self, before: int, after: int) -> str:
         """Return escape sequences that move the cursor from one row to another."""

@@ -27,7 +27,7 @@ from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
-from .rows import TAG_COLOURS, ConversationRow, JobRow, family_heading, is_marked
+from .rows import TAG_COLOURS, ConversationRow, family_heading, is_marked, spans_of
 
 LOOKS = (
     *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
@@ -214,10 +214,7 @@ class ConversationList(LongView, can_focus=True):
         self._post_shown()
         if self._now is None:
             self._now = self.clock()
-        if isinstance(row, ConversationRow | JobRow):
-            spans = row.spans(width, self._now, self.columns)
-        else:
-            spans = row.spans(width, self._now)
+        spans = spans_of(row, width, self._now, self.columns)
         (lead, look), under = spans[0], ""
         if is_marked(row, self.marks):
             lead, look = f"{lead[0]}✓{lead[2:]}", "mark"

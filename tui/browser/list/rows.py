@@ -276,6 +276,14 @@ class SuggestionRow(NamedTuple):
         return [(f" {count}", "accent"), (f"  {text}", "plain")]
 
 
+def spans_of(row: ListRow, width: int, now: float, layout: ListLayout) -> list[Span]:
+    """Return the parts of a row, as `ListRow.spans`; those of conversations have the columns of a
+    layout."""
+    if isinstance(row, ConversationRow | JobRow):
+        return row.spans(width, now, layout)
+    return row.spans(width, now)
+
+
 def conversations_of(row: ListRow | None) -> Sequence[Conversation]:
     """Return the conversations of a row: all runs of a job, that of a hit; none for a note."""
     if isinstance(row, JobRow):
