@@ -156,11 +156,10 @@ class BrowseApp(Application):
         """Replace this store by another, in the same view and order; the arguments are those of
         `MainScreen`."""
         before = self._main
+        assert before is not None
         self.location, self.store = location, store
         self.here = self.here if location.host is not None else location
-        self._main = screen = MainScreen(self, location, store, first, shown)
-        if before is not None:
-            screen.begin_as(before.view, before.sort, reverse=before.reverse)
+        screen = self._main_screen(first, shown, before)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
@@ -168,8 +167,7 @@ class BrowseApp(Application):
         name = f"store-{self._stores}"
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
-        if before is not None:
-            before.close()
+        before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
         screen.call_after_refresh(setattr, screen, "arrival", arrival)
@@ -188,9 +186,15 @@ class BrowseApp(Application):
         return binding.key_display or key_names(binding.key.partition(",")[0])
 
     def get_default_screen(self) -> Screen[object]:
-        self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
-        memory = self.start.memory
-        screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
+        return self._main_screen(self._first, self._shown, self.start.memory)
+
+    def _main_screen(
+        self, first: Catalog, shown: Sequence[Conversation], before: LastState | MainScreen
+    ) -> MainScreen:
+        """Make the screen of the current store, which begins in the view and order of another one
+        or of the last run."""
+        self._main = screen = MainScreen(self, self.location, self.store, first, shown)
+        screen.begin_as(before.view, before.sort, reverse=before.reverse)
         return screen
 
     async def on_event(self, event: Event) -> None:
