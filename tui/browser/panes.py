@@ -280,8 +280,8 @@ class Panes(Context):
     def focus_pane(self, by: int) -> None:
         """Focus the next pane, or the previous one if `by` is negative."""
         panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
-        focused = self.focused
-        index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
+        outside = -1 if by > 0 else 0
+        index = panes.index(self.focused) if self.focused in panes else outside
         self.set_focus(panes[(index + by) % len(panes)])
 
     def toggle_lineage(self) -> None:
