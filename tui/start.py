@@ -166,8 +166,7 @@ class _PaintedRows:
             return []
         extra = family_heading(map(self._rows.row, range(self.shown)))
         names = self._columns.head(self._width - 1, extra)
-        looks = ((text, "dim" if look == "dim" else "plain") for text, look, _sort in names)
-        return ["".join(self.palette.text(text, look) for text, look in looks)]
+        return ["".join(self.palette.text(text, look) for text, look, _sort in names)]
 
     def line(self, index: int, *, is_current: bool) -> str:
         spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
@@ -178,12 +177,17 @@ class _PaintedRows:
         parts = (self.palette.text(*span, on=on, attributes=attributes) for span in spans)
         return "".join(parts)
 
-    def moved(self, before: int, after: int) -> str:
-        """Return escape sequences that move the cursor from one row to another."""
-        return "".join(
+    def move(self, before: int, after: int) -> None:
+        """Move the cursor from one row to another on the terminal."""
+        lines = (
             f"\x1b[{self.above + index + 1};1H{self.line(index, is_current=index == after)}"
             for index in (before, after)
         )
+        os.write(sys.stderr.fileno(), f"{''.join(lines)}\x1b[0m".encode())
+
+    def may_move(self) -> bool:
+        """Return whether the terminal still has the size for which they were painted."""
+        return get_terminal_size() == self.size
 
 
 def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
@@ -208,13 +212,6 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     status = f"\x1b[{height - 1};1H{text(note, 'dim')}"
     keys = f"\x1b[{height};1H{text(' ' * width, on='panel')}"
     return f"\x1b[?1049h\x1b[?25l{text('')}\x1b[2J{placed}{status}{keys}\x1b[0m"
-
-
-def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
-    def paint(before: int, after: int) -> None:
-        os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
-
-    return EarlyKeys(descriptor, rows.movable, paint, lambda: get_terminal_size() == rows.size)
 
 
 @contextlib.contextmanager
@@ -256,7 +253,7 @@ def painted(
         handover.is_painted = True
         if start.are_keys_usual:
             handover.is_critical = True
-            new = _early_keys(descriptor, rows)
+            new = EarlyKeys(descriptor, rows.movable, rows.move, rows.may_move)
             new.start()
             keys = handover.keys = new
             handover.is_critical = False

@@ -210,8 +210,7 @@ class Panes(Context):
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
         has_hits = self.results is not None
-        is_whole = self.catalog.exact and not has_hits
-        self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits, is_whole=is_whole)
+        self.head.show(has_hits=has_hits, is_whole=self.catalog.exact and not has_hits)
 
     def covered(self) -> str:
         """Return what the counts in the header do not cover; empty if they cover everything."""

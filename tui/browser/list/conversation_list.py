@@ -20,6 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
 
 from ...settings.keys.main_commands import LIST
 from ...widgets.bindings import bindings
@@ -73,7 +74,7 @@ class ConversationList(LongView, can_focus=True):
     """Index of the row under the cursor."""
     at: var[CursorRow] = var(CursorRow(), init=False, always_update=True)
     """Set within the key that moves the cursor, so that the next key finds what it acts on."""
-    is_cursor_current: var[bool] = var(True, init=False)
+    is_cursor_current: reactive[bool] = reactive(True, init=False)
     """False while a conversation that is not listed is shown."""
 
     @dataclass
@@ -161,9 +162,6 @@ class ConversationList(LongView, can_focus=True):
             self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
         self._scroll_to_cursor()
         self._tell(CursorRow(self.current, is_moved=True, by_hand=True, is_step=True))
-
-    def watch_is_cursor_current(self) -> None:
-        self.refresh()
 
     def _tell(self, at: CursorRow) -> None:
         """Report the row under the cursor, and show in the footer what Enter does with it."""
@@ -288,31 +286,29 @@ class ListHead(Widget):
     def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._rows = rows
-        self._extra = ""
-        self._is_sorted, self._is_whole = True, False
+        self._has_hits = self._is_whole = False
         self.auto_links = False  # no link style over the names
 
-    def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
+    def show(self, *, has_hits: bool, is_whole: bool) -> None:
         """Update and redraw; the order of the list may have changed as well.
 
         Args:
-            extra: Heading of the badges before the columns; empty for the default.
-            is_sorted: The rows are in the list's order, so that one column has an arrow.
+            has_hits: The rows are hits, which have an order of their own.
             is_whole: All rows of the list have been read, so that the cursor's place in it is
                 shown.
         """
-        self._extra, self._is_sorted, self._is_whole = extra, is_sorted, is_whole
+        self._has_hits, self._is_whole = has_hits, is_whole
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Build the line from segments, which takes a tenth of the time of a `Content`."""
         rows, first = self._rows, self._rows.scroll_offset.y
         in_sight = range(first, min(first + rows.size.height, len(rows)))
-        extra = self._extra or family_heading(map(rows.source.row, in_sight))
+        extra = _("hits") if self._has_hits else family_heading(map(rows.source.row, in_sight))
         is_placed = self._is_whole and len(rows) and not isinstance(rows.current, NoteRow)
         position = f"{rows.cursor + 1:,}/{len(rows):,}" if is_placed else ""
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
-        head = rows.columns.head(width, extra, position=position, is_sorted=self._is_sorted)
+        head = rows.columns.head(width, extra, position=position, is_sorted=not self._has_hits)
         base = self.visual_style.rich_style
         segments = []
         for text, look, sort in head:

@@ -138,8 +138,7 @@ class PlacesScreen(OtherScreen):
     def describe_row(self) -> None:
         super().describe_row()
         row = self.rows.current
-        error = row.place.away if isinstance(row, AwayRow) else None
-        if isinstance(row, AwayRow) and error is not None:
+        if isinstance(row, AwayRow) and (error := row.place.away) is not None:
             more, host = "", row.place.host
             if host is not None:
                 more = _("`hermes-browse hosts check {name}` says more", name=host.name)
