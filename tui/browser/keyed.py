@@ -209,9 +209,6 @@ class KeyScreen(BoundKeys, CurrentPanes):
         else:
             self.search_view = View(name)
 
-    def quit(self) -> None:
-        self.host.finish()
-
     def step_back(self) -> None:
         """Step back once, by the first of these that there is.
 
