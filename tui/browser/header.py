@@ -31,10 +31,6 @@ from .list.rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow, 
 from .list.views import view_labels, view_name
 
 
-def _style(text: str, style: str) -> Content:
-    return Content.styled(text, style) if text else Content("")
-
-
 def store_name(location: Location) -> str:
     return one_line(location.name, 30)
 
@@ -51,7 +47,7 @@ def title(location: Location, attention: str, shown: str, width: int) -> Content
     return Content.assemble(
         (left, "bold"),
         (name, "$accent"),
-        _style(asks, "bold $accent").stylize(click),
+        Content.styled(asks, "bold $accent").stylize(click),
         " " * max(room - cell_len(shown), 2),
         (shown, "dim"),
     )
@@ -84,8 +80,8 @@ def views(
     for (label, is_current), call in zip(labels, calls, strict=False):
         click = Style.from_meta({"@click": f"screen.do({call!r})"})
         label_look = "bold reverse" if is_current else "dim"
-        parts += [_style(f" {label} ", label_look).stylize(click), Content(" ")]
-    return Content("").join([*parts, _style(f"  {suffix}", look)])
+        parts += [Content.styled(f" {label} ", label_look).stylize(click), Content(" ")]
+    return Content("").join([*parts, Content.styled(f"  {suffix}", look)])
 
 
 def offers(choices: Sequence[str], width: int) -> Content:
@@ -97,7 +93,7 @@ def offers(choices: Sequence[str], width: int) -> Content:
         left -= cell_len(label) + 2
         if left < 0:
             break
-        parts += [_style(label, "bold $accent" if number == 0 else "dim"), Content("  ")]
+        parts += [Content.styled(label, "bold $accent" if number == 0 else "dim"), Content("  ")]
     return Content("").join(parts)
 
 
@@ -181,14 +177,16 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
         warning = "  " + _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
-    facts = f" · {lineage.resume.reason}" if is_chain else ""
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
-    facts += " · " + _("{cost} in all", cost=cost) if cost else ""
-    if compactions:
-        facts += " · " + ngettext(
-            "compressed once", "compressed {count:,} times", compactions, count=compactions
-        )
-    return Content.assemble((label, "bold"), (facts, "dim"))
+    compressed = ngettext(
+        "compressed once", "compressed {count:,} times", compactions, count=compactions
+    )
+    facts = formats.joined(
+        lineage.resume.reason if is_chain else "",
+        _("{cost} in all", cost=cost) if cost else "",
+        compressed if compactions else "",
+    )
+    return Content.assemble((label, "bold"), (f" · {facts}" if facts else "", "dim"))
 
 
 _HIT_TEXTS = {

@@ -22,6 +22,7 @@ from hermes_browse.store.wording import N_, _
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
 from ..settings.start import NARROW, has_head
 from ..terminal import programs
+from ..text import formats
 from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
@@ -199,12 +200,11 @@ class Panes(Context):
                 count=counts[self.current_view],
                 total=counts[View.ALL],
             )
-        if self.old_files:
-            old = _("{count:,} old transcripts")
-            if is_searching:
-                old = _("{count:,} old transcripts not searched")
-            shown += " · " + old.format(count=self.old_files)
-        shown = " · ".join(filter(None, (self.covered(), shown)))
+        old = _("{count:,} old transcripts")
+        if is_searching:
+            old = _("{count:,} old transcripts not searched")
+        old = old.format(count=self.old_files) if self.old_files else ""
+        shown = formats.joined(self.covered(), shown, old)
         asks = header.attention(self.attention)
         self.line("header").update(header.title(self.location, asks, shown, width))
         offered = self.offered

@@ -83,10 +83,6 @@ def _new(conversation: Conversation) -> list[Span]:
     )
 
 
-def _hits(count: int) -> str:
-    return ngettext("1 hit", "{count} hits", count, count=count)
-
-
 class ConversationRow(NamedTuple):
     """A conversation; in a search it is above its hits, which `hits` counts."""
 
@@ -118,7 +114,9 @@ class ConversationRow(NamedTuple):
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
         conversation, new = self.conversation, _new(self.conversation)
         columns = layout.text(conversation, width, now, complete=self.complete)
-        extra = _hits(self.hits) if self.hits else badges(conversation)
+        extra = badges(conversation)
+        if self.hits:
+            extra = ngettext("1 hit", "{count} hits", self.hits, count=self.hits)
         room = width - 5 - cell_len(columns)
         extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
         room -= cell_len(extra) + line_width(new)
