@@ -77,6 +77,9 @@ class ConversationList(LongView, can_focus=True):
     is_cursor_current: reactive[bool] = reactive(True, init=False)
     """False while a conversation that is not listed is shown."""
 
+    enter_title: reactive[str] = reactive("", repaint=False, init=False, bindings=True)
+    """Footer title of Enter for the row under the cursor; empty if the footer leaves it out."""
+
     @dataclass
     class Selected(_FromList):
         """Enter, or a second click on a row."""
@@ -103,8 +106,6 @@ class ConversationList(LongView, can_focus=True):
         """Root ids of the conversations to draw as marked."""
         self.resumes = False
         """Whether Enter resumes conversations instead of reading them."""
-        self.enter_title = ""
-        """Footer title of Enter for the row under the cursor; empty if the footer leaves it out."""
         self.columns = ListLayout()
         """The columns of conversations."""
         self.clock = time.time
@@ -167,12 +168,9 @@ class ConversationList(LongView, can_focus=True):
         """Report the row under the cursor, and show in the footer what Enter does with it."""
         is_conversation = isinstance(at.row, ConversationRow) and not at.row.is_found
         enter = getattr(at.row, "enter", "")
-        title = "resume" if self.resumes and is_conversation else enter
-        is_other, self.enter_title = title != self.enter_title, title
+        self.enter_title = "resume" if self.resumes and is_conversation else enter
         self.at = at
         self.post_message(self.Moved(self))
-        if is_other:
-            self.screen.refresh_bindings()
 
     def _scroll_to_cursor(self) -> None:
         top, height = self.scroll_offset.y, self.size.height
