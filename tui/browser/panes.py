@@ -186,9 +186,6 @@ class Panes(Context):
             self._is_header_due = True
             self.call_later(self.show_header)
 
-    watch_offered = watch_results = watch_hit_order = show_header_soon
-    watch_old_files = show_header_soon
-
     def show_header(self) -> None:
         self._is_header_due = False
         width, catalog = self.size.width, self.catalog
