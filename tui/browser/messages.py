@@ -129,11 +129,9 @@ class PaneMessages(KeyScreen):
         self.say("")
         self.search.take(self.query_line.edited(text))
 
-    def move_from_box(self, key: str) -> None:
-        if not self.query_line.recall(key):
-            by = -1 if key.endswith("up") else 1
-            move = self.rows.action_page if key.startswith("page") else self.rows.action_move
-            move(by)
+    def move_from_box(self, by: int) -> None:
+        if not self.query_line.recall(by):
+            self.rows.action_move(by)
 
     def leave_box(self) -> None:
         """Stop a scan, else clear the box, else go back to the list."""

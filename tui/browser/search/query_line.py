@@ -248,21 +248,14 @@ class QueryLine:
         refusal = next((problem.text for problem in problems if problem.is_value), "")
         return Typed(query, [*messages, self._remark] if self._remark else messages, refusal)
 
-    def recall(self, key: str) -> bool:
-        """Put the previous or next search of the history into the box.
-
-        Args:
-            key: `up` in an empty box or with the cursor on the first row; then `down`. Others do
-                nothing.
-
-        Returns:
-            Whether the key was handled.
-        """
+    def recall(self, by: int) -> bool:
+        """Put the previous search of the history into the box (-1), from an empty box or the first
+        row on, or the next one (1); return False where the history is not walked."""
         main, box, history = self._main, self._main.box, self.history
-        is_older = key == "up" and (not box.value or history.is_walked or main.rows.cursor == 0)
-        if not is_older and not (key == "down" and history.is_walked):
+        begins = by < 0 and (not box.value or main.rows.cursor == 0)
+        if not begins and not history.is_walked:
             return False
-        text = history.step(1 if is_older else -1, box.value)
+        text = history.step(-by, box.value)
         if text is None:
             main.say(_("no earlier search"))
         else:

@@ -326,10 +326,10 @@ LINES = at(
 )
 SEARCH_BOX = at(
     "search",
-    ShownDoes("", "down", "next hit", "move_from_box('down')"),
-    Does("", "up", "previous", "move_from_box('up')"),
-    Does("", "pagedown", "page down", "move_from_box('pagedown')"),
-    Does("", "pageup", "page up", "move_from_box('pageup')"),
+    ShownDoes("", "down", "next hit", "move_from_box(1)"),
+    Does("", "up", "previous", "move_from_box(-1)"),
+    Does("", "pagedown", "page down", "rows.action_page(1)"),
+    Does("", "pageup", "page up", "rows.action_page(-1)"),
     ShownDoes("", "enter,ctrl+j", "read", "open_result", printed="Enter"),
     ShownDoes("", "escape", "clear, then the list", "leave_box"),
     Command("", "tab", "complete", "accept"),
