@@ -65,29 +65,28 @@ class LiveSearch:
     def run(self, *, top: bool = True) -> None:
         """Search, also again after this program changed the store, when results may be elsewhere;
         with `top`, scroll to the first result."""
-        query = self._main.searched
-        if query is None:
+        if self._main.searched is None:
             return
         self._stop_all()
         if self._typed.refusal:
             self._refuse()
         else:
-            self._begin(query, Scan(), top=top)
+            self._begin(Scan(), top=top)
 
     def read_on(self, *, steps: int = 0) -> None:
         """Read the next page of hits, if there is one; then go so many hits on."""
-        found, query, scan = self._main.results, self._main.searched, self._scan
-        if found is None or query is None or not found.goes_on:
+        found, scan = self._main.results, self._scan
+        if found is None or not found.goes_on:
             return
         if scan is None or scan.earlier is None:
             self._stop_all()  # or this would wait for a count
             scan = Scan(found)
-            self._begin(query, scan, top=False)
+            self._begin(scan, top=False)
         scan.steps += steps
 
-    def _begin(self, query: Query, scan: Scan, *, top: bool) -> None:
+    def _begin(self, scan: Scan, *, top: bool) -> None:
         self._scan = scan
-        self._main.start("search", self._find, query, scan, top)
+        self._main.start("search", self._find, scan, top)
 
     def outdate(self) -> None:
         """Search again as soon as the list was read: what this program changed is in it then."""
@@ -123,11 +122,11 @@ class LiveSearch:
         main.hit_order = following(_ORDERS, main.hit_order)
         self.run()
 
-    async def _find(self, query: Query, scan: Scan, top: bool) -> None:
-        """Run a query and show what it finds: hits, or the list filtered."""
+    async def _find(self, scan: Scan, top: bool) -> None:
+        """Run the query and show what it finds: hits, or the list filtered."""
         main = self._main
         view, order = main.search_view, main.hit_order
-        request = SearchRequest(query, main.catalog, view, order, main.clock())
+        request = SearchRequest(self._typed.query, main.catalog, view, order, main.clock())
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         main.start("scan", self._show_progress, scan)
         try:
