@@ -92,7 +92,7 @@ class Palette(NamedTuple):
         front, back = getattr(self, name), getattr(self, on)
         if is_dim:
             front = [int(b + (f - b) * DIM) for f, b in zip(front, back, strict=True)]
-        both = {code: None for code in f"{attributes};{own}".split(";") if code}
+        both = dict.fromkeys(filter(None, f"{attributes};{own}".split(";")))
         codes = map(str, (0, *both, 38, 2, *front, 48, 2, *back))
         return f"\x1b[{';'.join(codes)}m{printable(text)}"
 
