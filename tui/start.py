@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,11 +24,11 @@ from rich.cells import cell_len
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, notes_file
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .browser.list.columns import ListLayout
-from .browser.list.list_model import Order, RowDetails, make_rows, read_first
+from .browser.list.list_model import FirstPage, Order, make_rows, read_first
 from .browser.list.rows import family_heading, spans_of
 from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
@@ -135,19 +135,10 @@ class _PaintedRows:
     """The rows of the list that fit on the screen; `size` has the columns and lines of the
     terminal."""
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        shown: Sequence[Conversation],
-        size: tuple[int, int],
-        now: float,
-        start: Start,
-    ) -> None:
-        details = RowDetails()
-        details.add(shown)
+    def __init__(self, first: FirstPage, size: tuple[int, int], now: float, start: Start) -> None:
         self.size, self.palette, self._now = size, PALETTES[start.theme], now
         self._columns = ListLayout(start.options.columns)
-        self._rows = make_rows(catalog, details, View.CHATS, Order())
+        self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
@@ -215,9 +206,7 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
 
 
 @contextlib.contextmanager
-def painted(
-    catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float, start: Start
-) -> Iterator[Handover]:
+def painted(first: FirstPage, location: Location, now: float, start: Start) -> Iterator[Handover]:
     """Paint the first rows if possible, and restore the terminal at the end of the block, however
     it ends.
 
@@ -225,8 +214,6 @@ def painted(
     only if none is configured.
 
     Args:
-        catalog: The first page.
-        shown: Its first conversations, with previews.
         now: Unix seconds.
 
     Yields:
@@ -248,8 +235,8 @@ def painted(
         termios.tcsetattr(
             descriptor, termios.TCSANOW, silent
         )  # TCSANOW keeps typed keys in the buffer
-        rows = _PaintedRows(catalog, shown, get_terminal_size(), now, start)
-        os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
+        rows = _PaintedRows(first, get_terminal_size(), now, start)
+        os.write(sys.stderr.fileno(), _frame(first.catalog, rows, location).encode())
         handover.is_painted = True
         if start.are_keys_usual:
             handover.is_critical = True
@@ -301,12 +288,12 @@ def choose(
     store = store or Store(location.path, notes=notes_file(location))
     now = time.time()
     start = read_start()
-    first, shown = read_first(store, now, get_terminal_size().lines)
-    with painted(first, shown, location, now, start) as handover:
+    first = read_first(store, now, get_terminal_size().lines)
+    with painted(first, location, now, start) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, shown, handover=handover, start=start, links=links)
+        app = BrowseApp(location, store, first, handover=handover, start=start, links=links)
         app.is_choice_printed = is_printed
         handover.is_done = True
         try:

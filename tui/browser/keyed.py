@@ -3,7 +3,6 @@ state, sets it, and knows no other part."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -15,7 +14,6 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.places import id_of
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _, ngettext
 
@@ -27,6 +25,7 @@ from ..work.application import Application
 from .by_name import load
 from .current import CurrentPanes
 from .lineage import FamilyLoader
+from .list.list_model import FirstPage
 from .list.listing import Listing
 from .transcript.loader import TranscriptLoader
 
@@ -64,27 +63,16 @@ class WayBack(NamedTuple):
 
 
 class KeyScreen(BoundKeys, CurrentPanes):
-    """The panes with their parts and keys.
-
-    Args:
-        first: Catalog of the first page.
-        shown: Its conversations that have been read.
-    """
+    """The panes with their parts and keys."""
 
     KEYS = MAIN
     RESUMES: ClassVar[bool] = True
     """Whether Enter may resume its conversations, if it is configured to."""
 
     def __init__(
-        self,
-        host: Application,
-        location: Location,
-        store: Store,
-        first: Catalog,
-        shown: Sequence[Conversation],
+        self, host: Application, location: Location, store: Store, first: FirstPage
     ) -> None:
         super().__init__(host, location, store, first)
-        self.details.add(shown)
         self.rows.resumes = self.RESUMES and self.options.enter == "resume"
         self.listing = Listing(self)
         self.loader = TranscriptLoader(self)

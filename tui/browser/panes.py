@@ -34,6 +34,7 @@ from .context import Context, Result
 from .lineage import LineageTree
 from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
+from .list.list_model import FirstPage
 from .list.rows import is_live
 from .list.views import order_name, shown_line
 from .search.box import FindBox, GoToBox, SearchBox
@@ -81,7 +82,9 @@ class Panes(Context):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+    def __init__(
+        self, host: Application, location: Location, store: Store, first: FirstPage
+    ) -> None:
         super().__init__(host, location, store, first)
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""

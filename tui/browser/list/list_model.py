@@ -266,19 +266,25 @@ def make_rows(
     return CatalogRows(catalog, roots, details, opened, nothing, order, notes())
 
 
-def read_first(
-    store: Store, now: float, lines: int, view: View = View.CHATS
-) -> tuple[Catalog, list[Conversation]]:
+class FirstPage(NamedTuple):
+    """What the first frame of a store shows."""
+
+    catalog: Catalog
+    """Inexact."""
+    details: RowDetails
+    """The names of its rows; of the main screen from then on."""
+
+
+def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> FirstPage:
     """Read what the first frame shows.
 
     Args:
         now: Unix seconds.
         lines: Number of rows.
-
-    Returns:
-        The first page as an inexact catalog, and the conversations of its rows with their names.
     """
+    details = RowDetails()
     with open_store(store) as opened:
         first = opened.first_page(now, view=view, limit=lines)
         shown = [first.conversation(root) for root in first.order(view)[:lines]]
-        return first, opened.with_names(shown)
+        details.add(opened.with_names(shown))
+    return FirstPage(first, details)

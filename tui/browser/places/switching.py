@@ -183,9 +183,9 @@ class Switching:
         main, now, lines = self._main, self._main.clock(), self._main.lines
         folder = main.host.here.path.parent / "places"
         store = await main.call(lambda: MergedStore(folder, self._places()))
-        first, shown = await main.call(lambda: read_first(store, now, lines))
+        first = await main.call(lambda: read_first(store, now, lines))
         if main.is_current:
-            main.open_screen("places", store, first, shown)
+            main.open_screen("places", store, first)
 
     def show_old(self) -> None:
         """Show the old transcripts beside the store, or say that there are none."""
@@ -199,10 +199,10 @@ class Switching:
     async def _show_old(self, folder: Path) -> None:
         main, lines, now = self._main, self._main.lines, self._main.clock()
         read = load("old-transcripts")
-        transcripts, first, shown = await main.call(lambda: read(folder, main.store, now, lines))
+        transcripts, first = await main.call(lambda: read(folder, main.store, now, lines))
         main.retract(_("looking for old transcripts …"))
         if transcripts.files and main.is_current:
-            main.open_screen("old", transcripts, first, shown)
+            main.open_screen("old", transcripts, first)
             return
         transcripts.close()
         if not transcripts.files:
@@ -242,10 +242,10 @@ class Switching:
             return
         now, lines, store = main.clock(), main.lines, store_at(location, main.host.links)
         try:
-            first, shown = await main.call(lambda: read_first(store, now, lines))
+            first = await main.call(lambda: read_first(store, now, lines))
         except HostError:
             raise
         except StoreError as error:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
-        main.host.switch_to(location, store, first, shown, arrival)
+        main.host.switch_to(location, store, first, arrival)
