@@ -69,25 +69,24 @@ def complete(
     if match is None or text.count('"') % 2:
         return None
     key, typed = (match[1] or "").lower(), match[3]
-    start = match.start(3) if match[2] else match.end() - len(typed.lstrip("-"))
+    every: list[str] = []
     if match[2]:
-        values = [
-            query_word(value)
+        every = [
+            f"{query_word(value)} "
             for each in kinds
             if each.key == key
             for value in values_of(each, known, now)
             if not (for_cleanup and each.reads_messages(Filter(key, ":", value), now))
         ]
-        choices = [f"{each} " for each in values if each.casefold().startswith(typed.casefold())]
-        if choices and choices[0].casefold() == f"{typed.casefold()} ":
-            return None
-        return Offer(start, key, tuple(choices)) if choices else None
-    word = typed.lstrip("-").casefold()
-    if len(word) < _LEAST_NAME:
+    else:
+        typed = typed.lstrip("-")
+        if len(typed) >= _LEAST_NAME:
+            every = [each.key + each.sign for each in kinds]
+    word = typed.casefold()
+    choices = tuple(each for each in every if each.casefold().startswith(word))
+    if not choices or choices[0].casefold().removesuffix(" ") == word:
         return None
-    names = [each.key + each.sign for each in kinds]
-    matching = tuple(name for name in names if name.startswith(word) and name != word)
-    return Offer(start, "", matching) if matching else None
+    return Offer(match.end() - len(typed), key, choices)
 
 
 class Typed(NamedTuple):
