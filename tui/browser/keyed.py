@@ -11,8 +11,7 @@ from textual.events import Key
 from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import Location, trash_folder
+from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _, ngettext
@@ -21,11 +20,9 @@ from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
 from ..text.family import CompactionEntry
 from ..widgets.bindings import BoundKeys, key_names, meaningless
-from ..work.application import Application
 from .by_name import load
 from .current import CurrentPanes
 from .lineage import FamilyLoader
-from .list.list_model import FirstPage
 from .list.listing import Listing
 from .transcript.loader import TranscriptLoader
 
@@ -69,16 +66,14 @@ class KeyScreen(BoundKeys, CurrentPanes):
     RESUMES: ClassVar[bool] = True
     """Whether Enter may resume its conversations, if it is configured to."""
 
-    def __init__(
-        self, host: Application, location: Location, store: Store, first: FirstPage
-    ) -> None:
-        super().__init__(host, location, store, first)
-        self.rows.resumes = self.RESUMES and self.options.enter == "resume"
-        self.listing = Listing(self)
-        self.loader = TranscriptLoader(self)
-        self.family_loader = FamilyLoader(self)
-        self.way_back: WayBack | None = None
+    way_back: WayBack | None = None
 
+    listing = cached_property(Listing)
+    """The list: its catalog, view and order."""
+    loader = cached_property(TranscriptLoader)
+    """Reads the current conversation."""
+    family_loader = cached_property(FamilyLoader)
+    """Reads its family tree."""
     query_line: QueryLine = _on_first_use("query-line")
     """What is typed in the search box."""
     search: LiveSearch = _on_first_use("search")

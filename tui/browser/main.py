@@ -39,6 +39,7 @@ class MainScreen(PaneMessages):
     def on_mount(self) -> None:
         for name in _IN_HEADER:
             self.watch(self, name, self.show_header_soon, init=False)
+        self.rows.resumes = self.RESUMES and self.options.enter == "resume"
         self.follow_cursors()
         self.watch(self.transcript, "needed", self.loader.read_window, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
