@@ -223,11 +223,9 @@ class QueryLine:
         self._main = main
         path = None if main.location.demo else history_path()  # searches of the demo are not saved
         self.history = QueryHistory(path, partial(main.call_later, main.say))
-        self.offered: Offer | None = None
-        """Completions of the end of the query."""
         self._recalling = False
         self._remark = ""
-        self._vocabulary: Vocabulary | None = None
+        self._vocabulary = Vocabulary()
         self._vocabulary_of: Catalog | None = None
 
     def edited(self, text: str) -> Typed:
@@ -235,9 +233,8 @@ class QueryLine:
         if not self._recalling:
             self.history.stop()
         query = parse(text)
-        self._offer(text)
         # An incomplete filter that is still being typed is no problem yet.
-        is_typed = self.offered is not None or text.endswith((":", "<", ">", "="))
+        is_typed = self._offer(text) or text.endswith((":", "<", ">", "="))
         end = len(text) if is_typed else -1
         problems = [
             problem for problem in (*query.problems, *unknown_filters(query)) if problem.end != end
@@ -281,16 +278,17 @@ class QueryLine:
                 _("search kept: Ctrl+R lists it") if kept else _("search no longer kept")
             )
 
-    def _offer(self, text: str) -> None:
+    def _offer(self, text: str) -> bool:
         """Offer completions of the end of the query: the first behind the cursor, all above the
-        list."""
-        main, vocabulary = self._main, self._vocabulary or Vocabulary()
-        self.offered = offered = complete(text, vocabulary, main.clock()) if text else None
+        list; return whether there are any."""
+        main = self._main
+        offered = complete(text, self._vocabulary, main.clock())
         main.box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
         main.offered = offered.choices if offered is not None and offered.key else ()
         if ":" in text and self._vocabulary_of is not main.catalog:
             self._vocabulary_of = main.catalog
             main.start("vocabulary", self._read_vocabulary, main.catalog, text)
+        return offered is not None
 
     async def _read_vocabulary(self, catalog: Catalog, text: str) -> None:
         self._vocabulary = await self._main.read(lambda store: store.vocabulary(catalog))

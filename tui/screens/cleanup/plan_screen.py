@@ -267,7 +267,7 @@ class RulesBox(QueryBox):
     def _mark(self) -> None:
         """Mark what is read as a filter, and offer to complete the last one."""
         query, text, now = self.parsed, self.value, self._clock()
-        offered = complete(text, self.vocabulary, now, for_cleanup=True) if text else None
+        offered = complete(text, self.vocabulary, now, for_cleanup=True)
         typing = len(text) if offered is not None else -1
         problems = [each for each in query.problems if each.end != typing]
         self.mark(query.filters, problems)
