@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -229,12 +230,12 @@ def painted(first: FirstPage, location: Location, now: float, start: Start) -> I
     silent = termios.tcgetattr(descriptor)
     silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
     silent[3] &= ~(termios.ICANON | termios.ECHO)
+    restore = partial(termios.tcsetattr, descriptor, termios.TCSANOW, before)
     handlers = {number: signal.signal(number, handover.on_signal) for number in ENDING}
     keys: EarlyKeys | None = None
     try:
-        termios.tcsetattr(
-            descriptor, termios.TCSANOW, silent
-        )  # TCSANOW keeps typed keys in the buffer
+        # TCSANOW keeps typed keys in the buffer.
+        termios.tcsetattr(descriptor, termios.TCSANOW, silent)
         rows = _PaintedRows(first, get_terminal_size(), now, start)
         os.write(sys.stderr.fileno(), _frame(first.catalog, rows, location).encode())
         handover.is_painted = True
@@ -246,7 +247,7 @@ def painted(first: FirstPage, location: Location, now: float, start: Start) -> I
             handover.is_critical = False
             if handover.signal:
                 raise SystemExit(128 + handover.signal)
-        handover.restore_settings = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        handover.restore_settings = restore
         yield handover
     finally:
         handover.is_critical = True
@@ -257,7 +258,7 @@ def painted(first: FirstPage, location: Location, now: float, start: Start) -> I
         with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
             if not handover.is_done:
                 os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
-            termios.tcsetattr(descriptor, termios.TCSANOW, before)
+            restore()
 
 
 def choose(
