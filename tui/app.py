@@ -20,12 +20,11 @@ from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from .browser.by_name import load
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
+from .browser.list.list_model import FirstPage
 from .browser.main import MainScreen
 from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
@@ -83,8 +82,6 @@ class BrowseApp(Application):
     """The browser; its result is a plan to resume a conversation, or None.
 
     Args:
-        first: The first page of the store's catalog.
-        shown: Conversations that have been read with their previews.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
         links: The connections to hosts, if one is open already.
@@ -101,8 +98,7 @@ class BrowseApp(Application):
         self,
         location: Location,
         store: Store,
-        first: Catalog,
-        shown: Sequence[Conversation] = (),
+        first: FirstPage,
         *,
         handover: Handover | None = None,
         start: Start | None = None,
@@ -110,7 +106,7 @@ class BrowseApp(Application):
     ) -> None:
         super().__init__(location, handover, start, links)
         self.location, self.store = location, store
-        self._first, self._shown = first, shown
+        self._first = first
         for theme in (DARK, _LIGHT, _ANSI_LIGHT):
             self.register_theme(theme)
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
@@ -148,21 +144,15 @@ class BrowseApp(Application):
         return popped
 
     def switch_to(
-        self,
-        location: Location,
-        store: Store,
-        first: Catalog,
-        shown: Sequence[Conversation],
-        arrival: Arrival,
+        self, location: Location, store: Store, first: FirstPage, arrival: Arrival
     ) -> None:
         """Replace this store by another, in the same view and order; the arguments are those of
         `MainScreen`."""
         before = self._main
+        assert before is not None
         self.location, self.store = location, store
         self.here = self.here if location.host is not None else location
-        self._main = screen = MainScreen(self, location, store, first, shown)
-        if before is not None:
-            screen.begin_as(before.view, before.sort, reverse=before.reverse)
+        screen = self._main_screen(first, before)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
@@ -170,8 +160,7 @@ class BrowseApp(Application):
         name = f"store-{self._stores}"
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
-        if before is not None:
-            before.close()
+        before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
         screen.call_after_refresh(setattr, screen, "arrival", arrival)
@@ -190,9 +179,13 @@ class BrowseApp(Application):
         return binding.key_display or key_names(binding.key.partition(",")[0])
 
     def get_default_screen(self) -> Screen[object]:
-        self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
-        memory = self.start.memory
-        screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
+        return self._main_screen(self._first, self.start.memory)
+
+    def _main_screen(self, first: FirstPage, before: LastState | MainScreen) -> MainScreen:
+        """Make the screen of the current store, which begins in the view and order of another one
+        or of the last run."""
+        self._main = screen = MainScreen(self, self.location, self.store, first)
+        screen.begin_as(before.view, before.sort, reverse=before.reverse)
         return screen
 
     async def on_event(self, event: Event) -> None:

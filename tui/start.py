@@ -15,7 +15,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,12 +25,12 @@ from rich.cells import cell_len
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, notes_file
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from .browser.list.columns import ListLayout
-from .browser.list.list_model import Order, RowDetails, make_rows, read_first
-from .browser.list.rows import ConversationRow, JobRow, family_heading
+from .browser.list.list_model import FirstPage, Order, make_rows, read_first
+from .browser.list.rows import family_heading, spans_of
 from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
 from .terminal.handover import ENDING, EarlyKeys, Handover
@@ -92,7 +93,7 @@ class Palette(NamedTuple):
         front, back = getattr(self, name), getattr(self, on)
         if is_dim:
             front = [int(b + (f - b) * DIM) for f, b in zip(front, back, strict=True)]
-        both = {code: None for code in f"{attributes};{own}".split(";") if code}
+        both = dict.fromkeys(filter(None, f"{attributes};{own}".split(";")))
         codes = map(str, (0, *both, 38, 2, *front, 48, 2, *back))
         return f"\x1b[{';'.join(codes)}m{printable(text)}"
 
@@ -126,12 +127,8 @@ def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
     for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
-        line += (
-            palette.text(f" {label} ", attributes="1;7")
-            if is_current
-            else palette.text(f" {label} ", "dim")
-        )
-        line += palette.text(" ")
+        look, attributes = ("plain", "1;7") if is_current else ("dim", "")
+        line += palette.text(f" {label} ", look, attributes=attributes) + palette.text(" ")
     return line + palette.text(f"  {suffix}", "dim")
 
 
@@ -139,19 +136,10 @@ class _PaintedRows:
     """The rows of the list that fit on the screen; `size` has the columns and lines of the
     terminal."""
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        shown: Sequence[Conversation],
-        size: tuple[int, int],
-        now: float,
-        start: Start,
-    ) -> None:
-        details = RowDetails()
-        details.add(shown)
+    def __init__(self, first: FirstPage, size: tuple[int, int], now: float, start: Start) -> None:
         self.size, self.palette, self._now = size, PALETTES[start.theme], now
         self._columns = ListLayout(start.options.columns)
-        self._rows = make_rows(catalog, details, View.CHATS, Order())
+        self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
@@ -170,29 +158,28 @@ class _PaintedRows:
             return []
         extra = family_heading(map(self._rows.row, range(self.shown)))
         names = self._columns.head(self._width - 1, extra)
-        looks = ((text, "dim" if look == "dim" else "plain") for text, look, _sort in names)
-        return ["".join(self.palette.text(text, look) for text, look in looks)]
+        return ["".join(self.palette.text(text, look) for text, look, _sort in names)]
 
     def line(self, index: int, *, is_current: bool) -> str:
-        row, width = self._rows.row(index), self._width - 1
-        spans = (
-            row.spans(width, self._now, self._columns)
-            if isinstance(row, ConversationRow | JobRow)
-            else row.spans(width, self._now)
-        )
-        if not is_current:
-            return "".join(self.palette.text(text, look) for text, look in spans)
-        spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        return "".join(
-            self.palette.text(text, look, on="cursor", attributes="1") for text, look in spans
-        )
+        spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
+        on, attributes = "background", ""
+        if is_current:
+            on, attributes = "cursor", "1"
+            spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
+        parts = (self.palette.text(*span, on=on, attributes=attributes) for span in spans)
+        return "".join(parts)
 
-    def moved(self, before: int, after: int) -> str:
-        """Return escape sequences that move the cursor from one row to another."""
-        return "".join(
+    def move(self, before: int, after: int) -> None:
+        """Move the cursor from one row to another on the terminal."""
+        lines = (
             f"\x1b[{self.above + index + 1};1H{self.line(index, is_current=index == after)}"
             for index in (before, after)
         )
+        os.write(sys.stderr.fileno(), f"{''.join(lines)}\x1b[0m".encode())
+
+    def may_move(self) -> bool:
+        """Return whether the terminal still has the size for which they were painted."""
+        return get_terminal_size() == self.size
 
 
 def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
@@ -219,17 +206,8 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     return f"\x1b[?1049h\x1b[?25l{text('')}\x1b[2J{placed}{status}{keys}\x1b[0m"
 
 
-def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
-    def paint(before: int, after: int) -> None:
-        os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
-
-    return EarlyKeys(descriptor, rows.movable, paint, lambda: get_terminal_size() == rows.size)
-
-
 @contextlib.contextmanager
-def painted(
-    catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float, start: Start
-) -> Iterator[Handover]:
+def painted(first: FirstPage, location: Location, now: float, start: Start) -> Iterator[Handover]:
     """Paint the first rows if possible, and restore the terminal at the end of the block, however
     it ends.
 
@@ -237,8 +215,6 @@ def painted(
     only if none is configured.
 
     Args:
-        catalog: The first page.
-        shown: Its first conversations, with previews.
         now: Unix seconds.
 
     Yields:
@@ -254,24 +230,24 @@ def painted(
     silent = termios.tcgetattr(descriptor)
     silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
     silent[3] &= ~(termios.ICANON | termios.ECHO)
+    restore = partial(termios.tcsetattr, descriptor, termios.TCSANOW, before)
     handlers = {number: signal.signal(number, handover.on_signal) for number in ENDING}
     keys: EarlyKeys | None = None
     try:
-        termios.tcsetattr(
-            descriptor, termios.TCSANOW, silent
-        )  # TCSANOW keeps typed keys in the buffer
-        rows = _PaintedRows(catalog, shown, get_terminal_size(), now, start)
-        os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
+        # TCSANOW keeps typed keys in the buffer.
+        termios.tcsetattr(descriptor, termios.TCSANOW, silent)
+        rows = _PaintedRows(first, get_terminal_size(), now, start)
+        os.write(sys.stderr.fileno(), _frame(first.catalog, rows, location).encode())
         handover.is_painted = True
         if start.are_keys_usual:
             handover.is_critical = True
-            new = _early_keys(descriptor, rows)
+            new = EarlyKeys(descriptor, rows.movable, rows.move, rows.may_move)
             new.start()
             keys = handover.keys = new
             handover.is_critical = False
             if handover.signal:
                 raise SystemExit(128 + handover.signal)
-        handover.restore_settings = lambda: termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        handover.restore_settings = restore
         yield handover
     finally:
         handover.is_critical = True
@@ -282,7 +258,7 @@ def painted(
         with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
             if not handover.is_done:
                 os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
-            termios.tcsetattr(descriptor, termios.TCSANOW, before)
+            restore()
 
 
 def choose(
@@ -313,12 +289,12 @@ def choose(
     store = store or Store(location.path, notes=notes_file(location))
     now = time.time()
     start = read_start()
-    first, shown = read_first(store, now, get_terminal_size().lines)
-    with painted(first, shown, location, now, start) as handover:
+    first = read_first(store, now, get_terminal_size().lines)
+    with painted(first, location, now, start) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, shown, handover=handover, start=start, links=links)
+        app = BrowseApp(location, store, first, handover=handover, start=start, links=links)
         app.is_choice_printed = is_printed
         handover.is_done = True
         try:

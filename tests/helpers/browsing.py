@@ -33,6 +33,7 @@ from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.lineage import TreeRow
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.list.list_model import FirstPage, RowDetails
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript.scroll import Needed
@@ -50,8 +51,9 @@ def open_app(location: Location, now: float = NOW) -> BrowseApp:
     store = Store(location.path, notes=notes_file(location))
     with store.reader() as reader:
         first = read_first_page(reader, now)
-        shown = with_details(reader, first.select()[:60])
-    app = BrowseApp(location, store, first, shown)
+        details = RowDetails()
+        details.add(with_details(reader, first.select()[:60]))
+    app = BrowseApp(location, store, FirstPage(first, details))
     app.clock = lambda: now
     return app
 

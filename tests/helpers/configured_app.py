@@ -11,6 +11,7 @@ from user_config import write_config
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.browser.list.list_model import FirstPage, RowDetails
 from hermes_browse.tui.settings.start import (
     read_start,
 )
@@ -27,6 +28,7 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
     store = Store(path)
     with store.reader() as reader:
         first = read_first_page(reader, NOW, limit=5)
-    app = BrowseApp(loose(path), store, first, start=read_start())
+    page = FirstPage(first, RowDetails())
+    app = BrowseApp(loose(path), store, page, start=read_start())
     app.clock = lambda: NOW
     return app

@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _
 from ..settings.options import Options
 from ..work.application import Application, Arrival
 from ..work.jobs import Reads, StoreScreen
-from .list.list_model import Order, RowDetails
+from .list.list_model import FirstPage, Order
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
@@ -72,11 +72,7 @@ class StatusText(NamedTuple):
 
 
 class Context(StoreScreen[object]):
-    """A store and the state of its main screen.
-
-    Args:
-        first: The first page of the store's catalog.
-    """
+    """A store and the state of its main screen."""
 
     catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
     view: var[View] = var(View.CHATS, init=False)
@@ -124,13 +120,15 @@ class Context(StoreScreen[object]):
     arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
     """What to show after a switch of stores."""
 
-    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+    def __init__(
+        self, host: Application, location: Location, store: Store, first: FirstPage
+    ) -> None:
         super().__init__()
         self.host, self.location, self.store = host, location, store
         self.clock = host.clock
         """Returns Unix seconds; tests freeze it."""
-        self.set_reactive(Context.catalog, first)
-        self.details = RowDetails()
+        self.set_reactive(Context.catalog, first.catalog)
+        self.details = first.details
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""

@@ -121,10 +121,9 @@ class CurrentPanes(Panes):
         known = self.catalog.of_session(shown.root_id)
         if known is None and self.catalog.exact:
             self.follow_row()
-        elif not self.is_row_current and self._adopt(shown.root_id):
-            self.place = self.place._replace(conversation=known or shown, is_listed=True)
         else:
-            self.place = self.place._replace(conversation=known or shown)
+            is_listed = not self.is_row_current and self._adopt(shown.root_id)
+            self.place = self.place._replace(conversation=known or shown, is_listed=is_listed)
 
     def _adopt(self, root_id: str) -> bool:
         """Move the list's cursor to a conversation; return False if it is not listed."""

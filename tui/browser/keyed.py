@@ -3,7 +3,6 @@ state, sets it, and knows no other part."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -12,9 +11,8 @@ from textual.events import Key
 from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import Location, trash_folder
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.hermes.homes import trash_folder
+from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _, ngettext
 
@@ -22,7 +20,6 @@ from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
 from ..text.family import CompactionEntry
 from ..widgets.bindings import BoundKeys, key_names, meaningless
-from ..work.application import Application
 from .by_name import load
 from .current import CurrentPanes
 from .lineage import FamilyLoader
@@ -63,33 +60,20 @@ class WayBack(NamedTuple):
 
 
 class KeyScreen(BoundKeys, CurrentPanes):
-    """The panes with their parts and keys.
-
-    Args:
-        first: Catalog of the first page.
-        shown: Its conversations that have been read.
-    """
+    """The panes with their parts and keys."""
 
     KEYS = MAIN
     RESUMES: ClassVar[bool] = True
     """Whether Enter may resume its conversations, if it is configured to."""
 
-    def __init__(
-        self,
-        host: Application,
-        location: Location,
-        store: Store,
-        first: Catalog,
-        shown: Sequence[Conversation],
-    ) -> None:
-        super().__init__(host, location, store, first)
-        self.details.add(shown)
-        self.rows.resumes = self.RESUMES and self.options.enter == "resume"
-        self.listing = Listing(self)
-        self.loader = TranscriptLoader(self)
-        self.family_loader = FamilyLoader(self)
-        self.way_back: WayBack | None = None
+    way_back: WayBack | None = None
 
+    listing = cached_property(Listing)
+    """The list: its catalog, view and order."""
+    loader = cached_property(TranscriptLoader)
+    """Reads the current conversation."""
+    family_loader = cached_property(FamilyLoader)
+    """Reads its family tree."""
     query_line: QueryLine = _on_first_use("query-line")
     """What is typed in the search box."""
     search: LiveSearch = _on_first_use("search")
@@ -208,9 +192,6 @@ class KeyScreen(BoundKeys, CurrentPanes):
         else:
             self.search_view = View(name)
 
-    def quit(self) -> None:
-        self.host.finish()
-
     def step_back(self) -> None:
         """Step back once, by the first of these that there is.
 
@@ -313,4 +294,4 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def copy_id(self) -> None:
         if self.current is not None:
-            self.copy(self.current.id)
+            self.copy(id_of(self.current.id))

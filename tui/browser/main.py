@@ -22,6 +22,11 @@ _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
 _AWAY_SECONDS = 3.0
 """The same while the terminal has no focus."""
+_IN_HEADER = (
+    *("catalog", "attention", "view", "search_view", "sort", "hit_order"),
+    *("searched", "results", "offered", "old_files"),
+)
+"""The state that the lines at the top show."""
 
 
 class MainScreen(PaneMessages):
@@ -32,6 +37,9 @@ class MainScreen(PaneMessages):
     # Lifecycle
 
     def on_mount(self) -> None:
+        for name in _IN_HEADER:
+            self.watch(self, name, self.show_header_soon, init=False)
+        self.rows.resumes = self.RESUMES and self.options.enter == "resume"
         self.follow_cursors()
         self.watch(self.transcript, "needed", self.loader.read_window, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
@@ -90,7 +98,6 @@ class MainScreen(PaneMessages):
     # Changes of the state
 
     def watch_catalog(self) -> None:
-        self.show_header_soon()
         for root in [root for root in self.marks if not self.catalog.is_root(root)]:
             del self.marks[root]  # it is gone
         self.refresh_place()
@@ -101,7 +108,6 @@ class MainScreen(PaneMessages):
             self.start("search", self._prepare_search)
 
     def watch_attention(self) -> None:
-        self.show_header_soon()
         self.search.show_attention()
         self.loader.changed()
         self.describe_row()
@@ -110,21 +116,17 @@ class MainScreen(PaneMessages):
         self.listing.read_attention()
 
     def watch_view(self) -> None:
-        self.show_header_soon()
         self.listing.show_view()
 
     def watch_search_view(self) -> None:
-        self.show_header_soon()
         self.search.run()
 
     def watch_sort(self) -> None:
-        self.show_header_soon()
         if self.searched is not None and self.results is None:  # the list's order
             self.search.run()
 
     def watch_searched(self) -> None:
         """Show the list again after a search, with the cursor on what was read or where it was."""
-        self.show_header_soon()
         if self.searched is None:
             current = self.current if not self.box.has_focus else None
             keys = [f"c{current.root_id}"] if current is not None else []

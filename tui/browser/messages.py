@@ -11,8 +11,8 @@ from hermes_browse.store.wording import _
 
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
+from . import header
 from .keyed import KeyScreen
-from .list.about import about
 from .list.conversation_list import ConversationList, CursorRow
 from .list.rows import JobRow, MoreRow, SuggestionRow
 from .transcript.view import TranscriptView
@@ -59,7 +59,7 @@ class PaneMessages(KeyScreen):
         """Tell in the status line of the row under the list's cursor."""
         is_resumed = self.rows.enter_title == "resume"
         enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
-        self.about = about(self.rows.current, self.clock(), enter, self.status_room)
+        self.about = header.about(self.rows.current, self.clock(), enter, self.status_room)
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
@@ -82,11 +82,12 @@ class PaneMessages(KeyScreen):
 
     def _take_suggestion(self, row: SuggestionRow) -> None:
         """Run a suggested search, which may switch to another profile."""
+        query = row.found.query
         if row.profile:
-            self.switching.search(row.profile, row.query)
+            self.switching.search(row.profile, query)
             return
-        if row.query != self.box.value:  # the last word was counted as a whole one: a space ends it
-            self.query_line.put(f"{row.query} ")
+        if query != self.box.value:  # the last word was counted as a whole one: a space ends it
+            self.query_line.put(f"{query} ")
         self.search_view = row.view
 
     @on(ConversationList.Shown, "#list")
@@ -128,11 +129,9 @@ class PaneMessages(KeyScreen):
         self.say("")
         self.search.take(self.query_line.edited(text))
 
-    def move_from_box(self, key: str) -> None:
-        if not self.query_line.recall(key):
-            by = -1 if key.endswith("up") else 1
-            move = self.rows.action_page if key.startswith("page") else self.rows.action_move
-            move(by)
+    def move_from_box(self, by: int) -> None:
+        if not self.query_line.recall(by):
+            self.rows.action_move(by)
 
     def leave_box(self) -> None:
         """Stop a scan, else clear the box, else go back to the list."""

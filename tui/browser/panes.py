@@ -22,6 +22,7 @@ from hermes_browse.store.wording import N_, _
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
 from ..settings.start import NARROW, has_head
 from ..terminal import programs
+from ..text import formats
 from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
@@ -33,6 +34,7 @@ from .context import Context, Result
 from .lineage import LineageTree
 from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
+from .list.list_model import FirstPage
 from .list.rows import is_live
 from .list.views import order_name, shown_line
 from .search.box import FindBox, GoToBox, SearchBox
@@ -80,7 +82,9 @@ class Panes(Context):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+    def __init__(
+        self, host: Application, location: Location, store: Store, first: FirstPage
+    ) -> None:
         super().__init__(host, location, store, first)
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
@@ -185,9 +189,6 @@ class Panes(Context):
             self._is_header_due = True
             self.call_later(self.show_header)
 
-    watch_offered = watch_results = watch_hit_order = show_header_soon
-    watch_old_files = show_header_soon
-
     def show_header(self) -> None:
         self._is_header_due = False
         width, catalog = self.size.width, self.catalog
@@ -199,19 +200,17 @@ class Panes(Context):
                 count=counts[self.current_view],
                 total=counts[View.ALL],
             )
-        if self.old_files:
-            old = _("{count:,} old transcripts")
-            if is_searching:
-                old = _("{count:,} old transcripts not searched")
-            shown += " · " + old.format(count=self.old_files)
-        shown = " · ".join(filter(None, (self.covered(), shown)))
+        old = _("{count:,} old transcripts")
+        if is_searching:
+            old = _("{count:,} old transcripts not searched")
+        old = old.format(count=self.old_files) if self.old_files else ""
+        shown = formats.joined(self.covered(), shown, old)
         asks = header.attention(self.attention)
         self.line("header").update(header.title(self.location, asks, shown, width))
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
         has_hits = self.results is not None
-        is_whole = self.catalog.exact and not has_hits
-        self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits, is_whole=is_whole)
+        self.head.show(has_hits=has_hits, is_whole=self.catalog.exact and not has_hits)
 
     def covered(self) -> str:
         """Return what the counts in the header do not cover; empty if they cover everything."""
@@ -280,8 +279,8 @@ class Panes(Context):
     def focus_pane(self, by: int) -> None:
         """Focus the next pane, or the previous one if `by` is negative."""
         panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
-        focused = self.focused
-        index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
+        outside = -1 if by > 0 else 0
+        index = panes.index(self.focused) if self.focused in panes else outside
         self.set_focus(panes[(index + by) % len(panes)])
 
     def toggle_lineage(self) -> None:

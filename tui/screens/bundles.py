@@ -14,7 +14,6 @@ from textual.widgets import Static
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored, describe_restored
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
@@ -22,6 +21,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.edit.deleting import and_more
 from ..browser.edit.marking import Undoable
+from ..browser.list.list_model import FirstPage
 from ..browser.main import MainScreen
 from ..settings.keys.main_commands import changed
 from ..settings.keys.screen_commands import DROPPING
@@ -200,24 +200,16 @@ class DropCard(CountCard):
 class BundleScreen(MainScreen):
     """The main screen with the conversations of a bundle; `r` restores them.
 
-    `beside` is that of the store that the bundle belongs to; `first` and `shown` are as of
-    `MainScreen`.
+    `beside` is that of the store that the bundle belongs to.
     """
 
     KEYS = changed(_CHANGED, _REFUSED)
     RESUMES = False
 
-    def __init__(
-        self,
-        beside: MainScreen,
-        bundle: Bundle,
-        first: Catalog,
-        shown: list[Conversation],
-        title: str,
-    ) -> None:
+    def __init__(self, beside: MainScreen, bundle: Bundle, first: FirstPage, title: str) -> None:
         label = _("trash: {title}", title=one_line(title, 40))
         location = Location(bundle.path, label=label)
-        super().__init__(beside.host, location, Store(bundle.path), first, shown)
+        super().__init__(beside.host, location, Store(bundle.path), first)
         self._beside, self._bundle = beside, bundle
         self.begin_as(View.ALL)
 

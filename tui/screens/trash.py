@@ -13,8 +13,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import trash_folder
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
 from hermes_browse.store.trash.progress import Stage
@@ -23,7 +22,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.edit.deleting import ProgressCard
 from ..browser.list.conversation_list import ConversationList
-from ..browser.list.list_model import read_first
+from ..browser.list.list_model import FirstPage, read_first
 from ..browser.main import MainScreen
 from ..settings.keys.screen_commands import TRASH
 from ..text import formats
@@ -103,13 +102,13 @@ class TrashScreen(ListScreen):
     async def _open(self, row: BundleRow) -> None:
         bundle, now, lines = row.bundle, self.main.clock(), max(self.size.height, 20)
 
-        def read() -> tuple[Catalog, list[Conversation]]:
+        def read() -> FirstPage:
             read_bundle_facts(bundle.path)
             return read_first(Store(bundle.path), now, lines, View.ALL)
 
-        first, shown = await self.call(read)
+        first = await self.call(read)
         if self.is_current:
-            screen = BundleScreen(self.main, bundle, first, shown, row.title)
+            screen = BundleScreen(self.main, bundle, first, row.title)
             self.app.push_screen(screen, self._came_back)
 
     def _came_back(self, _result: object) -> None:

@@ -8,11 +8,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 from textual.app import App
@@ -20,7 +20,6 @@ from textual.driver import Driver
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, locate
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
@@ -72,7 +71,7 @@ class Application(_App):
         links: The connections to hosts, if one is open already.
     """
 
-    switch_to: Callable[[Location, Store, Catalog, Sequence[Conversation], Arrival], None]
+    switch_to: Callable[[Location, Store, Any, Arrival], None]
     """Replaces this store by another; what it takes is that of `MainScreen`."""
 
     def __init__(

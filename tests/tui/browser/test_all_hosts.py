@@ -17,7 +17,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.places.other_screens import AwayRow, PlacesScreen
-from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
+from hermes_browse.tui.browser.places.switching import ProfilesCard
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 

@@ -6,7 +6,7 @@ import stat
 import pytest
 from browsing import HeldAnswers, on_store
 
-from hermes_browse.tui.browser.search.history import QueryHistory, history_path
+from hermes_browse.tui.browser.search.query_line import QueryHistory, history_path
 from hermes_browse.tui.browser.search.searches import SearchesCard
 
 
@@ -32,23 +32,10 @@ def test_walking(tmp_path):
     for text in ("one", "two", "one", "  ", "three\n"):
         history.add(text)
     assert history.past == ("three", "one", "two")
-    assert [
-        history.older("dra"),
-        history.older("three"),
-        history.older("one"),
-        history.older("two"),
-    ] == [
-        "three",
-        "one",
-        "two",
-        None,
-    ]
-    assert [history.newer(), history.newer(), history.newer(), history.newer()] == [
-        "one",
-        "three",
-        "dra",
-        None,
-    ]
+    older = [history.step(1, text) for text in ("dra", "three", "one", "two")]
+    assert older == ["three", "one", "two", None]
+    newer = [history.step(-1, text) for text in ("two", "one", "three", "dra")]
+    assert newer == ["one", "three", "dra", None]
 
 
 def test_two_browsers_do_not_take_from_each_other(tmp_path):

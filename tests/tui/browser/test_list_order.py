@@ -15,13 +15,13 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
-from hermes_browse.tui.browser.header import conversation_title
+from hermes_browse.tui.browser.header import about, conversation_title
 from hermes_browse.tui.browser.list import measuring
-from hermes_browse.tui.browser.list.about import about
 from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
 from hermes_browse.tui.browser.list.rows import (
     ConversationRow,
@@ -287,7 +287,7 @@ def test_rows_in_words(tmp_path):
         about(job, NOW, "", 200)
         == "▸ 2 runs of a cron job, the newest 1h ago · the numbers are sums over all runs · Enter shows them"
     )
-    other = SuggestionRow("in archived", "x", View.ARCHIVED, 3)
+    other = SuggestionRow(Suggestion("", "x", 3, at_least=False), "in archived", View.ARCHIVED)
     assert about(other, NOW, "", 200) == "another search, in Archived · Enter takes it"
     assert about(None, NOW, RESUME, 200) == ""
 

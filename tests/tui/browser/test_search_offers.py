@@ -9,6 +9,7 @@ from searching import count
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -20,7 +21,7 @@ from hermes_browse.tui.widgets.list_rows import NoteRow
 def _offers(browser):
     """Text → how many, and whether conversations are counted."""
     return {
-        row.text: (row.hits, row.of_list)
+        row.text: (row.found.hits, row.found.of_list)
         for row in rows_of(browser)
         if isinstance(row, SuggestionRow)
     }
@@ -131,7 +132,8 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path):
 async def test_a_profile_that_has_gone_is_said(tmp_path):
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        browser.screen.take(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
+        found = Suggestion("", "cookie", 1, at_least=False)
+        browser.screen.take(SuggestionRow(found, "in profile old", View.ALL, "old"))
         await browser.settle()
         assert "there is no profile old any more" in browser.status
         assert browser.screen.location.profile == "default"

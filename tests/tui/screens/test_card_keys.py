@@ -19,7 +19,7 @@ from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.edit.naming import RenameCard
-from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
+from hermes_browse.tui.browser.places.switching import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
@@ -179,4 +179,4 @@ def test_no_card_is_loaded_while_the_browser_starts():
     )
     ended = python(program)
     loaded = {each.rpartition(".")[2] for each in ended.split()}
-    assert "main" in loaded and not loaded & {"profiles_card", "card", *CARDS}
+    assert "main" in loaded and not loaded & {"switching", "card", *CARDS}

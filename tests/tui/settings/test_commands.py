@@ -54,7 +54,7 @@ _MODULES = {
     "since": "screens.since",
     "tagging": "browser.edit.naming",
     "insights": "screens.insights.screen",
-    "profiles": "browser.places.profiles_card",
+    "profiles": "browser.places.switching",
     "prune": "screens.cleanup.prune_screen",
     "raw": "browser.transcript.cards",
     "details": "browser.transcript.cards",

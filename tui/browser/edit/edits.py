@@ -87,8 +87,9 @@ class Edits(Marking):
         changes = await self._main.write(
             lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
         )
-        named = conversations[0] if len(conversations) == 1 else None
-        self._changed([_by_name(change, named) for change in changes], many)
+        if len(conversations) == 1:
+            changes = [_by_name(changes[0], conversations[0])]
+        self._changed(changes, many)
 
     def _changed(self, changes: Sequence[Change], many: str = "") -> None:
         done = [change for change in changes if change.rows]
@@ -256,10 +257,10 @@ def _selection(conversations: Sequence[Conversation]) -> Selection:
     return Selection(marks=frozenset(conversation.id for conversation in conversations))
 
 
-def _by_name(change: Change, conversation: Conversation | None) -> Change:
+def _by_name(change: Change, conversation: Conversation) -> Change:
     """Name an untitled conversation in the sentence as its row does: the store knows its id
     only."""
-    if conversation is None or conversation.title or not conversation.preview:
+    if conversation.title or not conversation.preview:
         return change
     name = one_line(formats.name(conversation), _NAME_CELLS)
     return change._replace(sentence=change.sentence.replace(conversation.id, f"“{name}”"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -15,7 +15,6 @@ from hermes_browse.store.trash.progress import EVERY, Stage
 from hermes_browse.store.wording import N_, _
 
 from ...text.formats import counted
-from ...widgets.list_rows import ListRow
 from ..context import Context
 from ..current import CurrentPanes
 from ..list.rows import conversations_of
@@ -100,12 +99,12 @@ class Marking:
     async def _mark_rows(self, first: int, last: int) -> None:
         source, details = self._main.rows.source, self._main.details
 
-        def conversations(store: OpenStore) -> dict[str, Conversation]:
-            rows: Iterable[ListRow] = map(source.row, range(first, last + 1))
+        def conversations() -> dict[str, Conversation]:
+            rows = map(source.row, range(first, last + 1))
             found = (each for row in rows for each in conversations_of(row))
             return {each.root_id: details.complete(each)[0] for each in found}
 
-        self._main.marks.update(await self._main.read(conversations))
+        self._main.marks.update(await self._main.call(conversations))
         self._main.redraw_marks()
 
     def clear(self) -> None:

@@ -20,6 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
 
 from ...settings.keys.main_commands import LIST
 from ...widgets.bindings import bindings
@@ -27,7 +28,7 @@ from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
-from .rows import TAG_COLOURS, ConversationRow, JobRow, family_heading, is_marked
+from .rows import TAG_COLOURS, ConversationRow, family_heading, is_marked, spans_of
 
 LOOKS = (
     *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
@@ -73,8 +74,11 @@ class ConversationList(LongView, can_focus=True):
     """Index of the row under the cursor."""
     at: var[CursorRow] = var(CursorRow(), init=False, always_update=True)
     """Set within the key that moves the cursor, so that the next key finds what it acts on."""
-    is_cursor_current: var[bool] = var(True, init=False)
+    is_cursor_current: reactive[bool] = reactive(True, init=False)
     """False while a conversation that is not listed is shown."""
+
+    enter_title: reactive[str] = reactive("", repaint=False, init=False, bindings=True)
+    """Footer title of Enter for the row under the cursor; empty if the footer leaves it out."""
 
     @dataclass
     class Selected(_FromList):
@@ -102,8 +106,6 @@ class ConversationList(LongView, can_focus=True):
         """Root ids of the conversations to draw as marked."""
         self.resumes = False
         """Whether Enter resumes conversations instead of reading them."""
-        self.enter_title = ""
-        """Footer title of Enter for the row under the cursor; empty if the footer leaves it out."""
         self.columns = ListLayout()
         """The columns of conversations."""
         self.clock = time.time
@@ -162,19 +164,13 @@ class ConversationList(LongView, can_focus=True):
         self._scroll_to_cursor()
         self._tell(CursorRow(self.current, is_moved=True, by_hand=True, is_step=True))
 
-    def watch_is_cursor_current(self) -> None:
-        self.refresh()
-
     def _tell(self, at: CursorRow) -> None:
         """Report the row under the cursor, and show in the footer what Enter does with it."""
         is_conversation = isinstance(at.row, ConversationRow) and not at.row.is_found
         enter = getattr(at.row, "enter", "")
-        title = "resume" if self.resumes and is_conversation else enter
-        is_other, self.enter_title = title != self.enter_title, title
+        self.enter_title = "resume" if self.resumes and is_conversation else enter
         self.at = at
         self.post_message(self.Moved(self))
-        if is_other:
-            self.screen.refresh_bindings()
 
     def _scroll_to_cursor(self) -> None:
         top, height = self.scroll_offset.y, self.size.height
@@ -214,10 +210,7 @@ class ConversationList(LongView, can_focus=True):
         self._post_shown()
         if self._now is None:
             self._now = self.clock()
-        if isinstance(row, ConversationRow | JobRow):
-            spans = row.spans(width, self._now, self.columns)
-        else:
-            spans = row.spans(width, self._now)
+        spans = spans_of(row, width, self._now, self.columns)
         (lead, look), under = spans[0], ""
         if is_marked(row, self.marks):
             lead, look = f"{lead[0]}✓{lead[2:]}", "mark"
@@ -291,31 +284,29 @@ class ListHead(Widget):
     def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._rows = rows
-        self._extra = ""
-        self._is_sorted, self._is_whole = True, False
+        self._has_hits = self._is_whole = False
         self.auto_links = False  # no link style over the names
 
-    def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
+    def show(self, *, has_hits: bool, is_whole: bool) -> None:
         """Update and redraw; the order of the list may have changed as well.
 
         Args:
-            extra: Heading of the badges before the columns; empty for the default.
-            is_sorted: The rows are in the list's order, so that one column has an arrow.
+            has_hits: The rows are hits, which have an order of their own.
             is_whole: All rows of the list have been read, so that the cursor's place in it is
                 shown.
         """
-        self._extra, self._is_sorted, self._is_whole = extra, is_sorted, is_whole
+        self._has_hits, self._is_whole = has_hits, is_whole
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Build the line from segments, which takes a tenth of the time of a `Content`."""
         rows, first = self._rows, self._rows.scroll_offset.y
         in_sight = range(first, min(first + rows.size.height, len(rows)))
-        extra = self._extra or family_heading(map(rows.source.row, in_sight))
+        extra = _("hits") if self._has_hits else family_heading(map(rows.source.row, in_sight))
         is_placed = self._is_whole and len(rows) and not isinstance(rows.current, NoteRow)
         position = f"{rows.cursor + 1:,}/{len(rows):,}" if is_placed else ""
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
-        head = rows.columns.head(width, extra, position=position, is_sorted=self._is_sorted)
+        head = rows.columns.head(width, extra, position=position, is_sorted=not self._has_hits)
         base = self.visual_style.rich_style
         segments = []
         for text, look, sort in head:

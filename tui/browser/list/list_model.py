@@ -78,19 +78,9 @@ class RowDetails:
         for each in conversations:
             self._cached[each.root_id] = self._state(each), each.preview, each.rows
 
-    def with_attention(self, conversation: Conversation) -> Conversation:
-        """Return the conversation with what is new in it, and whether it waits."""
-        root = conversation.root_id
-        waits = conversation.waits or root in self.attention.waiting
-        if (new := self.attention.unread.get(root)) is None:
-            return conversation._replace(waits=waits)
-        return conversation._replace(
-            waits=waits, new_messages=new.amount, first_new=new.first_message_id
-        )
-
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Return the conversation with all that was read, and whether preview and count are up to
-        date."""
+        """Return the conversation with all that was read, what is new in it and whether it waits;
+        and whether preview and count are up to date."""
         root = conversation.root_id
         nothing = None, conversation.preview, conversation.rows
         state, preview, rows = self._cached.get(root, nothing)
@@ -98,8 +88,18 @@ class RowDetails:
         if not is_fresh:
             rows = self.amounts[Sort.MESSAGES].get(root, rows)
         size = self.amounts[Sort.SIZE].get(root, conversation.size)
-        whole = conversation._replace(preview=preview, rows=rows, size=size)
-        return self.with_attention(whole), is_fresh
+        amount, first_new = conversation.new_messages, conversation.first_new
+        if (new := self.attention.unread.get(root)) is not None:
+            amount, first_new = new.amount, new.first_message_id
+        whole = conversation._replace(
+            preview=preview,
+            rows=rows,
+            size=size,
+            waits=conversation.waits or root in self.attention.waiting,
+            new_messages=amount,
+            first_new=first_new,
+        )
+        return whole, is_fresh
 
     def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
         """Return those that have no title, and whose preview has not been read.
@@ -266,19 +266,25 @@ def make_rows(
     return CatalogRows(catalog, roots, details, opened, nothing, order, notes())
 
 
-def read_first(
-    store: Store, now: float, lines: int, view: View = View.CHATS
-) -> tuple[Catalog, list[Conversation]]:
+class FirstPage(NamedTuple):
+    """What the first frame of a store shows."""
+
+    catalog: Catalog
+    """Inexact."""
+    details: RowDetails
+    """The names of its rows; of the main screen from then on."""
+
+
+def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> FirstPage:
     """Read what the first frame shows.
 
     Args:
         now: Unix seconds.
         lines: Number of rows.
-
-    Returns:
-        The first page as an inexact catalog, and the conversations of its rows with their names.
     """
+    details = RowDetails()
     with open_store(store) as opened:
         first = opened.first_page(now, view=view, limit=lines)
         shown = [first.conversation(root) for root in first.order(view)[:lines]]
-        return first, opened.with_names(shown)
+        details.add(opened.with_names(shown))
+    return FirstPage(first, details)

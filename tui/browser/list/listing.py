@@ -119,7 +119,7 @@ class Listing:
         self._took = self._whole_took = 0.0
         """Seconds of the last read, and of the last full one."""
         self._read_at = self._whole_at = 0.0
-        self._is_scheduled = self._is_stale = False
+        self._is_scheduled = False
         self._touched: set[str] = set()
         """Sessions to re-read because this program changed them."""
         self._has_begun_marks = False
@@ -186,7 +186,8 @@ class Listing:
         self._touched -= touched
         if read.jobs is not None:  # everything was read, not only changes
             main.details.jobs = read.jobs
-            self._whole_at, self._whole_took, self._is_stale = time.monotonic(), read.took, False
+            self._whole_at, self._whole_took = time.monotonic(), read.took
+            main.cancel("whole")
         self._show(read.rows)
         main.catalog = read.catalog
         self._measure()
@@ -244,15 +245,10 @@ class Listing:
     def _read_changes(self) -> None:
         self._is_scheduled = False
         self.read(whole=self._state is None)
-        if not self._is_stale:  # some changes an increment cannot detect
-            self._is_stale = True
-            pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
-            wait = pause - (time.monotonic() - self._whole_at)
-            self._main.start_later("whole", max(wait, _PAUSE), self._read_whole)
-
-    def _read_whole(self) -> None:
-        if self._is_stale:
-            self.read()
+        # Some changes an increment cannot detect.
+        pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
+        wait = pause - (time.monotonic() - self._whole_at)
+        self._main.start_later("whole", max(wait, _PAUSE), self.read)
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""

@@ -4,7 +4,7 @@ that are not shown, and other searches that have results."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -17,6 +17,9 @@ from ...text import formats, sentences
 from ...text.styled import Span, line_width, slice_spans, tailed, with_hits
 from ...widgets.list_rows import ListRow
 from .columns import ListLayout
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search.found import Suggestion
 
 _DEFAULT = ListLayout()
 TAG_COLOURS = 3
@@ -80,10 +83,6 @@ def _new(conversation: Conversation) -> list[Span]:
     )
 
 
-def _hits(count: int) -> str:
-    return ngettext("1 hit", "{count} hits", count, count=count)
-
-
 class ConversationRow(NamedTuple):
     """A conversation; in a search it is above its hits, which `hits` counts."""
 
@@ -115,7 +114,9 @@ class ConversationRow(NamedTuple):
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
         conversation, new = self.conversation, _new(self.conversation)
         columns = layout.text(conversation, width, now, complete=self.complete)
-        extra = _hits(self.hits) if self.hits else badges(conversation)
+        extra = badges(conversation)
+        if self.hits:
+            extra = ngettext("1 hit", "{count} hits", self.hits, count=self.hits)
         room = width - 5 - cell_len(columns)
         extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
         room -= cell_len(extra) + line_width(new)
@@ -244,15 +245,12 @@ class MoreRow(NamedTuple):
 class SuggestionRow(NamedTuple):
     """Another search that has results, offered when this one has none."""
 
+    found: Suggestion
+    """The query, and what it finds."""
     text: str
     """Its description in a few words."""
-    query: str
     view: View
     """The view it searches."""
-    hits: int
-    at_least: bool = False
-    of_list: bool = False
-    """Whether `hits` counts conversations."""
     profile: str = ""
     """The profile it searches; empty for this one."""
 
@@ -262,17 +260,26 @@ class SuggestionRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"s{self.view.value} {self.profile} {self.query}"
+        return f"s{self.view.value} {self.profile} {self.found.query}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        count = formats.fit(f"{self.hits:,}{'+' if self.at_least else ''}", 8, right=True)
+        hits, plus = self.found.hits, "+" if self.found.at_least else ""
+        count = formats.fit(f"{hits:,}{plus}", 8, right=True)
         room = max(width - cell_len(count) - 3, 0)
-        if self.of_list:
-            what = ngettext("conversation {where}", "conversations {where}", self.hits)
+        if self.found.of_list:
+            what = ngettext("conversation {where}", "conversations {where}", hits)
         else:
-            what = ngettext("hit {where}", "hits {where}", self.hits)
+            what = ngettext("hit {where}", "hits {where}", hits)
         text = formats.fit(what.format(where=one_line(self.text, 300)), room)
         return [(f" {count}", "accent"), (f"  {text}", "plain")]
+
+
+def spans_of(row: ListRow, width: int, now: float, layout: ListLayout) -> list[Span]:
+    """Return the parts of a row, as `ListRow.spans`; those of conversations have the columns of a
+    layout."""
+    if isinstance(row, ConversationRow | JobRow):
+        return row.spans(width, now, layout)
+    return row.spans(width, now)
 
 
 def conversations_of(row: ListRow | None) -> Sequence[Conversation]:

@@ -16,12 +16,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import HostError
-from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore
 from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.places.place import Place
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -30,10 +28,10 @@ from ...text import formats
 from ...text.styled import Span
 from ...widgets.list_rows import ListRow
 from ...work.application import Arrival
-from ..list.list_model import read_first
+from ..list.list_model import FirstPage, read_first
 from ..list.rows import HitRow
 from ..main import MainScreen
-from .profiles_card import reason_of
+from .switching import reason_of
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -94,22 +92,16 @@ def _names(names: Sequence[str]) -> str:
 
 
 class PlacesScreen(OtherScreen):
-    """The main screen over a `MergedStore`; `first` and `shown` are as of `MainScreen`."""
+    """The main screen over a `MergedStore`."""
 
     KEYS = changed(_CHANGED, _NOT_OF_SEVERAL)
     REFUSAL = N_("these are several stores: o opens the one of this conversation, 0 another")
 
-    def __init__(
-        self,
-        beside: MainScreen,
-        store: MergedStore,
-        first: Catalog,
-        shown: Sequence[Conversation],
-    ) -> None:
+    def __init__(self, beside: MainScreen, store: MergedStore, first: FirstPage) -> None:
         host = beside.host
         name = _("all profiles and hosts") if beside.options.hosts else _("all profiles")
         location = host.here._replace(path=store.path, root=None, profile=name, note="", label=name)
-        super().__init__(host, location, store, first, shown)
+        super().__init__(host, location, store, first)
         self._merged = store
 
     def notes(self) -> Sequence[ListRow]:
@@ -139,8 +131,7 @@ class PlacesScreen(OtherScreen):
     def describe_row(self) -> None:
         super().describe_row()
         row = self.rows.current
-        error = row.place.away if isinstance(row, AwayRow) else None
-        if isinstance(row, AwayRow) and error is not None:
+        if isinstance(row, AwayRow) and (error := row.place.away) is not None:
             more, host = "", row.place.host
             if host is not None:
                 more = _("`hermes-browse hosts check {name}` says more", name=host.name)
@@ -158,10 +149,6 @@ class PlacesScreen(OtherScreen):
         own_message = place.keys.there(message) if message is not None else None
         self.switching.to_place(place, Arrival(own, own_message))
 
-    def copy_id(self) -> None:
-        if self.current is not None:
-            self.copy(id_of(self.current.id))
-
 
 # Old transcripts
 
@@ -174,19 +161,18 @@ _NOT_OF_FILES = (
 
 def read_old_transcripts(
     folder: Path, store: Store, now: float, lines: int
-) -> tuple[OldTranscripts, Catalog, list[Conversation]]:
+) -> tuple[OldTranscripts, FirstPage]:
     """Read a first portion of the old transcripts that a store does not have; on a reading thread.
 
     Returns:
-        The temporary store, the first page of its catalog (`lines` conversations), and these with
-        previews.
+        The temporary store, and its first page (`lines` conversations).
     """
     with open_store(store) as opened:
         known = opened.known_sessions()
     transcripts = OldTranscripts(folder, known)
     try:
         transcripts.fill()
-        return transcripts, *read_first(Store(transcripts.path), now, lines, View.ALL)
+        return transcripts, read_first(Store(transcripts.path), now, lines, View.ALL)
     except BrowseError:
         transcripts.close()
         raise
@@ -197,7 +183,7 @@ class OldScreen(OtherScreen):
     header are those of the real store and lead back to it.
 
     `beside` is that of the store beside the files; `transcripts`, which hold a first portion, are
-    closed with the screen; `first` and `shown` are as of `MainScreen`.
+    closed with the screen.
     """
 
     KEYS = changed({"view-old": {"call": "show_header"}}, _NOT_OF_FILES)
@@ -206,15 +192,9 @@ class OldScreen(OtherScreen):
         "these are files, not sessions of the store: they can be read, searched, copied and exported"
     )
 
-    def __init__(
-        self,
-        beside: MainScreen,
-        transcripts: OldTranscripts,
-        first: Catalog,
-        shown: list[Conversation],
-    ) -> None:
+    def __init__(self, beside: MainScreen, transcripts: OldTranscripts, first: FirstPage) -> None:
         location = Location(transcripts.path, old_files=transcripts.folder)
-        super().__init__(beside.host, location, Store(transcripts.path), first, shown)
+        super().__init__(beside.host, location, Store(transcripts.path), first)
         self._beside, self._transcripts = beside, transcripts
         self.begin_as(View.ALL)
 

@@ -1,27 +1,143 @@
-"""Switches the browser to another profile or machine, or to old transcripts, and opens or searches
-something there."""
+"""Another store instead of the one on screen: the card of profiles and hosts, with the figures of each
+or why it cannot be read, and the switch to one of them, to all, or to old transcripts.
+
+Profiles are read before the card is shown, one after the other; each host shows when it has answered.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.homes import Location, sessions_folder, short_reason
-from hermes_browse.store.hosts.host import Host, HostError
-from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import store_at
-from hermes_browse.store.places.merged import MergedStore, places_of
-from hermes_browse.store.places.place import Place
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.wording import _
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
+from hermes_browse.store.errors import BrowseError, StoreError
+from hermes_browse.store.hermes.homes import Location, sessions_folder, short_reason
+from hermes_browse.store.hosts.host import HostError
+from hermes_browse.store.hosts.remote import store_at
+from hermes_browse.store.hosts.ssh import in_thread
+from hermes_browse.store.places.merged import MergedStore, places_of
+from hermes_browse.store.places.place import Figures, Place
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...settings.keys.screen_commands import PROFILES
+from ...text import formats
+from ...widgets.card import Card, styled
 from ...work.application import Arrival
 from ..by_name import load
 from ..list.list_model import read_first
 from ..panes import Panes
-from .profiles_card import ProfilesCard
+
+
+def reason_of(place: Place, error: BrowseError, now: float) -> str:
+    """Return why a place is away, and since when; `now` is in Unix seconds."""
+    if place.link is None:
+        reason = one_line(short_reason(error, place.location()), 300)
+        return _("it cannot be read: {reason}", reason=reason)
+    own = one_line(error.sentence.removeprefix(f"{place.name[1:]}: "), 300)
+    since = place.link.away_since
+    if since is None:
+        return _("no answer: {reason}", reason=own)
+    is_today = formats.day_key(since) == formats.day_key(now)
+    time = formats.clock(since).strip() if is_today else formats.timestamp(since)
+    return _("away since {time}: {reason}", time=time, reason=own)
+
+
+class ProfilesCard(Card["Place | bool"]):
+    """Returns the place that was chosen, True for all of them, or None.
+
+    Args:
+        places: Profiles, whose figures are read, then hosts.
+        current: The location of the store on screen.
+        now: Unix seconds.
+    """
+
+    AUTO_FOCUS = "#profiles"
+    ENTER = N_("Enter open")
+    KEYS = PROFILES
+
+    def __init__(
+        self,
+        places: Sequence[Place],
+        current: Location,
+        now: float,
+    ) -> None:
+        super().__init__()
+        self._places, self._current, self._now = places, current, now
+        self._hosts = [place for place in places if place.host is not None]
+        every, profiles_only = _("everything as one list"), _("all profiles as one list")
+        self._all = every if self._hosts else profiles_only
+
+    def content(self) -> ComposeResult:
+        yield styled(_("Profiles and hosts") if self._hosts else _("Profiles"), "bold")
+        yield OptionList(id="profiles", markup=False)
+
+    def keys_text(self) -> str:
+        key = self.key("all")
+        return self.named_keys(f"{key} {self._all}" if key else "", without=("all",))
+
+    def on_mount(self) -> None:
+        box = self.query_one(OptionList)
+        box.add_options(map(Option, self._lines()))
+        others = (
+            index
+            for index, place in enumerate(self._places)
+            if not self._is_current(place) and (place.host or place.error is None)
+        )
+        box.highlighted = next(others, 0)
+        for place in self._hosts:
+            self.run_worker(self._read(place), group="ask")
+
+    async def _read(self, place: Place) -> None:
+        await asyncio.wrap_future(in_thread(place.look, f"ask {place.name}"))
+        if self.is_whole:
+            box = self.query_one(OptionList)
+            for index, line in enumerate(self._lines()):
+                box.replace_option_prompt_at_index(index, line)
+
+    def _lines(self) -> list[Content]:
+        """Return a line for each place, and one for all of them."""
+        count = sum(each.figures.sessions for each in self._places if each.figures)
+        every = Content(f"  {self._all} · {formats.counted(count, 'session')}")
+        return [*map(self._line, self._places), every]
+
+    def _line(self, place: Place) -> Content:
+        """Build a line: a mark of the store on screen, name, and the figures, or without them the
+        state."""
+        mark = "● " if self._is_current(place) else "  "
+        name = formats.fit(one_line(place.name, 60), 18)
+        if (figures := place.figures) is not None:
+            return Content.assemble(mark, (name, "bold"), (self._columns(figures), "dim"))
+        state, error = (_("asking …"), "dim"), place.away or place.error
+        if error is not None:
+            state = reason_of(place, error, self._now), "$error"
+        return Content.assemble(mark, name, state)
+
+    def _is_current(self, place: Place) -> bool:
+        if place.host is not None:
+            return place.host == self._current.host
+        return place.location().path == self._current.path
+
+    def _columns(self, figures: Figures) -> str:
+        count = _("{count:>9,} sessions", count=figures.sessions)
+        active = figures.last_active
+        age = formats.age(active, self._now) if active is not None else _("never used")
+        return f"{count}  {formats.fit(formats.size(figures.bytes), 9, right=True)}  {age}"
+
+    @on(OptionList.OptionSelected)
+    def selected(self, event: OptionList.OptionSelected) -> None:
+        """Return the choice; switching to a broken profile tries again and reports why it fails."""
+        index = event.option_index
+        self.dismiss(self._places[index] if index < len(self._places) else True)
+
+    def action_all(self) -> None:
+        self.dismiss(True)
 
 
 class Switching:
@@ -41,9 +157,16 @@ class Switching:
 
     async def _choose(self) -> None:
         main, now = self._main, self._main.clock()
-        here, hosts, links = main.host.here, main.options.hosts, main.host.links
-        places = await main.call(lambda: _looked_at(places_of(here, hosts, links)))
+        places = await main.call(self._places)
+        for place in places:
+            if place.host is None:
+                await main.call(place.look)
         main.open_card(ProfilesCard(places, main.location, now), self._chosen)
+
+    def _places(self) -> Sequence[Place]:
+        """Return the profiles of this root, and the hosts; on a thread."""
+        host = self._main.host
+        return places_of(host.here, self._main.options.hosts, host.links)
 
     def _chosen(self, choice: Place | bool | None) -> None:
         if isinstance(choice, Place):
@@ -52,16 +175,17 @@ class Switching:
             self.show_all()
 
     def show_all(self) -> None:
-        main = self._main
-        if not main.store.is_several:
-            main.start("profiles", self._show_all, main.host.here, main.options.hosts)
+        if not self._main.store.is_several:
+            self._main.start("profiles", self._show_all)
 
-    async def _show_all(self, here: Location, hosts: Sequence[Host]) -> None:
+    async def _show_all(self) -> None:
+        """Show the first page of the profiles."""
         main, now, lines = self._main, self._main.clock(), self._main.lines
-        links = main.host.links
-        store, first, shown = await main.call(lambda: _read_places(here, hosts, links, now, lines))
+        folder = main.host.here.path.parent / "places"
+        store = await main.call(lambda: MergedStore(folder, self._places()))
+        first = await main.call(lambda: read_first(store, now, lines))
         if main.is_current:
-            main.open_screen("places", store, first, shown)
+            main.open_screen("places", store, first)
 
     def show_old(self) -> None:
         """Show the old transcripts beside the store, or say that there are none."""
@@ -75,10 +199,10 @@ class Switching:
     async def _show_old(self, folder: Path) -> None:
         main, lines, now = self._main, self._main.lines, self._main.clock()
         read = load("old-transcripts")
-        transcripts, first, shown = await main.call(lambda: read(folder, main.store, now, lines))
+        transcripts, first = await main.call(lambda: read(folder, main.store, now, lines))
         main.retract(_("looking for old transcripts …"))
         if transcripts.files and main.is_current:
-            main.open_screen("old", transcripts, first, shown)
+            main.open_screen("old", transcripts, first)
             return
         transcripts.close()
         if not transcripts.files:
@@ -118,27 +242,10 @@ class Switching:
             return
         now, lines, store = main.clock(), main.lines, store_at(location, main.host.links)
         try:
-            first, shown = await main.call(lambda: read_first(store, now, lines))
+            first = await main.call(lambda: read_first(store, now, lines))
         except HostError:
             raise
         except StoreError as error:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
-        main.host.switch_to(location, store, first, shown, arrival)
-
-
-def _looked_at(places: Sequence[Place]) -> Sequence[Place]:
-    """Return places, the profiles among them with their figures."""
-    for place in places:
-        if place.host is None:
-            place.look()
-    return places
-
-
-def _read_places(
-    here: Location, hosts: Sequence[Host], links: Links, now: float, lines: int
-) -> tuple[MergedStore, Catalog, list[Conversation]]:
-    """Return the store of all profiles and hosts, and the first page of the profiles (`lines`
-    conversations) with previews; on a reading thread."""
-    store = MergedStore(here.path.parent / "places", places_of(here, hosts, links))
-    return store, *read_first(store, now, lines)
+        main.host.switch_to(location, store, first, arrival)

@@ -127,18 +127,13 @@ class Resuming:
     def __init__(self, main: Panes) -> None:
         self._main = main
 
-    def resume(self) -> None:
+    def resume(self, way: str = "") -> None:
+        """Resume as it is configured; with the way `window`, go to the window that has the
+        conversation, or open one."""
         main = self._main
-        is_window = main.options.resume == "window" and not main.host.is_choice_printed
-        self._start(is_window=is_window)
-
-    def resume_in_window(self) -> None:
-        """Go to the window that has the conversation, or open one."""
-        self._start(is_window=True)
-
-    def _start(self, *, is_window: bool) -> None:
-        main = self._main
+        configured = "" if main.host.is_choice_printed else main.options.resume
         if main.current is not None:
+            is_window = (way or configured) == "window"
             main.start("resume", self._resume, main.current.id, main.app.screen, is_window)
         else:
             main.say(_("no conversation here"))
@@ -171,8 +166,7 @@ class Resuming:
     def _read_plan(self, store: OpenStore, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
         plan = store.resume_plan(session_id, self._main.clock())
-        surfaces = self._main.options.surface
-        return on_surface(plan, surfaces)
+        return on_surface(plan, self._main.options.surface)
 
     def _prepare(
         self, store: OpenStore, session_id: str

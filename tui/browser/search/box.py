@@ -3,7 +3,8 @@ the keystroke's frame, those below the transcript ask for a text or a message.""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -18,6 +19,10 @@ from hermes_browse.store.wording import N_, _
 from ...settings.keys.main_commands import FIND_BOX, GO_TO_BOX, QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
 from ...widgets.lines import TextBox
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search.filters import Filter
+    from hermes_browse.store.search.query import QueryProblem
 
 _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
@@ -60,6 +65,10 @@ class QueryBox(TextBox):
         self.marks = []
         # The cursor has not moved yet: its position is that in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
+
+    def mark(self, filters: Iterable[Filter], problems: Iterable[QueryProblem]) -> None:
+        self.marks = [("filter", each.start, each.end) for each in filters]
+        self.marks += [("problem", each.start, each.end) for each in problems]
 
     def offer(self, completed: str) -> None:
         """Show the completed query behind the cursor; empty for none."""

@@ -1,13 +1,22 @@
 """What is typed in the search box: parsed, marked, completed from this store, and remembered. The
-line of a clean-up is completed alike."""
+line of a clean-up is completed alike.
+
+The file of searches is private and never has results. Each line is a JSON string: a query that was
+searched for; with `*` before it one that was kept; with `-` before either one that is so no longer.
+Lines are only added, so that two browsers do not take from each other.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
+from hermes_browse.store.files import read_regular, user_folder, write_private
 from hermes_browse.store.search.filters import Filter, kinds_for
 from hermes_browse.store.search.query import (
     Query,
@@ -21,8 +30,16 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..panes import Panes
-from .history import QueryHistory, history_path
 
+_MOST = 200
+"""Queries of a kind."""
+_MOST_LINES = 2_000
+"""A longer file is written anew when it is read."""
+_MAX_BYTES = 10_000_000
+"""A larger file was not written by us."""
+_LONGEST = 500
+"""Maximum code points of a remembered query; longer ones were pasted."""
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
 _LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+)(:))?([^\s\"]*)$")
@@ -52,25 +69,24 @@ def complete(
     if match is None or text.count('"') % 2:
         return None
     key, typed = (match[1] or "").lower(), match[3]
-    start = match.start(3) if match[2] else match.end() - len(typed.lstrip("-"))
+    every: list[str] = []
     if match[2]:
-        values = [
-            query_word(value)
+        every = [
+            f"{query_word(value)} "
             for each in kinds
             if each.key == key
             for value in values_of(each, known, now)
             if not (for_cleanup and each.reads_messages(Filter(key, ":", value), now))
         ]
-        choices = [f"{each} " for each in values if each.casefold().startswith(typed.casefold())]
-        if choices and choices[0].casefold() == f"{typed.casefold()} ":
-            return None
-        return Offer(start, key, tuple(choices)) if choices else None
-    word = typed.lstrip("-").casefold()
-    if len(word) < _LEAST_NAME:
+    else:
+        typed = typed.lstrip("-")
+        if len(typed) >= _LEAST_NAME:
+            every = [each.key + each.sign for each in kinds]
+    word = typed.casefold()
+    choices = tuple(each for each in every if each.casefold().startswith(word))
+    if not choices or choices[0].casefold().removesuffix(" ") == word:
         return None
-    names = [each.key + each.sign for each in kinds]
-    matching = tuple(name for name in names if name.startswith(word) and name != word)
-    return Offer(start, "", matching) if matching else None
+    return Offer(match.end() - len(typed), key, choices)
 
 
 class Typed(NamedTuple):
@@ -87,6 +103,119 @@ class Typed(NamedTuple):
         return " · ".join(self.problems)
 
 
+def history_path() -> Path:
+    """The file of past and kept searches."""
+    return user_folder("state") / "searches.jsonl"
+
+
+def _queries(lines: Iterable[str], sign: str) -> tuple[str, ...]:
+    """Return the past queries, or the kept ones with the sign `*`, newest first; skip lines that
+    are no JSON string."""
+    found: dict[str, None] = {}
+    for line in lines:
+        text = line.removeprefix("-").removeprefix("*")
+        try:
+            query = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(query, str) and query.strip() and line in (sign + text, f"-{sign}{text}"):
+            found.pop(query, None)
+            if not line.startswith("-"):
+                found[query] = None
+    return tuple(reversed(found))[:_MOST]
+
+
+class QueryHistory:
+    """Past and kept searches, and a position among the past ones.
+
+    Args:
+        path: The file; None keeps them in memory only.
+        said: Called with a message if the file cannot be read or written, also on another thread.
+    """
+
+    def __init__(self, path: Path | None, said: Callable[[str], object]) -> None:
+        self._path, self._said = path, said
+        self._lines: list[str] = []
+        self._walk: list[str] = []
+        """The text of the box, and the queries before it."""
+        self._place = 0
+        """In those."""
+
+    def load(self) -> None:
+        """Read the file, on any thread; searches made meanwhile stay the newest."""
+        if self._path is None:
+            return
+        try:
+            lines = read_regular(self._path, _MAX_BYTES).decode("utf-8", "replace").splitlines()
+            if len(lines) > _MOST_LINES:
+                kept = [f"*{json.dumps(query)}" for query in reversed(_queries(lines, "*"))]
+                past = [json.dumps(query) for query in reversed(_queries(lines, ""))]
+                lines = [*kept, *past]
+                write_private(self._path, "".join(f"{line}\n" for line in lines))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._said(_("earlier searches cannot be read ({reason})", reason=error.strerror))
+            return
+        self._lines[:0] = lines
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Kept searches, newest first."""
+        return _queries(self._lines, "*")
+
+    @property
+    def past(self) -> tuple[str, ...]:
+        """Earlier searches, newest first."""
+        return _queries(self._lines, "")
+
+    def add(self, text: str) -> None:
+        """Remember a search as the newest."""
+        text = text.strip()
+        self.stop()
+        if text and len(text) <= _LONGEST and self.past[:1] != (text,):
+            self._append(json.dumps(text))
+
+    def keep(self, text: str) -> bool:
+        """Keep a search, or stop keeping it; return whether it is kept now."""
+        text = text.strip()[:_LONGEST]
+        is_new = text not in self.kept
+        self._append(f"{'' if is_new else '-'}*{json.dumps(text)}")
+        return is_new
+
+    def forget(self, text: str) -> None:
+        self._append(f"-{json.dumps(text)}", f"-*{json.dumps(text)}")
+
+    def _append(self, *lines: str) -> None:
+        self._lines += lines
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(self._path, _APPEND, 0o600), "a", encoding="utf-8") as file:
+                file.write("".join(f"{line}\n" for line in lines))
+        except OSError as error:
+            self._said(_("this search cannot be remembered ({reason})", reason=error.strerror))
+
+    @property
+    def is_walked(self) -> bool:
+        """Whether the box has an earlier search."""
+        return self._place > 0
+
+    def stop(self) -> None:
+        self._place = 0
+
+    def step(self, by: int, text: str) -> str | None:
+        """Step to the next older search (1) or back (-1), finally to the text of the box, which the
+        first step saves; None at either end."""
+        if not self.is_walked:
+            self._walk = [text, *(query for query in self.past if query != text)]
+        if not 0 <= self._place + by < len(self._walk):
+            return None
+        self._place += by
+        return self._walk[self._place]
+
+
 class QueryLine:
     """Parses the query at each keystroke."""
 
@@ -94,11 +223,9 @@ class QueryLine:
         self._main = main
         path = None if main.location.demo else history_path()  # searches of the demo are not saved
         self.history = QueryHistory(path, partial(main.call_later, main.say))
-        self.offered: Offer | None = None
-        """Completions of the end of the query."""
         self._recalling = False
         self._remark = ""
-        self._vocabulary: Vocabulary | None = None
+        self._vocabulary = Vocabulary()
         self._vocabulary_of: Catalog | None = None
 
     def edited(self, text: str) -> Typed:
@@ -106,41 +233,28 @@ class QueryLine:
         if not self._recalling:
             self.history.stop()
         query = parse(text)
-        self._offer(text)
         # An incomplete filter that is still being typed is no problem yet.
-        is_typed = self.offered is not None or text.endswith((":", "<", ">", "="))
+        is_typed = self._offer(text) or text.endswith((":", "<", ">", "="))
         end = len(text) if is_typed else -1
         problems = [
             problem for problem in (*query.problems, *unknown_filters(query)) if problem.end != end
         ]
-        marks = [("filter", each.start, each.end) for each in query.filters]
-        marks += [("problem", problem.start, problem.end) for problem in problems]
-        self._main.box.marks = marks
+        self._main.box.mark(query.filters, problems)
         messages = [problem.text for problem in problems]
         refusal = next((problem.text for problem in problems if problem.is_value), "")
         return Typed(query, [*messages, self._remark] if self._remark else messages, refusal)
 
-    def recall(self, key: str) -> bool:
-        """Put the previous or next search of the history into the box.
-
-        Args:
-            key: `up` in an empty box or with the cursor on the first row; then `down`. Others do
-                nothing.
-
-        Returns:
-            Whether the key was handled.
-        """
+    def recall(self, by: int) -> bool:
+        """Put the previous search of the history into the box (-1), from an empty box or the first
+        row on, or the next one (1); return False where the history is not walked."""
         main, box, history = self._main, self._main.box, self.history
-        if key == "up" and (not box.value or history.is_walked or main.rows.cursor == 0):
-            text = history.older(box.value)
-            if text is None:
-                main.say(_("no earlier search"))
-                return True
-        elif key == "down" and history.is_walked:
-            text = history.newer()
-        else:
+        begins = by < 0 and (not box.value or main.rows.cursor == 0)
+        if not begins and not history.is_walked:
             return False
-        if text is not None:
+        text = history.step(-by, box.value)
+        if text is None:
+            main.say(_("no earlier search"))
+        else:
             self.put(text)
         return True
 
@@ -164,16 +278,17 @@ class QueryLine:
                 _("search kept: Ctrl+R lists it") if kept else _("search no longer kept")
             )
 
-    def _offer(self, text: str) -> None:
+    def _offer(self, text: str) -> bool:
         """Offer completions of the end of the query: the first behind the cursor, all above the
-        list."""
-        main, vocabulary = self._main, self._vocabulary or Vocabulary()
-        self.offered = offered = complete(text, vocabulary, main.clock()) if text else None
+        list; return whether there are any."""
+        main = self._main
+        offered = complete(text, self._vocabulary, main.clock())
         main.box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
         main.offered = offered.choices if offered is not None and offered.key else ()
         if ":" in text and self._vocabulary_of is not main.catalog:
             self._vocabulary_of = main.catalog
             main.start("vocabulary", self._read_vocabulary, main.catalog, text)
+        return offered is not None
 
     async def _read_vocabulary(self, catalog: Catalog, text: str) -> None:
         self._vocabulary = await self._main.read(lambda store: store.vocabulary(catalog))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, field
+from enum import IntEnum
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
-from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.rows import find_ranges
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -30,17 +28,16 @@ SOME = 3
 """Hits shown per conversation unless it is unfolded."""
 
 
-class Fold(Enum):
+class Fold(IntEnum):
     """How many hits of a conversation to show."""
 
-    BEST = "best"
+    BEST = 0
     """The one that matches most words."""
-    SOME = "some"
-    ALL = "all"
+    SOME = 1
+    ALL = 2
 
     def step(self, by: int) -> Fold:
-        steps = list(Fold)
-        return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
+        return Fold(min(max(self + by, Fold.BEST), Fold.ALL))
 
 
 def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
@@ -64,7 +61,6 @@ def _worth(hit: Hit) -> tuple[int, bool]:
 class SearchResults:
     """The results of a search so far."""
 
-    query: Query
     answer: Answer
     titles: tuple[Conversation, ...] = ()
     """Conversations whose title or id matches."""
@@ -73,7 +69,7 @@ class SearchResults:
     total: Total | None = None
     """All hits; None until they are counted, or if the search itself returned all."""
     roots: int = 0
-    """Number of conversations with hits, as counted."""
+    """Number of conversations with hits, as counted; 0 before."""
     coverage: Coverage | None = None
     """Coverage of the index; None until it is read."""
     suggestions: tuple[SuggestionRow, ...] = ()
@@ -118,19 +114,19 @@ class SearchResults:
 
         Args:
             folds: By root id, `Fold.SOME` for others.
-            details: Have what is new and what waits.
+            details: What has been read of conversations.
         """
         groups, titles = self.groups(), self._titles_only
         rows: list[ListRow] = []
         if titles:
             rows.append(HeadRow(_titles(len(titles))))
-            rows += [self._title_row(details.with_attention(each)) for each in titles]
+            rows += [self._title_row(details.complete(each)[0]) for each in titles]
         if groups:
             rows.append(HeadRow(self._count()))
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
-                shown = details.with_attention(conversation)
+                shown = details.complete(conversation)[0]
                 rows.append(ConversationRow(shown, len(hits), best=best(hits).message_id))
             unfolded = _shown(hits, folds.get(root, Fold.SOME))
             rows += [HitRow(hit, conversation) for hit in unfolded]
@@ -173,14 +169,11 @@ class SearchResults:
             return _("stopped here: what follows was not looked at")
         return _(_FIRST[self.sort], count=len(self.hits))
 
-    def completed(self, store: OpenStore) -> SearchResults:
-        """Return a copy with the messages of each conversation counted."""
-        unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
-        counted = {each.root_id: each for each in store.with_details(list(unique.values()))}
-        titles = tuple(counted[each.root_id] for each in self.titles)
-        by_session = self.conversations.items()
-        conversations = {session: counted[each.root_id] for session, each in by_session}
-        return replace(self, titles=titles, conversations=conversations)
+    @property
+    def listed(self) -> list[Conversation]:
+        """Each of its conversations once."""
+        every = (*self.titles, *self.conversations.values())
+        return list({each.root_id: each for each in every}.values())
 
     def number_of(self, hit: Hit) -> str:
         """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""
@@ -197,13 +190,11 @@ class SearchResults:
         return max(answer.total or 0, len(answer.hits)), is_open
 
     def _count(self) -> str:
-        total = self.total
         roots = len({each.root_id for each in self.conversations.values()})
         # Without a total the conversations of further hits are not counted yet.
-        at_least = total.at_least if total is not None else self.answer.more
-        if total is not None:
-            roots = max(self.roots, roots)
+        at_least = self.total.at_least if self.total is not None else self.answer.more
         count, is_least = self._hit_count()
+        roots = max(self.roots, roots)
         return _hits(count, "+" if is_least else "", roots, at_least=at_least)
 
     def status(self, problems: Sequence[str] = ()) -> str:

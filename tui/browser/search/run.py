@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -24,7 +24,7 @@ from hermes_browse.store.errors import (
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.found import Found, Suggestion, asks_for_conversations
+from hermes_browse.store.search.found import Found, asks_for_conversations
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Conditions, compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
@@ -42,27 +42,24 @@ TELL_SECONDS = 0.25
 """Between updates of the progress, and before the first."""
 
 
+@dataclass(eq=False)
 class Scan:
     """State of a search under way: written by the thread that searches, read by the screen's,
-    which can stop it.
+    which can stop it."""
 
-    Args:
-        earlier: The results behind which it reads on; None for a new search.
-    """
-
-    def __init__(self, earlier: SearchResults | None = None) -> None:
-        self.earlier = earlier
-        self.steps = 0
-        """How many hits to go on when they have come."""
-        self.share: float | None = None
-        """Share of the rows scanned, from 0 to 1; None while only an index is used."""
-        self.stopped = threading.Event()
-        self.is_told = False
-        """Whether its progress has been shown."""
-        self.found: SearchResults | None = None
-        """Results so far; None if there are none."""
-        self.shown: SearchResults | None = None
-        """The value of `found` that is on screen."""
+    earlier: SearchResults | None = None
+    """The results behind which it reads on; None for a new search."""
+    steps: int = 0
+    """How many hits to go on when they have come."""
+    share: float | None = None
+    """Share of the rows scanned, from 0 to 1; None while only an index is used."""
+    stopped: threading.Event = field(default_factory=threading.Event)
+    is_told: bool = False
+    """Whether its progress has been shown."""
+    found: SearchResults | None = None
+    """Results so far; None if there are none."""
+    shown: SearchResults | None = None
+    """The value of `found` that is on screen."""
 
     def tell(self, share: float) -> None:
         self.share = share
@@ -89,20 +86,26 @@ class SearchRequest(NamedTuple):
     now: float
     """Unix seconds."""
 
+    def whole(self, store: OpenStore, conditions: Conditions) -> SearchRequest:
+        """Return this with a catalog that was read in full, if the search needs that; on a reading
+        thread."""
+        if self.catalog.exact or not conditions.needs_catalog:
+            return self
+        return self._replace(catalog=store.catalog(self.now))
+
 
 def find(
     store: OpenStore, request: SearchRequest, scan: Scan, order: Order, details: RowDetails
 ) -> SearchResults | CatalogRows:
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
     conditions = compile_filters(request.query, request.now, request.view)
-    catalog = whole_catalog(store, request.catalog, conditions, request.now)
-    request = request._replace(catalog=catalog)
-    if not asks_for_conversations(request.query, conditions):
+    query, catalog, view, _sort, now = request = request.whole(store, conditions)
+    if not asks_for_conversations(query, conditions):
         return run(store, request, scan)
-    matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
-    roots = [root for root in order.roots(catalog, request.view) if root in matching]
+    matching = frozenset(store.roots(query, catalog, view, now))
+    roots = [root for root in order.roots(catalog, view) if root in matching]
     if not roots:
-        return SearchResults(request.query, Answer(request.query), of_list=True)
+        return SearchResults(Answer(query), of_list=True)
     return CatalogRows(catalog, roots, details, (), "", order)
 
 
@@ -118,7 +121,7 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     def results(found: Found) -> SearchResults:
         answer, conversations = found.answer, dict(found.conversations)
         if earlier is None:
-            return SearchResults(query, answer, found.titles, conversations, sort=sort)
+            return SearchResults(answer, found.titles, conversations, sort=sort)
         answer = replace(answer, total=earlier.answer.total)
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))
@@ -157,28 +160,13 @@ _WHERE = {
 }
 
 
-def whole_catalog(
-    store: OpenStore, catalog: Catalog, conditions: Conditions, now: float
-) -> Catalog:
-    """Return the catalog, read in full if the search needs that; on a reading thread."""
-    if catalog.exact or not conditions.needs_catalog:
-        return catalog
-    return store.catalog(now)
-
-
 def count_hits(
-    store: OpenStore,
-    found: SearchResults,
-    catalog: Catalog,
-    view: View,
-    location: Location,
-    now: float,
+    store: OpenStore, found: SearchResults, request: SearchRequest, location: Location
 ) -> SearchResults:
     """Count all hits of a search and the conversations they are in; look for others if there are
     none.
 
-    Called on a reading thread. The siblings of the location are the other profiles; `now` is in
-    Unix seconds.
+    Called on a reading thread. The siblings of the location are the other profiles.
     """
 
     def is_cancelled() -> bool:
@@ -186,14 +174,14 @@ def count_hits(
         store.check()  # a newer query interrupts this store, not that of another profile
         return False
 
-    query = found.query
-    catalog = whole_catalog(store, catalog, compile_filters(query, now, view), now)
+    conditions = compile_filters(request.query, request.now, request.view)
+    query, catalog, view, _sort, now = request = request.whole(store, conditions)
     if found.goes_on and found.total is None:
         total = store.count_hits(query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING)
         roots = {catalog.root_of(each) or each for each in total.sessions}
         found = replace(found, total=total, roots=len(roots))
     if not found.hits and not found.titles and not found.answer.stopped:
-        here = _suggest_here(store, query, catalog, view, now, is_cancelled)
+        here = _suggest_here(store, request, is_cancelled)
         others, notes = _suggest_profiles(query, location, now, is_cancelled)
         found = replace(found, suggestions=(*here, *others), notes=notes)
     if location.old_files is None:
@@ -204,14 +192,10 @@ def count_hits(
 
 
 def _suggest_here(
-    store: OpenStore,
-    query: Query,
-    catalog: Catalog,
-    view: View,
-    now: float,
-    cancelled: Stopped,
+    store: OpenStore, request: SearchRequest, cancelled: Stopped
 ) -> list[SuggestionRow]:
     """Try the query in other views, then other queries in this one."""
+    query, catalog, view, _sort, now = request
     rows: list[SuggestionRow] = []
     if view is not View.ALL:
         for other in View:  # the last is ALL
@@ -220,15 +204,9 @@ def _suggest_here(
                 continue
             found = store.count_matches(query, catalog, other, now, stopped=cancelled)
             if found is not None:
-                rows.append(_row(found, _(_WHERE[other]), other))
+                rows.append(SuggestionRow(found, _(_WHERE[other]), other))
     others = store.suggestions(query, catalog, view, now, stopped=cancelled)
-    return [*rows, *(_row(each, each.text, view) for each in others)]
-
-
-def _row(found: Suggestion, where: str, view: View, profile: str = "") -> SuggestionRow:
-    return SuggestionRow(
-        where, found.query, view, found.hits, found.at_least, found.of_list, profile
-    )
+    return [*rows, *(SuggestionRow(each, each.text, view) for each in others)]
 
 
 def _suggest_profiles(
@@ -254,8 +232,8 @@ def _suggest_profiles(
             notes.append(
                 _("profile {name} could not be searched: {reason}", name=name, reason=reason)
             )
-            continue
-        if found is not None:
-            where = _("in profile {name}", name=name)
-            suggestions.append(_row(found, where, View.ALL, name))
+        else:
+            if found is not None:
+                where = _("in profile {name}", name=name)
+                suggestions.append(SuggestionRow(found, where, View.ALL, name))
     return suggestions, tuple(notes)

@@ -15,7 +15,7 @@ from ...terminal.textual_private import draw_now
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..list.list_model import CatalogRows
-from ..list.rows import ConversationRow, HitRow, MoreRow
+from ..list.rows import ConversationRow, HitRow, MoreRow, conversation_of
 from ..panes import Panes
 from .query_line import Typed
 from .results import Fold, SearchResults
@@ -65,29 +65,28 @@ class LiveSearch:
     def run(self, *, top: bool = True) -> None:
         """Search, also again after this program changed the store, when results may be elsewhere;
         with `top`, scroll to the first result."""
-        query = self._main.searched
-        if query is None:
+        if self._main.searched is None:
             return
         self._stop_all()
         if self._typed.refusal:
             self._refuse()
         else:
-            self._begin(query, Scan(), top=top)
+            self._begin(Scan(), top=top)
 
     def read_on(self, *, steps: int = 0) -> None:
         """Read the next page of hits, if there is one; then go so many hits on."""
-        found, query, scan = self._main.results, self._main.searched, self._scan
-        if found is None or query is None or not found.goes_on:
+        found, scan = self._main.results, self._scan
+        if found is None or not found.goes_on:
             return
         if scan is None or scan.earlier is None:
             self._stop_all()  # or this would wait for a count
             scan = Scan(found)
-            self._begin(query, scan, top=False)
+            self._begin(scan, top=False)
         scan.steps += steps
 
-    def _begin(self, query: Query, scan: Scan, *, top: bool) -> None:
+    def _begin(self, scan: Scan, *, top: bool) -> None:
         self._scan = scan
-        self._main.start("search", self._find, query, scan, top)
+        self._main.start("search", self._find, scan, top)
 
     def outdate(self) -> None:
         """Search again as soon as the list was read: what this program changed is in it then."""
@@ -123,11 +122,11 @@ class LiveSearch:
         main.hit_order = following(_ORDERS, main.hit_order)
         self.run()
 
-    async def _find(self, query: Query, scan: Scan, top: bool) -> None:
-        """Run a query and show what it finds: hits, or the list filtered."""
+    async def _find(self, scan: Scan, top: bool) -> None:
+        """Run the query and show what it finds: hits, or the list filtered."""
         main = self._main
-        view, now = main.search_view, main.clock()
-        request = SearchRequest(query, main.catalog, view, main.hit_order, now)
+        view, order = main.search_view, main.hit_order
+        request = SearchRequest(self._typed.query, main.catalog, view, order, main.clock())
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         main.start("scan", self._show_progress, scan)
         try:
@@ -151,7 +150,7 @@ class LiveSearch:
         self._show(found, top=top and scan.shown is None)
         draw_now(main.rows)
         main.search_status = found.status(self._typed.problems)
-        main.start("count", self._count, found, view)
+        main.start("count", self._count, found, request)
         for _step in range(scan.steps):
             self.step(1)
 
@@ -192,17 +191,14 @@ class LiveSearch:
             return ""
         return found.status(problems)
 
-    async def _count(self, found: SearchResults, view: View) -> None:
+    async def _count(self, found: SearchResults, request: SearchRequest) -> None:
         """When typing pauses, count the messages of the conversations shown, as Hermes' own
         counters are only hints; then all hits."""
-        main, now = self._main, self._main.clock()
-        catalog, location = main.catalog, main.location
+        main, location = self._main, self._main.location
         await asyncio.sleep(_REST)
-        completed = await main.read(found.completed)
-        self._show(completed)
-        counted = await main.read(
-            lambda store: count_hits(store, completed, catalog, view, location, now)
-        )
+        main.details.add(await main.read(lambda store: store.with_details(found.listed)))
+        self._show(found)
+        counted = await main.read(lambda store: count_hits(store, found, request, location))
         if main.search_status:  # the cursor has not moved since
             main.search_status = counted.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
@@ -222,10 +218,7 @@ class LiveSearch:
 
     def fold(self, by: int) -> None:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""
-        main, row = self._main, self._main.rows.current
-        conversation = None
-        if isinstance(row, ConversationRow | HitRow | MoreRow):
-            conversation = row.conversation
+        main, conversation = self._main, conversation_of(self._main.rows.current)
         if conversation is None or main.results is None:
             main.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
             return

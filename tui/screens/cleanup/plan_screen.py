@@ -267,11 +267,10 @@ class RulesBox(QueryBox):
     def _mark(self) -> None:
         """Mark what is read as a filter, and offer to complete the last one."""
         query, text, now = self.parsed, self.value, self._clock()
-        offered = complete(text, self.vocabulary, now, for_cleanup=True) if text else None
+        offered = complete(text, self.vocabulary, now, for_cleanup=True)
         typing = len(text) if offered is not None else -1
         problems = [each for each in query.problems if each.end != typing]
-        self.marks = [("filter", each.start, each.end) for each in query.filters]
-        self.marks += [("problem", each.start, each.end) for each in problems]
+        self.mark(query.filters, problems)
         self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
 
     @property

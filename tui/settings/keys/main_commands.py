@@ -69,7 +69,7 @@ MAIN = at(
     Does("keep", "ctrl+s", "keep search", "query_line.keep", "Save this search, or remove it"),
     "Resume",
     ShownDoes("resume", "R", "resume", "resuming.resume", "Resume this conversation in Hermes"),
-    Does("resume-window", "w", "window", "resuming.resume_in_window", "Resume in a new window"),
+    Does("resume-window", "w", "window", "resuming.resume('window')", "Resume in a new window"),
     Does(
         "copy-command",
         "Y",
@@ -186,7 +186,7 @@ MAIN = at(
     Does("reload", "f5", "reload", "listing.reload", "Read the store again"),
     ShownDoes("help", "question_mark", "help", "show_help", "Keys, signs, and the query language"),
     Does("back", "escape", "back", "step_back", "One step back"),
-    ShownDoes("quit", "q", "quit", "quit", "Leave"),
+    ShownDoes("quit", "q", "quit", "host.finish", "Leave"),
 )
 NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
 """Ids of the commands that the help begins with."""
@@ -325,10 +325,10 @@ LINES = at(
 )
 SEARCH_BOX = at(
     "search",
-    ShownDoes("", "down", "next hit", "move_from_box('down')"),
-    Does("", "up", "previous", "move_from_box('up')"),
-    Does("", "pagedown", "page down", "move_from_box('pagedown')"),
-    Does("", "pageup", "page up", "move_from_box('pageup')"),
+    ShownDoes("", "down", "next hit", "move_from_box(1)"),
+    Does("", "up", "previous", "move_from_box(-1)"),
+    Does("", "pagedown", "page down", "rows.action_page(1)"),
+    Does("", "pageup", "page up", "rows.action_page(-1)"),
     ShownDoes("", "enter,ctrl+j", "read", "open_result", printed="Enter"),
     ShownDoes("", "escape", "clear, then the list", "leave_box"),
     Command("", "tab", "complete", "accept"),
