@@ -54,8 +54,8 @@ KEYS = (
 )  # fmt: skip
 """What reads a list, transcripts, family trees, a search."""
 SCREENS = (
-    ("i", "Esc back"), ("W", "b back up"), ("P", "take/leave"),
-    ("X", "c check"), ("I", "m measure"), ("H", "look again"),
+    ("i", "Esc back"), ("W", "what Hermes will delete"), ("P", "take/leave"),
+    ("X", "The trash is empty."), ("I", "m measure"), ("H", "look again"),
 )  # fmt: skip
 """Keys that open a card or a screen, which may say instead why it does not open; what is then to be
 seen."""

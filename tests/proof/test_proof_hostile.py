@@ -49,7 +49,7 @@ STEPS = (
     Step("chats", "1g", 0.5, shown=":00"),
     Step("details", "i", shown="Esc back", leave=ESCAPE),
     Step("recap", "pp"),
-    Step("what Hermes deletes", "W", shown="b back up", leave=ESCAPE),
+    Step("what Hermes deletes", "W", shown="what Hermes will delete", leave=ESCAPE),
     Step("rules", "P", 0.4, shown="take/leave", leave=ESCAPE),
     Step("trash", "Xj", 0.3, shown="c check", leave=ESCAPE),
     Step("insights", "I\t\t\t", 0.5, shown="m measure", leave=ESCAPE),
