@@ -43,7 +43,7 @@ _STYLES = Path(__file__).resolve().parent.parent / "styles"
 _PATIENCE = 1.0
 """Seconds that a key waits at most for those before it."""
 _FRAME = 1 / 60
-"""Seconds."""
+"""Seconds between two keys that are drawn at once."""
 DARK = Theme(
     name="hermes-dark",
     primary="#7aa2c8",

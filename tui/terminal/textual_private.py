@@ -94,8 +94,8 @@ async def give_answers(app: App[Any]) -> None:
 def draw_now(widget: Widget) -> None:
     """Draw what has changed of a widget, unless the screen must be laid out first.
 
-    Textual 8 draws it when three tasks have had their turn, and only at the second frame after the
-    last one.
+    Textual 8 would draw it after three other tasks have run, and after a frame it waits for two more
+    ticks of its timer.
     """
     screen = widget.screen
     if not screen._layout_required:

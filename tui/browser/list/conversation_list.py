@@ -88,7 +88,8 @@ class ConversationList(LongView, can_focus=True):
 
     @dataclass
     class Moved(_FromList):
-        """`at` has changed, and the cursor is drawn: now what else tells of it."""
+        """`at` has changed. The cursor is drawn before this arrives; what else tells of its row is
+        drawn next."""
 
     @dataclass
     class Shown(_FromList):
