@@ -161,6 +161,34 @@ async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
         assert waits[1:] == [listing._PAUSE]
 
 
+async def test_a_read_under_way_is_not_cancelled_by_a_change(tmp_path, monkeypatch):
+    """Of a large store it takes longer than the pause between changes."""
+    async with on_demo(tmp_path) as browser:
+        reading, reads = browser.screen.listing, list[bool]()
+        monkeypatch.setattr(reading, "read", lambda *, whole: reads.append(whole))
+        reading._reading = 1
+        reading._read_changes()
+        assert not reads and reading._is_scheduled
+        reading._reading = 0
+        reading._read_changes()
+        assert len(reads) == 1
+
+
+async def test_a_move_is_not_overtaken_by_the_list_that_comes_back(tmp_path, monkeypatch):
+    async with on_demo(tmp_path) as browser:
+        rows, read = browser.screen.rows, browser.screen.read
+        rows.cursor = 5
+
+        async def read_and_move(job, **how):
+            result = await read(job, **how)
+            rows.action_jump(1)
+            return result
+
+        monkeypatch.setattr(browser.screen, "read", read_and_move)
+        await browser.screen.listing._refresh(False, [rows.source.row(3).key])
+        assert rows.cursor == 1
+
+
 @pytest.mark.collector
 @pytest.mark.parametrize("key", slow_but((), ["question_mark", "i", "I", "W", "P", "X", "H"]))
 async def test_a_screen_that_was_left_is_let_go_of(browser, key):

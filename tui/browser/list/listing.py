@@ -122,6 +122,8 @@ class Listing:
         self._is_scheduled = False
         self._touched: set[str] = set()
         """Sessions to re-read because this program changed them."""
+        self._reading = 0
+        """How many reads of the catalog are under way; one that was cancelled ends a little later."""
         self._has_begun_marks = False
 
     @cached_property
@@ -169,6 +171,13 @@ class Listing:
         self._main.start("catalog", self._read, None if whole else self._state)
 
     async def _read(self, state: StoreState | None) -> None:
+        self._reading += 1
+        try:
+            await self._read_catalog(state)
+        finally:
+            self._reading -= 1
+
+    async def _read_catalog(self, state: StoreState | None) -> None:
         main, make = self._main, self._maker()
         now, catalog, location = main.clock(), main.catalog, main.location
         touched = frozenset(self._touched)
@@ -221,11 +230,13 @@ class Listing:
         self._main.start("rows", self._refresh, top, at)
 
     async def _refresh(self, top: bool, at: Sequence[str]) -> None:
-        catalog, make = self._main.catalog, self._maker()
+        catalog, make, before = self._main.catalog, self._maker(), self._main.rows.at
         rows = await self._main.read(
             lambda store: make(catalog if catalog.exact else store.catalog(catalog.now))
         )
-        listed = (key for key in at if rows.index_of(key) is not None)
+        now = self._main.rows.at
+        keys = () if now is not before and now.is_step else at  # a key has moved it since
+        listed = (key for key in keys if rows.index_of(key) is not None)
         self._show(rows, key=next(listed, None), top=top)
 
     def changed(self) -> None:
@@ -244,6 +255,9 @@ class Listing:
 
     def _read_changes(self) -> None:
         self._is_scheduled = False
+        if self._reading:  # it would be cancelled, and a long one never ends while somebody writes
+            self.changed()
+            return
         self.read(whole=self._state is None)
         # Some changes an increment cannot detect.
         pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
