@@ -16,7 +16,7 @@ from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.processes import Holder
 from hermes_browse.tui.settings.keymap import sample
 from hermes_browse.tui.settings.read_config import config_path, read_config
-from hermes_browse.tui.terminal.programs import clipboard_route
+from hermes_browse.tui.terminal.clipboard import route
 from hermes_browse.tui.text import checkup
 from hermes_browse.tui.text.checkup import terminal
 
@@ -162,17 +162,14 @@ def test_the_way_to_the_clipboard(tmp_path, monkeypatch):
         script(tmp_path / name)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")
-    assert clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
-    assert clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
-    assert (
-        clipboard_route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1", "TMUX": "x"})
-        == "tmux"
-    )
-    assert clipboard_route({"DISPLAY": ":0", "TMUX": "x"}) == "xsel", (
+    assert route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
+    assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
+    assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1", "TMUX": "x"}) == "tmux"
+    assert route({"DISPLAY": ":0", "TMUX": "x"}) == "xsel", (
         "xclip comes first, but is not installed"
     )
     (tmp_path / "tmux").unlink()
-    assert clipboard_route({"TMUX": "x"}) == "OSC 52"
+    assert route({"TMUX": "x"}) == "OSC 52"
 
 
 def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path):

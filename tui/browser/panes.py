@@ -21,7 +21,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
 from ..settings.start import NARROW, has_head
-from ..terminal import programs
+from ..terminal import clipboard
 from ..text import formats
 from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
@@ -175,7 +175,7 @@ class Panes(Context):
         self.start("copying", self.copied, text, name or text)
 
     async def copied(self, text: str, name: str) -> None:
-        self.say(f"{name} {await programs.copy_text(text, self.app.copy_to_clipboard)}")
+        self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
 
     def redraw_marks(self) -> None:
         self.rows.refresh_rows()

@@ -1,43 +1,37 @@
 """`hosts`: the configured hosts, asked all at once; `hosts check NAME`: what is missing there, and
-what mends it; command lines that run on a host (`--host NAME`); and `serve --stdio`, which the
-browser of another machine runs here, over ssh."""
+what mends it; and command lines that run on a host (`--host NAME`)."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import Host, HostError, login_command
-from hermes_browse.store.hosts.link import SERVE, Links
+from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import locate_there
-from hermes_browse.store.hosts.serving import Server, limit_memory
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from .. import version
 from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
 from .check_host import problem_of, resume_problem
-from .command_context import CommandContext, Subcommand, give
+from .command_context import Subcommand, give
 from .output import Number, TableColumn, fields, note, print_json, print_table, print_text
 from .parser import Argument, Flag, Valued, without
 from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
 
-_MAY_CHANGE = "--allow-changes"
 _RUN_SECONDS = 660.0
 """How long a command line may print nothing: it may read a whole store."""
 _SILENT = (
@@ -223,62 +217,3 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         location = Location(Path(host.name), host=host)
         print_json(with_host(read_document(host, reply.out), location))
     return reply.code
-
-
-# The other end
-
-
-class ServeCommand(Subcommand):
-    """Answer questions from standard input until it ends."""
-
-    takes_host = False
-
-    arguments = (
-        Flag("--stdio", "on standard input and output, the only way", required=True),
-        Flag(
-            _MAY_CHANGE,
-            "also archive, pin, rename, delete, restore and clean up; without it nothing is changed",
-            dest="may_change",
-        ),
-    )
-
-    def start(self, arguments: SimpleNamespace) -> int:
-        """Serve, unless a key that may only do this was used for something else."""
-        wanted = os.environ.get("SSH_ORIGINAL_COMMAND", "").removesuffix(_MAY_CHANGE).rstrip()
-        if wanted and not wanted.endswith(" ".join(SERVE)):
-            # sshd has replaced the command by this one (`command=` in authorized_keys).
-            raise RefusedError(
-                _(
-                    "This key may only serve the browser of another machine; no other command is run with it."
-                )
-            )
-        return super().start(arguments)
-
-    def run(self, context: CommandContext) -> int:
-        location = context.location
-        hello: Json = {
-            "version": version(),
-            "path": str(location.path),
-            "profile": location.profile or "",
-            "protocol": PROTOCOL,
-        }
-        limit_memory()
-        questions, answers = _take_standard_streams()
-        may_change = context.arguments.may_change
-        Server(context.store.store, location, answers, may_change=may_change).serve(
-            questions, hello
-        )
-        return 0
-
-
-def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return standard input and output for questions and answers.
-
-    Everything else that is printed goes to standard error, and whoever else reads finds the end.
-    """
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return questions, answers

@@ -1,42 +1,34 @@
-"""`list`: a page of conversations and a count of the hidden ones; `since`: what happened since the
-user looked; of one store or of several."""
+"""`list`: a page of conversations, and a count of the hidden ones, of one store or of several."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.amounts import parse_when
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.sessions.catalog import sort_key
 from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text import formats
-from ..text.sentences import LANE_NAMES, why
 from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,
     conversation_json,
-    fields,
     note,
     print_json,
     print_table,
     store_json,
     title_or_preview,
 )
-from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag, Valued
+from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
 from .several_stores import Answers, place_columns
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
-    from hermes_browse.store.since.since import Since, SinceItem
 
 
 class _Listed(NamedTuple):
@@ -189,73 +181,4 @@ _COLUMNS = [
     TableColumn("cost", "conversation", True, dropped=1, form=_costs),
     TableColumn("title", "conversation", is_flexible=True, form=_title),
     TableColumn("id", "conversation.id"),
-]
-
-# Since the user looked
-
-
-class _PlacedItem(NamedTuple):
-    place: Json
-    item: SinceItem
-
-
-class SinceCommand(ManyStoresCommand["Since"]):
-    """Print what happened since the user looked."""
-
-    arguments = (
-        Valued(
-            "--after", "since this time instead of what was read: 2h, yesterday, 2026-03-05", "TIME"
-        ),
-        Flag("--all-profiles", "of all profiles"),
-        ALL_HOSTS,
-    )
-
-    def contradiction(self, arguments: SimpleNamespace) -> str:
-        try:
-            _after(arguments, 0.0)
-        except ValueError as error:
-            return f"--after: {error}"
-        return super().contradiction(arguments)
-
-    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
-        with suppress(RefusedError):  # a machine that may only be read keeps no marks
-            store.begin_marks(now)
-        return store.since(store.catalog(now), now, _after(arguments, now))
-
-    def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> None:
-        from hermes_browse.store.since.since import order  # start time: the list does without
-
-        rows = [
-            _PlacedItem(place, item) for place, found in answers.answers for item in found.items
-        ]
-        since = min((found.since for _place, found in answers.answers), default=None)
-        if arguments.json:
-            lanes = {
-                lane: [_item_json(row) for row in rows if row.item.lane == lane]
-                for lane in LANE_NAMES
-            }
-            print_json({"since": since, **lanes, **answers.facts})
-            return
-        rows.sort(key=lambda row: order(row.item))
-        print_table([*place_columns(answers), *_SINCE], rows)
-        if since is not None:
-            note(_("since {time}", time=formats.timestamp(since)))
-
-
-def _after(arguments: SimpleNamespace, now: float) -> float | None:
-    return parse_when(arguments.after, now)[0] if arguments.after is not None else None
-
-
-def _item_json(row: _PlacedItem) -> Json:
-    names = ("title", "message_id", "at", "why", "certain", "source", "job")
-    return row.place | fields(row.item, *names, session="session_id", conversation="session_id")
-
-
-_SINCE = [
-    TableColumn("lane", lambda row: _(LANE_NAMES[row.item.lane])),
-    TableColumn("time", "item.at", dropped=3, form=formats.timestamp),
-    TableColumn("title", lambda row: one_line(row.item.title, 60)),
-    TableColumn("why", "item", is_flexible=True, form=why),
-    TableColumn("source", "item.source", dropped=1),
-    TableColumn("id", "item.session_id", dropped=2),
 ]

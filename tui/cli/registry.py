@@ -49,7 +49,7 @@ COMMANDS = {
         "How a conversation went: turns, subagents, cost, and what stands out.",
     ),
     "since": CommandEntry(
-        "list.SinceCommand",
+        "since.SinceCommand",
         "What waits for you, went wrong, is new or is running since you looked.",
     ),
     "resume": CommandEntry("resume.ResumeCommand", "Resume a conversation in Hermes."),
@@ -94,16 +94,16 @@ COMMANDS = {
         "hosts.HostsCommand",
         "The configured hosts: whether they answer, and what is missing there.",
     ),
-    "profiles": CommandEntry("installation.ProfilesCommand", "The profiles of the Hermes root."),
+    "profiles": CommandEntry("profiles.ProfilesCommand", "The profiles of the Hermes root."),
     "doctor": CommandEntry(
-        "installation.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
+        "doctor.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
     ),
     "serve": CommandEntry(
-        "hosts.ServeCommand",
+        "serve.ServeCommand",
         "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh.",
     ),
     "config": CommandEntry(
-        "installation.ConfigCommand",
+        "config.ConfigCommand",
         "The configuration: where it is, what it sets, and a sample of it.",
     ),
     "completions": CommandEntry(

@@ -28,8 +28,8 @@ from hermes_browse.store.wording import N_, PN_, _, ngettext
 from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW, Options
 from ..settings.read_config import Configuration, config_path, read_config
+from ..terminal.clipboard import route
 from ..terminal.logfile import log_path
-from ..terminal.programs import clipboard_route
 from . import formats
 
 _LOW_DISK = 200_000_000
@@ -52,7 +52,7 @@ def terminal(stream: TextIO | None = None) -> dict[str, object]:
         "encoding": stream.encoding,
         "multiplexer": "tmux" if "TMUX" in env else "zellij" if "ZELLIJ" in env else None,
         "windows": "tmux" if env.get("TMUX") else None,
-        "clipboard": clipboard_route(env),
+        "clipboard": route(env),
         "ssh": "SSH_CONNECTION" in env,
     }
 

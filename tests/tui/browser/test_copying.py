@@ -20,22 +20,14 @@ from hermes_browse.tui.browser.transcript.copying import code_blocks, message_te
 from hermes_browse.tui.browser.transcript.entries import TranscriptModel
 from hermes_browse.tui.browser.transcript.tool_text import output_text
 from hermes_browse.tui.screens.palette import entries
-from hermes_browse.tui.terminal import programs
-from hermes_browse.tui.terminal.programs import (
-    Tool,
-    clipboard_tools,
-    editor,
-    harmless,
-    pager,
-    private_file,
-    run_tool,
-    show,
-)
+from hermes_browse.tui.terminal import clipboard
+from hermes_browse.tui.terminal.clipboard import Tool, harmless, run_tool, tools
+from hermes_browse.tui.terminal.programs import editor, pager, private_file, show
 
 
 def names(environment, platform="linux"):
     """The programs that would be tried."""
-    return [tool.argv[0] for tool in clipboard_tools(environment, platform)]
+    return [tool.argv[0] for tool in tools(environment, platform)]
 
 
 def test_the_tool_of_the_desktop_comes_first_and_tmux_after():
@@ -76,12 +68,10 @@ def test_the_first_tool_that_takes_the_text_is_named(tmp_path, monkeypatch):
 
 def test_without_a_tool_the_terminal_is_told_and_nothing_is_claimed():
     sent = []
-    route = asyncio.run(programs.copy_text("words", sent.append))
+    route = asyncio.run(clipboard.copy("words", sent.append))
     assert sent == ["words"]
     assert "OSC 52" in route and "sent" in route and "copied" not in route
-    assert "more than some terminals take" in asyncio.run(
-        programs.copy_text("x" * 80_000, sent.append)
-    )
+    assert "more than some terminals take" in asyncio.run(clipboard.copy("x" * 80_000, sent.append))
 
 
 def test_what_is_pasted_cannot_act():

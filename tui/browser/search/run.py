@@ -99,7 +99,8 @@ def find(
 ) -> SearchResults | CatalogRows:
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
     conditions = compile_filters(request.query, request.now, request.view)
-    query, catalog, view, _sort, now = request = request.whole(store, conditions)
+    request = request.whole(store, conditions)
+    query, catalog, view, _sort, now = request
     if not asks_for_conversations(query, conditions):
         return run(store, request, scan)
     matching = frozenset(store.roots(query, catalog, view, now))
@@ -175,7 +176,8 @@ def count_hits(
         return False
 
     conditions = compile_filters(request.query, request.now, request.view)
-    query, catalog, view, _sort, now = request = request.whole(store, conditions)
+    request = request.whole(store, conditions)
+    query, catalog, view, _sort, now = request
     if found.goes_on and found.total is None:
         total = store.count_hits(query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING)
         roots = {catalog.root_of(each) or each for each in total.sessions}
@@ -232,8 +234,8 @@ def _suggest_profiles(
             notes.append(
                 _("profile {name} could not be searched: {reason}", name=name, reason=reason)
             )
-        else:
-            if found is not None:
-                where = _("in profile {name}", name=name)
-                suggestions.append(SuggestionRow(found, where, View.ALL, name))
+            continue
+        if found is not None:
+            where = _("in profile {name}", name=name)
+            suggestions.append(SuggestionRow(found, where, View.ALL, name))
     return suggestions, tuple(notes)

@@ -1,0 +1,105 @@
+"""`config`: the settings in effect, where they are set, and a sample of the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.files import write_private
+from hermes_browse.store.wording import _
+
+from ..settings.keymap import known_commands, resolve_keymap, sample
+from ..settings.keys import final_keys
+from ..settings.options import OPTIONS, toml
+from ..settings.read_config import config_path, read_config
+from .command_context import Subcommand, give
+from .output import fields, note, print_text
+from .parser import Argument
+
+
+class ConfigCommand(Subcommand):
+    """Show or create the configuration file of the user."""
+
+    takes_host = False
+
+    arguments = (
+        Argument(
+            "what",
+            "show the settings in effect (default) or the path, or write a commented sample; an existing file "
+            "is never overwritten",
+            nargs="?",
+            choices=["show", "path", "init"],
+            default="show",
+        ),
+    )
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Run without a store."""
+        path = config_path()
+        if arguments.what == "show":
+            _show(arguments)
+        elif arguments.what == "path":
+            give(
+                arguments,
+                {"path": str(path), "exists": os.path.exists(path)},
+                print_text,
+                str(path),
+            )
+        else:
+            _write_sample(path)
+            sentence = _("written: {path}", path=path)
+            give(arguments, {"path": str(path), "written": True}, print_text, sentence)
+        return 0
+
+
+def _write_sample(path: Path) -> None:
+    try:
+        write_private(path, sample(), replace=False)
+    except FileExistsError as error:
+        sentence = _("{path} is there already and stays as it is.", path=path)
+        raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
+    except OSError as error:
+        raise RefusedError(
+            _("{path} could not be written: {reason}.", path=path, reason=error.strerror)
+        ) from error
+
+
+def _show(arguments: SimpleNamespace) -> None:
+    configuration = read_config(config_path())
+    (keymap, problems), options = resolve_keymap(configuration), configuration.options
+    values = {option.name: getattr(options, option.name) for option in OPTIONS}
+    commands = final_keys(known_commands(), keymap)
+    keys = {key.id: list(dict.fromkeys(key.key_names)) for key in commands if key.id}
+    path = str(configuration.path)
+    document = {
+        "path": path,
+        "exists": configuration.exists,
+        "options": values | {"surface": dict(options.surface)},
+        "hosts": [host._asdict() for host in options.hosts],
+        "keys": keys,
+        "problems": [fields(problem, "line", "text", "remedy") for problem in problems],
+    }
+    give(arguments, document, _print_settings, document, values)
+    for problem in () if arguments.json else problems:
+        note(problem.sentence(path))
+
+
+def _print_settings(document: Mapping[str, Any], values: Json) -> None:
+    """Print settings as the file has them."""
+    path = document["path"]
+    missing = _("{path} (not there; `hermes-browse config init` writes a sample)", path=path)
+    print_text(f"# {path if document['exists'] else missing}")
+    for name, value in values.items():
+        comment = _("{name}: as you left it", name=name)
+        print_text(f"{name} = {toml(value)}" if value is not None else f"# {comment}")
+    tables = [("[[hosts]]", host) for host in document["hosts"]]
+    for head, table in [*tables, ("[keys]", document["keys"])]:
+        print_text(f"\n{head}")
+        for name, value in table.items():
+            if value or head == "[keys]":
+                print_text(f"{name} = {toml(value)}")

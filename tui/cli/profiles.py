@@ -1,0 +1,59 @@
+"""`profiles`: the store of the root, and those of its profiles."""
+
+from __future__ import annotations
+
+from hermes_browse.store.amounts import size
+from hermes_browse.store.api import open_store
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import RefusedError, StoreError
+from hermes_browse.store.hermes.homes import Location, active_profile
+from hermes_browse.store.wording import _
+
+from .command_context import CommandContext, Subcommand
+from .output import TableColumn, print_table
+
+
+class ProfilesCommand(Subcommand):
+    """List the store of the root and those of its profiles."""
+
+    needs_files = True
+
+    def run(self, context: CommandContext) -> None:
+        root = context.location.root
+        if root is None:
+            path = context.location.path
+            raise RefusedError(
+                _("{path} belongs to no Hermes root, so it has no profiles.", path=path),
+                remedy=_("Name a root with --home."),
+            )
+        active = active_profile(root) or "default"
+        profiles = [_profile_json(location, active) for location in context.location.profiles()]
+        document = {"root": str(root), "active": active, "profiles": profiles}
+        context.give(document, print_table, _COLUMNS, profiles)
+
+
+def _profile_json(location: Location, active: str) -> Json:
+    """Build an entry of the document."""
+    store = open_store(location)
+    profile: Json = {
+        "name": location.profile,
+        "path": str(location.path),
+        "active": location.profile == active,
+        "sessions": None,
+        "bytes": store.store.sizes()[0],
+        "error": None,
+    }
+    try:
+        with store:
+            profile["sessions"] = store.summary().sessions
+    except StoreError as problem:
+        profile["error"] = problem.sentence
+    return profile
+
+
+_COLUMNS = [
+    TableColumn("profile", lambda row: f"{'*' if row['active'] else ' '} {row['name']}"),
+    TableColumn("sessions", "sessions", True),
+    TableColumn("size", "bytes", True, form=size),
+    TableColumn("store", lambda row: row["error"] or row["path"], is_flexible=True),
+]
