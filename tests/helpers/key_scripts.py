@@ -30,6 +30,15 @@ _KEYS = {
 }
 Script = tuple[tuple[str, str], ...]
 """Keys, and a pattern that is on the screen then; with `!` in front, one that no longer is."""
+AFRESH: Script = (
+    ("", ON_LIST),
+    ("", FIRST),
+    ("G", r"title  ([\d,]+)/\1[ ]"),
+    ("", "!Set for 06:10"),
+    ("g", FIRST),
+    ("", "Set for 06:10"),
+)
+"""Opens the first conversation once more, at its end: the script before may have left it elsewhere."""
 
 
 def _typed(match: re.Match[str]) -> str:

@@ -182,10 +182,10 @@ class Context(StoreScreen[object]):
         if text or self.status.is_of_page:
             self.status = StatusText(text, is_of_page=bool(text))
 
-    def retract(self, text: str) -> None:
-        """Remove a sentence if it is still shown."""
+    def retract(self, text: str, then: str = "") -> None:
+        """Remove a sentence if it is still shown, and say what comes after it."""
         if self.status.text == text:
-            self.say("")
+            self.say(then)
 
     def warn(self, text: str) -> None:
         """Show that something is wrong; it stays like any other sentence."""

@@ -355,6 +355,29 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, mon
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
+async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(tmp_path, monkeypatch):
+    """What is read in the old version of the conversation is gone to in the new one."""
+    may_answer = threading.Event()
+    messages = OpenStore.messages
+
+    def read_late(store, ids):
+        if 1 in ids:
+            assert may_answer.wait(PATIENCE)
+        return messages(store, ids)
+
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "backslash")
+        monkeypatch.setattr(OpenStore, "messages", read_late)
+        await browser.send("w")
+        add_message(browser.screen.store.path, "s", "a new needle", NOW)
+        browser.screen.loader.changed()
+        await browser.wait_until(lambda: COUNT + 1 in browser.screen.transcript.page.model.ids)
+        may_answer.set()
+        await browser.settle()
+        assert "1 of 3 messages" in browser.text("#ask-answer")
+        assert lit(browser) == ["a NEEDLE deep down"]
+
+
 @pytest.mark.slow
 async def test_a_hit_of_the_search_ends_finding(tmp_path):
     """What is lit and what n walks are always about the same words."""

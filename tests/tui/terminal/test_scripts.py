@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from key_scripts import ESC, FIRST, ON_LIST, README, SCRIPTS
+from key_scripts import AFRESH, ESC, FIRST, ON_LIST, README, SCRIPTS
 from paths import HERMES, ROOT
 from platforms import posix_only
 from terminal import Terminal
@@ -62,9 +62,7 @@ def _play(home, terminals, steps):
         terminals[-1].child.delaybeforesend = 0.05  # as a person: what is said is read first
     terminal = terminals.pop()
     terminal.raw = b""  # of the scripts before, some megabytes
-    _see(terminal, ON_LIST, "")
-    _see(terminal, FIRST, "")
-    for keys, pattern in steps:
+    for keys, pattern in (*AFRESH, *steps):
         terminal.send(keys)
         if keys == ESC:  # with the next byte it would be another key, and frames come in portions
             terminal.read(0.15)

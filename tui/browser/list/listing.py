@@ -201,7 +201,7 @@ class Listing:
         main.catalog = read.catalog
         self._measure()
         self.read_attention()
-        main.retract(_("reading the store again"))
+        main.retract(_("reading the store again"), then=_("the store was read again"))
         main.writing = self._writing(is_live=read.live)
 
     def read_attention(self) -> None:

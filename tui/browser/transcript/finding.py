@@ -109,7 +109,7 @@ class FindResults:
     awaits_first: bool = True
     """The transcript has not gone to the first find yet."""
     is_quiet: bool = False
-    """What is found now was not asked for by a key, and is not told."""
+    """What is found now was not asked for by a key: the status line does not tell it."""
 
     def left(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges of rows that have not been scanned, from the origin around the end; each
@@ -251,7 +251,7 @@ class Finding:
 
     def _arrive(self, findings: FindResults) -> None:
         """Show the number of finds, and go to the first one unless that is done."""
-        if not findings.is_quiet:
+        if self._line.display or not findings.is_quiet:
             self._tell()
         ordered, number_of = findings.ordered, findings.model.number_of
         after = [each for each in ordered if number_of(each) > findings.origin]

@@ -126,9 +126,10 @@ async def read_missing(
     ids = model.missing(first, last)
     if ids:
         messages = await screen.read(lambda store: read_messages(store, model, ids))
-        if transcript.model is not model:
+        shown = transcript.model
+        if shown is None or shown.conversation.root_id != model.conversation.root_id:
             return False
-        model.add(messages)
+        shown.add(messages)
         transcript.loaded()
     return True
 
