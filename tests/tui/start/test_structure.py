@@ -24,6 +24,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.browser.list import listing
 from hermes_browse.tui.terminal.textual_private import StylesCache
+from hermes_browse.tui.widgets.list_rows import FixedRows, NoteRow
 
 HEAVY = (
     "argparse",
@@ -174,19 +175,24 @@ async def test_a_read_under_way_is_not_cancelled_by_a_change(tmp_path, monkeypat
         assert len(reads) == 1
 
 
-async def test_a_move_is_not_overtaken_by_the_list_that_comes_back(tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_hit", [False, True])
+async def test_a_move_is_not_overtaken_by_the_list_that_comes_back(tmp_path, monkeypatch, is_hit):
+    """Unless it went to a hit, which is not in the list."""
     async with on_demo(tmp_path) as browser:
         rows, read = browser.screen.rows, browser.screen.read
         rows.cursor = 5
+        wanted = rows.source.row(3).key
 
         async def read_and_move(job, **how):
             result = await read(job, **how)
+            if is_hit:
+                rows.show(FixedRows([NoteRow("one"), NoteRow("two")]), top=True)
             rows.action_jump(1)
             return result
 
         monkeypatch.setattr(browser.screen, "read", read_and_move)
-        await browser.screen.listing._refresh(False, [rows.source.row(3).key])
-        assert rows.cursor == 1
+        await browser.screen.listing._refresh(False, [wanted])
+        assert rows.cursor == (3 if is_hit else 1)
 
 
 @pytest.mark.collector

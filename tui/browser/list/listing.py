@@ -235,7 +235,8 @@ class Listing:
             lambda store: make(catalog if catalog.exact else store.catalog(catalog.now))
         )
         now = self._main.rows.at
-        keys = () if now is not before and now.is_step else at  # a key has moved it since
+        is_moved = now is not before and now.is_step  # a key has moved it since
+        keys = (now.row.key, *at) if is_moved and now.row is not None else at
         listed = (key for key in keys if rows.index_of(key) is not None)
         self._show(rows, key=next(listed, None), top=top)
 
