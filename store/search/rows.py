@@ -165,7 +165,8 @@ _BEFORE = 40
 """Code points of a snippet before the match."""
 _LEAST_BEFORE = 12
 """The same after a long tool name."""
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r" \s+|[^\S ]\s*")
+"""White space other than one space, which most is."""
 
 
 def _splits_character(text: str, position: int) -> bool:

@@ -76,12 +76,18 @@ def _term_starts(
     return list(known[key])
 
 
-def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the escapes in some ranges that words of the index begin with."""
-    for low, beyond in ranges:
-        for start in _term_starts(reader, index, low, beyond, 5):
-            if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is (ranges is _ACCENTED):
-                yield start
+def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Sequence[str]:
+    """Return the escapes in some ranges that words of the index begin with."""
+    known, key = reader.cache(), (index.name, ranges)
+    if key not in known:
+        known[key] = [
+            start
+            for low, beyond in ranges
+            for start in _term_starts(reader, index, low, beyond, 5)
+            if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is (ranges is _ACCENTED)
+        ]
+    escapes: Sequence[str] = known[key]
+    return escapes
 
 
 def _letter(escape: str) -> str:
@@ -153,7 +159,7 @@ def _in_escapes(each: Term) -> Iterator[str]:
 def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that may have the substrings of a group in escapes;
     empty where there are none."""
-    accents = list(_escapes(reader, index, _ACCENTED))
+    accents = _escapes(reader, index, _ACCENTED)
     found = []
     for each in group:
         if not each.words:

@@ -3,7 +3,7 @@ which of them have changed, and which nothing may delete."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from functools import partial
 from heapq import merge
 from operator import attrgetter
@@ -218,15 +218,19 @@ class Catalog(ParentLinks):
         """Return the number of conversations in each view."""
         return {view: len(self.listed(view)) for view in View}
 
-    def named(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the root ids of conversations whose titles or ids contain all of these words.
+    def named(self, words: Sequence[str]) -> list[str]:
+        """Return the root ids of conversations whose titles or ids contain all of these words.
 
         Case is ignored; the newest come first. The first call folds all names: call it on a worker.
         """
-        if not self._names:
-            self._names = {each.root_id: _folded_name(each) for each in self.select(View.ALL)}
-        folded = [word.casefold() for word in words]
-        return (root for root, name in self._names.items() if all(word in name for word in folded))
+        names = self._names
+        if not names:
+            names = {each.root_id: _folded_name(each) for each in self.select(View.ALL)}
+            self._names = names
+        found = list(names)
+        for word in map(str.casefold, words):
+            found = [root for root in found if word in names[root]]
+        return found
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count what is not on screen: with the `shown` ones of a view it sums up to all."""

@@ -92,16 +92,22 @@ async def give_answers(app: App[Any]) -> None:
 
 
 def draw_now(widget: Widget) -> None:
-    """Draw what has changed of a widget, unless the screen must be laid out first.
+    """Draw what has changed of a widget, unless the screen must be laid out first; what else has
+    changed is drawn in the next frame.
 
     Textual 8 would draw it after three other tasks have run, and after a frame it waits for two more
-    ticks of its timer.
+    ticks of its timer. It composes all that stands within the smallest rectangle around what it
+    draws, which for a line across the screen and a pane is everything.
     """
     screen = widget.screen
-    if not screen._layout_required:
-        screen._dirty_widgets.add(widget)
-        screen._on_timer_update()
-        time.sleep(_A_MOMENT)
+    if screen._layout_required:
+        return
+    others = screen._dirty_widgets - {widget}
+    screen._dirty_widgets = {widget}
+    screen._on_timer_update()
+    screen._dirty_widgets |= others
+    screen.check_idle()
+    time.sleep(_A_MOMENT)
 
 
 def driver_of(app: App[Any]) -> Driver | None:

@@ -171,7 +171,7 @@ def test_all_names_at_once_as_each_by_itself(titles, words):
     expected = [
         key for key, name in names.items() if all(each.casefold() in name for each in words)
     ]
-    assert list(catalog.named(words)) == expected
+    assert catalog.named(words) == expected
 
 
 def test_the_name_of_a_chain_is_that_of_all_its_segments():
@@ -181,6 +181,6 @@ def test_the_name_of_a_chain_is_that_of_all_its_segments():
     ]
     catalog = Catalog(sessions)
     for words in (["ferry"], ["FERRY", "quay"], ["one", "two"], []):
-        assert list(catalog.named(words)) == ["one"]
-    assert list(catalog.named(["ferry", "three"])) == []
-    assert list(Catalog(()).named(["a"])) == []
+        assert catalog.named(words) == ["one"]
+    assert catalog.named(["ferry", "three"]) == []
+    assert Catalog(()).named(["a"]) == []

@@ -62,7 +62,7 @@ def picture(catalog):
 
 def names(catalog, word):
     """Conversations by name; of those used at the same time, in the order of their ids."""
-    found = list(catalog.named([word]))
+    found = catalog.named([word])
     activity = [rank(catalog.conversation(root))[0] for root in found]
     assert activity == sorted(activity, reverse=True), "newest first"
     return [root for _, root in sorted(zip(activity, found, strict=True))]
