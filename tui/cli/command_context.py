@@ -17,7 +17,7 @@ from hermes_browse.store.wording import _
 from .output import note, print_json
 from .parser import Argument, OneOf, Parser, add_all
 from .several_stores import Answers, ask_stores
-from .stores import now_in, opened_store, with_host
+from .stores import SOME_SILENT, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
@@ -174,7 +174,7 @@ class ManyStoresCommand(Subcommand, Generic[T]):
     def start(self, arguments: SimpleNamespace) -> int:
         answers = ask_stores(arguments, partial(self.ask, arguments=arguments))
         self.report(answers, arguments)
-        return answers.code
+        return 0 if answers.is_complete else SOME_SILENT
 
 
 def give(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -50,20 +51,18 @@ r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
 
+@dataclass
 class _Pages:
-    """Items that are printed page by page: `what`, in the plural and translated.
+    """Items that are printed page by page."""
 
-    Args:
-        lines: Prints items.
-        size: Items of a page.
-        first: Index of the first item of the page printed last.
-    """
-
-    def __init__(
-        self, what: str, items: Sequence[Any], lines: _Lines, size: int = 10, first: int = 0
-    ) -> None:
-        self.what, self.items, self._lines = what, items, lines
-        self._size, self.first = size, first
+    what: str
+    """In the plural and translated."""
+    items: Sequence[Any]
+    lines: _Lines
+    size: int = 10
+    """Items of a page."""
+    first: int = 0
+    """Index of the first item of the page printed last."""
 
     def page(self, first: int = 0) -> Iterator[str]:
         """Yield the lines of a page."""
@@ -71,29 +70,29 @@ class _Pages:
             yield _("No {what}.", what=self.what)
             return
         self.first = first
-        shown, number = self.items[first : first + self._size], first + 1
-        yield from self._lines(shown, number)
+        shown, number = self.items[first : first + self.size], first + 1
+        yield from self.lines(shown, number)
         span = {"first": number, "last": first + len(shown), "total": len(self.items)}
         yield _("{what} {first:,} to {last:,} of {total:,}.", what=self.what.capitalize(), **span)
 
     def again(self) -> Iterator[str]:
-        """Yield the lines of the page printed last."""
+        """Yield the lines of the page printed last; of the first if there is less now."""
         return self.page(self.first if self.first < len(self.items) else 0)
 
     def later(self) -> Iterator[str]:
         """Yield the lines of the next page."""
-        first = self.first + self._size
+        first = self.first + self.size
         return self.page(first) if first < len(self.items) else iter([_("That was the last page.")])
 
     def earlier(self) -> Iterator[str]:
         """Yield the lines of the previous page."""
         if not self.first:
             return iter([_("This is the first page.")])
-        return self.page(max(self.first - self._size, 0))
+        return self.page(max(self.first - self.size, 0))
 
     def end(self) -> Iterator[str]:
         """Yield the lines of the last whole page."""
-        return self.page(max(len(self.items) - self._size, 0))
+        return self.page(max(len(self.items) - self.size, 0))
 
 
 class _Transcript:
@@ -105,10 +104,9 @@ class _Transcript:
         """Whether tool output and summaries are printed in full."""
         outline = store.outline(conversation.segments)
         at = outline.index_of(hit.message_id) if hit is not None else None
-        if hit is not None and at is None:
-            everything = store.outline(conversation.segments, Reading.EVERYTHING)
-            at = everything.index_of(hit.message_id)
-            outline = outline if at is None else everything
+        if hit is not None and at is None:  # taken back, or hidden
+            outline = store.outline(conversation.segments, Reading.EVERYTHING)
+            at = outline.index_of(hit.message_id)
         first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
         self.pages = _Pages(_("messages"), outline.rows, self._lines, _MESSAGES, first)
 
@@ -166,7 +164,7 @@ class Dialogue:
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
-        self._view, self._is_search = View.CHATS, False
+        self._view = View.CHATS
         self._list = _Pages("", (), self._conversations)
         """What can be opened by a number: conversations without a hit, or hits in some."""
         self._open: _Transcript | None = None
@@ -209,8 +207,8 @@ class Dialogue:
         elif line.isdecimal():
             yield from self._open_row(int(line))
         elif word == "v" and rest.strip() in _VIEWS:
-            self._view, self._is_search = View(rest.strip()), False
-            yield from self._show_list()
+            self._view = View(rest.strip())
+            yield from self._show_view()
         elif action := self._actions().get(line):
             yield from action()
         else:
@@ -243,65 +241,42 @@ class Dialogue:
     # The list
 
     def _show_list(self) -> Iterator[str]:
-        """Return the lines of the page printed last, of a list that is read again."""
+        """Return the lines of the page printed last, of hits or of a list that is read again."""
         self._open = None
-        if not self._is_search:
-            self._read()
+        return self._list.again() if self._list.what == _("hits") else self._show_view()
+
+    def _show_view(self) -> Iterator[str]:
+        self._open = None
+        self._read()
         return self._list.again()
 
     def _read(self) -> None:
         catalog = self._store.catalog(time.time())
         what, before = pgettext("view", self._view.value), self._list
         rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
-        self._list = _Pages(what, rows, self._conversations)
-        if before.what == what:
-            self._list.first = before.first
+        first = before.first if before.what == what else 0
+        self._list = _Pages(what, rows, self._conversations, first=first)
 
     def _conversations(
-        self, rows: Sequence[tuple[Conversation, None]], number: int
+        self, rows: Sequence[tuple[Conversation, None]], first: int
     ) -> Iterator[str]:
         found = self._store.with_details([conversation for conversation, _hit in rows])
-        for conversation in found:
-            yield f"{number}. {self._describe(conversation)}"
-            number += 1
-
-    def _hits(self, rows: Sequence[tuple[Conversation | None, Hit]], number: int) -> Iterator[str]:
-        for conversation, hit in rows:
-            name = title_or_preview(conversation) if conversation else hit.session_id
-            words = {"role": one_line(hit.role), "name": one_line(name, 120)}
-            line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
-            yield f"{number}. {line}"
-            number += 1
-
-    def _describe(self, conversation: Conversation) -> str:
-        """Describe a conversation in one sentence."""
-        parts, subagents = len(conversation.segments), conversation.subagents
-        phrases = [
-            one_line(title_or_preview(conversation), 120).rstrip("."),
-            ago(conversation.last_active, time.time()),
-            one_line(conversation.source, 20),
-            counted(conversation.message_count, "message"),
-            status(conversation.status),
-            status("pinned") if conversation.pinned else "",
-            status("archived") if conversation.archived else "",
-            counted(parts, "part") if parts > 1 else "",
-            counted(subagents, "subagent") if subagents else "",
-        ]
-        return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
+        for number, conversation in enumerate(found, first):
+            yield f"{number}. {_description(conversation)}"
 
     def _search(self, text: str) -> Iterator[str]:
-        self._is_search, self._open, self._list.first = bool(text), None, 0
+        self._open, self._list.first = None, 0
         if not text:
-            yield from self._show_list()
+            yield from self._show_view()
             return
         query = parse(text, now=time.time())
+        self._list = _Pages(_("hits"), (), _hit_lines)
         if query.refusal:
-            self._list = _Pages(_("hits"), (), self._hits)
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
         found = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list = _Pages(_("hits"), found, self._hits)
+        self._list.items = found
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
         hits = counted(len(found), "hit")
@@ -321,7 +296,7 @@ class Dialogue:
             yield _("This message belongs to no session of the store.")
             return
         (conversation,) = self._store.with_details([found])
-        yield self._describe(conversation)
+        yield _description(conversation)
         transcript = self._open = _Transcript(self._store, conversation, hit)
         yield from transcript.prompt()
         if hit is not None:
@@ -341,6 +316,31 @@ class Dialogue:
             self._plan = plan
         else:
             yield _("Nothing was run.")
+
+
+def _description(conversation: Conversation) -> str:
+    """Describe a conversation in one sentence."""
+    parts, subagents = len(conversation.segments), conversation.subagents
+    phrases = [
+        one_line(title_or_preview(conversation), 120).rstrip("."),
+        ago(conversation.last_active, time.time()),
+        one_line(conversation.source, 20),
+        counted(conversation.message_count, "message"),
+        status(conversation.status),
+        status("pinned") if conversation.pinned else "",
+        status("archived") if conversation.archived else "",
+        counted(parts, "part") if parts > 1 else "",
+        counted(subagents, "subagent") if subagents else "",
+    ]
+    return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
+
+
+def _hit_lines(rows: Sequence[tuple[Conversation | None, Hit]], first: int) -> Iterator[str]:
+    for number, (conversation, hit) in enumerate(rows, first):
+        name = title_or_preview(conversation) if conversation else hit.session_id
+        words = {"role": one_line(hit.role), "name": one_line(name, 120)}
+        line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
+        yield f"{number}. {line}"
 
 
 def _cut(text: str) -> str:

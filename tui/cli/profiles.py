@@ -5,12 +5,12 @@ from __future__ import annotations
 from hermes_browse.store.amounts import size
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import RefusedError, StoreError
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, active_profile
-from hermes_browse.store.wording import _
 
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, print_table
+from .stores import profiles_of
 
 
 class ProfilesCommand(Subcommand):
@@ -19,15 +19,9 @@ class ProfilesCommand(Subcommand):
     needs_files = True
 
     def run(self, context: CommandContext) -> None:
-        root = context.location.root
-        if root is None:
-            path = context.location.path
-            raise RefusedError(
-                _("{path} belongs to no Hermes root, so it has no profiles.", path=path),
-                remedy=_("Name a root with --home."),
-            )
-        active = active_profile(root) or "default"
-        profiles = [_profile_json(location, active) for location in context.location.profiles()]
+        locations, root = profiles_of(context.location), context.location.root
+        active = (root and active_profile(root)) or "default"
+        profiles = [_profile_json(location, active) for location in locations]
         document = {"root": str(root), "active": active, "profiles": profiles}
         context.give(document, print_table, _COLUMNS, profiles)
 

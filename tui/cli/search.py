@@ -155,13 +155,13 @@ def _total(answers: Answers[HitPage]) -> Total | None:
     """Return how many hits there are in all stores; None if that is unknown."""
     if answers.only is not None:
         return answers.only.total
-    totals = [page.total or Total(len(page.answer.hits), True) for _place, page in answers.answers]
+    totals = [page.total or Total(len(page.answer.hits), True) for page in answers.every]
     return Total(sum(part.count for part in totals), any(part.at_least for part in totals))
 
 
 def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) -> Json:
     """Return how a search went in all stores together, as the document says it."""
-    found = [page.answer for _place, page in answers.answers]
+    found = [page.answer for page in answers.every]
     engines = {answer.engine for answer in found} - {"none"} or {"none"}
     return {
         "engine": engines.pop() if len(engines) == 1 else "mixed",
@@ -176,7 +176,7 @@ def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
     """Return what was not searched as it was meant, and what was not searched at all."""
     notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
     # A source or a role as an option is enough to look for.
-    engines = {page.answer.engine for _place, page in answers.answers}
+    engines = {page.answer.engine for page in answers.every}
     if query.is_empty and not notes and engines <= {"none"}:
         notes.append(_("The query is empty: nothing was looked for."))
     for place, page in answers.answers:

@@ -54,7 +54,7 @@ class SinceCommand(ManyStoresCommand[Since]):
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
-        since = min((found.since for _place, found in answers.answers), default=None)
+        since = min((found.since for found in answers.every), default=None)
         if arguments.json:
             lanes = {
                 lane: [_item_json(row) for row in rows if row.item.lane == lane]

@@ -71,7 +71,7 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
     def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> None:
         by, period = arguments.by, arguments.period
         is_whole = period == "all" and by in WITH_BYTES
-        reports = [report for _place, (report, _file_bytes) in answers.answers]
+        reports = [report for report, _file_bytes in answers.every]
         groups: defaultdict[str, list[Group]] = defaultdict(list)
         for report in reports:
             for group in report.rows:
@@ -79,7 +79,7 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         every = list(chain.from_iterable(groups.values()))
         total = _sums_json([report.total for report in reports], every, by, is_whole=is_whole)
         if is_whole:
-            total["file_bytes"] = sum(size for _place, (_report, size) in answers.answers)
+            total["file_bytes"] = sum(size for _report, size in answers.every)
         ordered = [
             {"key": key} | _sums_json(same, same, by, is_whole=is_whole)
             for key, same in groups.items()
