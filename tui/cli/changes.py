@@ -24,7 +24,16 @@ from hermes_browse.store.wording import _
 
 from ..text.sentences import notes, summary
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, TableColumn, fields, print_lines, print_table, print_text
+from .output import (
+    BLANK,
+    OutputLine,
+    TableColumn,
+    fields,
+    fields_of_each,
+    print_lines,
+    print_table,
+    print_text,
+)
 from .parser import ID, Count, Flag, Valued, name_arg
 
 _LONGEST_COMMAND = 200
@@ -69,10 +78,7 @@ class ChangesCommand(Subcommand):
 def _changes_json(changes: Changes) -> Json:
     return fields(changes, "failed", session="session_id", conversation="conversation_id") | {
         "files": list(map(_file_json, changes.files)),
-        "commands": [
-            fields(command, "message_id", "session_id", command="text")
-            for command in changes.commands
-        ],
+        "commands": fields_of_each(changes.commands, "message_id", "session_id", command="text"),
     }
 
 

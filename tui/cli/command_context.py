@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.errors import RefusedError, no_session
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
@@ -61,10 +61,14 @@ class CommandContext:
         self.store.close()
         give(self.arguments, with_host(document, self.location), tell, *what)
 
-    def remark(self, text: str) -> None:
+    def remark(self, *texts: str) -> None:
         """Note what a document says by itself."""
         if not self.json:
-            note(text)
+            note(*texts)
+
+    def note(self, sentences: Iterable[str]) -> None:
+        """Note sentences, with their `advice`."""
+        note(*map(self.advice, sentences))
 
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
@@ -86,7 +90,7 @@ class CommandContext:
         catalog = self.store.neighbourhood(ids, self.now)
         for session_id in ids:
             if session_id not in catalog.sessions:  # deleted since
-                raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
+                raise no_session(session_id)
         return [(session_id, catalog.conversation(session_id)) for session_id in ids]
 
     def conversation(self) -> Conversation:

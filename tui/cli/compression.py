@@ -26,7 +26,15 @@ from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, long_number, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
+from .output import (
+    BLANK,
+    OutputLine,
+    conversation_json,
+    fields,
+    fields_of_each,
+    print_lines,
+    print_text,
+)
 from .parser import ID, Argument, Flag
 from .show import body_of, heading, message_json, name_of, title_line
 
@@ -127,9 +135,8 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
-        document["lost"] = [
-            fields(lost, "term", "kind", "last_message_id", count="times") for lost in losses.terms
-        ]
+        names = ("term", "kind", "last_message_id")
+        document["lost"] = fields_of_each(losses.terms, *names, count="times")
     return document
 
 

@@ -18,7 +18,7 @@ from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
 from ..settings.read_config import config_path, read_config
 from .command_context import Subcommand, give
-from .output import fields, note, print_text
+from .output import fields_of_each, note, print_text
 from .parser import Argument
 
 
@@ -82,11 +82,11 @@ def _show(arguments: SimpleNamespace) -> None:
         "options": values | {"surface": dict(options.surface)},
         "hosts": [host._asdict() for host in options.hosts],
         "keys": keys,
-        "problems": [fields(problem, "line", "text", "remedy") for problem in problems],
+        "problems": fields_of_each(problems, "line", "text", "remedy"),
     }
     give(arguments, document, _print_settings, document, values)
-    for problem in () if arguments.json else problems:
-        note(problem.sentence(path))
+    if not arguments.json:
+        note(*(problem.sentence(path) for problem in problems))
 
 
 def _print_settings(document: Mapping[str, Any], values: Json) -> None:

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags, joined
 from .command_context import CommandContext, Subcommand
-from .output import Number, TableColumn, fields, note, print_table, print_text
+from .output import Number, TableColumn, fields_of_each, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
 _TITLE_WIDTH = 80
@@ -159,7 +159,7 @@ class TagsCommand(Subcommand):
             done = store.rename_tag(old, new)
             context.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
-        document = {"tags": [fields(each, "name", "conversations") for each in counts]}
+        document = {"tags": fields_of_each(counts, "name", "conversations")}
         context.give(document, print_table, _TAGS, counts)
         if not counts:
             context.remark(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))

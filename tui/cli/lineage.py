@@ -15,7 +15,7 @@ from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
 from ..text.formats import dollars, joined, own_and_tree, status
 from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, fields, note, print_lines
+from .output import OutputLine, fields, fields_of_each, note, print_lines
 from .parser import ID
 
 if TYPE_CHECKING:
@@ -101,11 +101,8 @@ def _run_json(run: Run) -> Json:
         **fields(run.conversation, "cost_usd", "tree_cost_usd", conversation="id", **times),
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "parts": [
-            fields(part, "model", "cost_usd", "cache_share", **part_fields)
-            for part in run.stretches
-        ],
-        "marks": [fields(mark, "kind", message_id="row.id", text="text") for mark in run.marks],
+        "parts": fields_of_each(run.stretches, "model", "cost_usd", "cache_share", **part_fields),
+        "marks": fields_of_each(run.marks, "kind", message_id="row.id", text="text"),
         "subagents": list(map(_subagent_json, run.subagents)),
     }
 

@@ -83,8 +83,8 @@ class ListCommand(ManyStoresCommand[_Listed]):
         if not is_one:
             return _Listed(page, rules)
         summary = store.summary()
-        for warning in () if arguments.json else summary.warnings:
-            note(warning.text)
+        if not arguments.json:
+            note(*(warning.text for warning in summary.warnings))
         folder = sessions_folder(store.location)
         old_files = store.old_files(folder).files if store.location.host is None else 0
         return _Listed(page, rules, store_json(summary), old_files)

@@ -26,7 +26,7 @@ from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
 from ..terminal.handover import watch_terminal
 from ..text.formats import ago, costs, counted, dollars, status, timestamp
-from .output import print_text, title_or_preview, with_advice
+from .output import labelled, print_text, title_or_preview, with_advice
 from .resume import as_configured, run_plan
 from .show import body_of, heading
 
@@ -140,7 +140,7 @@ class _Transcript:
         return self.pages.again()
 
     def facts(self) -> Iterator[str]:
-        """Yield what is known of the conversation."""
+        """Return what is known of the conversation."""
         conversation = self.conversation
         facts = {
             _("Title"): title_or_preview(conversation),
@@ -154,9 +154,7 @@ class _Transcript:
             _("Messages"): f"{conversation.message_count:,}",
             _("Cost"): costs(conversation, dollars),
         }
-        for label, text in facts.items():
-            if text:
-                yield _("{label}: {text}", label=label, text=one_line(text))
+        return map(one_line, labelled(facts))
 
 
 class Dialogue:

@@ -223,8 +223,7 @@ def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
         _note_stopped(done, len(plan.selected), outcome.doubtful)
         raise outcome.error
     for deleted in outcome.results:
-        for sentence in deleted.notes:
-            note(sentence)
+        note(*deleted.notes)
     note(outcome.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
     context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
@@ -306,8 +305,7 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
     words = listed(_totals_text(totals), dollars(totals.cost_usd))
     note(_("{words}. {counted}", words=words, counted=_(COUNTED)))
     if not is_archive:
-        for sentence in effects_of_delete(plan, totals):
-            note(sentence)
+        note(*effects_of_delete(plan, totals))
     if plan.spared:
         columns = [
             TableColumn("spared because", "why.words"),

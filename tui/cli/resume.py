@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.start import read_start
 from .command_context import CommandContext, Subcommand, on_a_terminal
-from .output import fields, print_text
+from .output import fields, fields_of_each, print_text
 from .parser import Flag, OneOf, Valued
 
 
@@ -53,11 +53,10 @@ class ResumeCommand(Subcommand):
             sentence = _("There is no conversation of source {source}.", source=source)
             raise NotFoundError(sentence, remedy=_("Name another with --source."))
         plan = as_configured(store.resume_plan(session_id, context.now))
-        for warning in plan.warnings:
-            context.remark(warning.text)
+        context.remark(*(warning.text for warning in plan.warnings))
         if arguments.print_only:
-            warnings = [fields(warning, "code", "text") for warning in plan.warnings]
             names = fields(plan, "argv", "env", target="target.id", reason="target.reason")
+            warnings = fields_of_each(plan.warnings, "code", "text")
             context.give(names | {"warnings": warnings}, print_text, plan.shell())
             return 0
         if plan.executable is None:

@@ -21,7 +21,16 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import joined, timestamp
 from .command_context import ManyStoresCommand
-from .output import TableColumn, fields, note, print_json, print_table, rich_output
+from .output import (
+    TableColumn,
+    fields,
+    fields_of_each,
+    labelled,
+    note,
+    print_json,
+    print_table,
+    rich_output,
+)
 from .parser import (
     ALL_HOSTS,
     SOURCE,
@@ -124,19 +133,20 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         total, suggestions = _total(answers), answers.only.suggestions if answers.only else ()
         outcome = _outcome(answers, total, is_cut=len(hits) < len(found))
         notes = _notes(answers, query)
-        for sentence in notes:
-            note(sentence)
+        note(*notes)
         if arguments.json:
             rows = [hit.json(has_context=bool(arguments.context)) for hit in hits]
             texts = {"query": query.text, "notes": notes, "hits": rows}
-            others = [fields(suggestion, "text", "query", "hits") for suggestion in suggestions]
+            others = fields_of_each(suggestions, "text", "query", "hits")
             print_json(outcome | {"suggestions": others} | texts | answers.facts)
             return
         _print_hits(answers, hits)
         note(_summary(answers, outcome, total, len(hits)))
-        for suggestion in suggestions:
-            number = f"{suggestion.hits:,}{'+' if suggestion.at_least else ''}"
-            note(_("{label}: {text}", label=suggestion.text, text=number))
+        note(*labelled({each.text: _number(each.hits, each.at_least) for each in suggestions}))
+
+
+def _number(hits: int, at_least: bool) -> str:
+    return f"{hits:,}{'+' if at_least else ''}"
 
 
 def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
@@ -198,7 +208,7 @@ def _summary(answers: Answers[HitPage], outcome: Json, total: Total | None, show
     if total is None:
         count = _("hits shown: {count:,}, there are more", count=shown)
     else:
-        number = f"{total.count:,}{'+' if total.at_least else ''}"
+        number = _number(total.count, total.at_least)
         count = _("{count:,} of {total} hits", count=shown, total=number)
     took = _("{took:.0f} ms", took=outcome["elapsed_ms"])
     line = joined(count, answers.summary, str(outcome["engine"]), took)

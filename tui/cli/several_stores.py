@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Generic, NamedTuple, TypeVar
@@ -130,8 +131,7 @@ def _merged(
         (_place(arguments, at), answer) for at, answer, _error in tried if answer is not None
     ]
     silent = [(at, error) for at, _answer, error in tried if error is not None]
-    for at, error in silent:
-        note(_sentence(at, error))
+    note(*starmap(_sentence, silent))
     facts: Json = {}
     counts: list[str] = []
     if arguments.all_profiles:

@@ -27,7 +27,15 @@ from hermes_browse.store.wording import _
 from ..text.formats import joined, long_number, name, timestamp
 from ..text.sentences import role, state
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
+from .output import (
+    BLANK,
+    OutputLine,
+    conversation_json,
+    fields,
+    fields_of_each,
+    print_lines,
+    print_text,
+)
 from .parser import ID, Argument, Flag, OneOf
 
 _AT_ONCE = 400
@@ -101,10 +109,8 @@ def message_json(message: ChatMessage) -> Json:
         *("timestamp", "finish_reason", "state", "is_summary", "is_hidden"),
     )
     return document | {
-        "parts": [
-            fields(part, "text", "mime", "url", type="kind", bytes="size") for part in message.parts
-        ],
-        "tool_calls": [fields(call, "id", "name", "arguments") for call in message.tool_calls],
+        "parts": fields_of_each(message.parts, "text", "mime", "url", type="kind", bytes="size"),
+        "tool_calls": fields_of_each(message.tool_calls, "id", "name", "arguments"),
     }
 
 

@@ -93,8 +93,8 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         rows = [*ordered, total | {"key": pgettext("sum", "all")}]
         give(arguments, document, print_table, _columns(by, is_whole=is_whole), rows)
         sentences = [answers.summary] if answers.only is None else _about(total)
-        for sentence in () if arguments.json else filter(None, sentences):
-            note(sentence)
+        if not arguments.json:
+            note(*filter(None, sentences))
 
 
 def _sums_json(

@@ -65,8 +65,7 @@ class DeleteCommand(Subcommand):
         if not context.arguments.yes:
             _confirm_delete(context, plans)
         deleted = store.delete(ids, tell=telling())
-        for sentence in deleted.notes:
-            note(context.advice(sentence))
+        context.note(deleted.notes)
         bundle = deleted.bundle
         document = fields(deleted, "reparented", "files", "notes")
         document |= fields(bundle, "conversations", "messages", deleted="sessions")
@@ -218,14 +217,12 @@ def _restored(
 def _check(context: CommandContext) -> tuple[str, ...]:
     """Check the search index after several restores; return what is wrong, which is noted."""
     notes = context.store.check_index()
-    for sentence in notes:
-        note(context.advice(sentence))
+    context.note(notes)
     return notes
 
 
 def _tell_restored(context: CommandContext, result: Restored) -> None:
-    for sentence in result.notes:
-        note(context.advice(sentence))
+    context.note(result.notes)
     if not context.json:
         is_new = not result.there.issuperset(result.sessions)
         sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
@@ -237,8 +234,7 @@ def _drop(context: CommandContext) -> None:
     paths = dict.fromkeys(find(trash, name) for name in context.arguments.bundles)
     bundles = [describe(path) for path in paths]
     if not context.arguments.yes:
-        for bundle in bundles:
-            note("  ".join(column.cell(bundle) for column in _COLUMNS))
+        note(*("  ".join(column.cell(each) for column in _COLUMNS) for each in bundles))
         context.confirm(
             len(bundles),
             ngettext(
