@@ -74,14 +74,14 @@ class CommandContext:
         """Return a sentence with the commands in it as they are typed for this store."""
         return text if self.location.host is None else self.location.host.advice(text)
 
-    def find(self, words: Sequence[str]) -> list[tuple[str, Conversation]]:
+    def find(self, words: Sequence[str]) -> list[Conversation]:
         """Find the conversations a user names. Commands call it before they change anything.
 
         Args:
             words: Session ids, prefixes of them, or titles.
 
         Returns:
-            For each word the id of the matching session, and its conversation.
+            For each word the conversation of the matching session.
 
         Raises:
             NotFoundError: A word matches no session, or several.
@@ -91,11 +91,11 @@ class CommandContext:
         for session_id in ids:
             if session_id not in catalog.sessions:  # deleted since
                 raise no_session(session_id)
-        return [(session_id, catalog.conversation(session_id)) for session_id in ids]
+        return list(map(catalog.conversation, ids))
 
     def conversation(self) -> Conversation:
         """Return the conversation that the argument `id` names, as `find` does."""
-        ((_session, conversation),) = self.find([self.arguments.id])
+        (conversation,) = self.find([self.arguments.id])
         return conversation
 
     def confirm(self, count: int, what: str) -> None:

@@ -75,10 +75,7 @@ class MarkCommand(Subcommand):
     arguments = (IDS,)
 
     def run(self, context: CommandContext) -> None:
-        found = {
-            conversation.id: conversation
-            for _session, conversation in context.find(context.arguments.ids)
-        }
+        found = {each.id: each for each in context.find(context.arguments.ids)}
         context.store.close()
         command = context.arguments.command
         touched = set(getattr(context.store, command)(list(found)).session_ids)
@@ -128,7 +125,7 @@ class TagCommand(Subcommand):
         names = context.arguments.names
         added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
         done = context.store.tag([before.id], added, removed)
-        after = context.store.neighbourhood([before.id], context.now).conversation(before.id)
+        (after,) = context.find([before.id])
         words = hashtags(after.tags) or _("no tags")
         context.give({"conversation": after.id, "tags": after.tags}, print_text, words)
         if not done.session_ids:

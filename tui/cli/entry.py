@@ -7,7 +7,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -230,20 +230,16 @@ def _replace_unencodable_characters() -> None:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run a command line, without the program's name; return the exit code."""
+    """Run a command line, without the program's name; return the exit code. Every failure is
+    printed as a sentence."""
     speak(chosen_language())
     if sys.stdout is None:
         complain(_("standard output is closed, so there is nowhere to write to."))
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
         _replace_unencodable_characters()
-    return ended(lambda: _run(argv))
-
-
-def ended(work: Callable[[], int]) -> int:
-    """Return the exit code of a piece of work; every failure is printed as a sentence."""
     try:
-        code = work()
+        code = _run(argv)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of a pipe may close it early, as `head` does

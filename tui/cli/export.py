@@ -109,7 +109,7 @@ def format_of(arguments: SimpleNamespace) -> Format:
 def _conversations(context: CommandContext) -> list[Conversation]:
     """Return what is named, then what the line of filters chooses, the newest first."""
     arguments, store, now = context.arguments, context.store, context.now
-    chosen = [conversation for _session, conversation in context.find(arguments.ids)]
+    chosen = context.find(arguments.ids)
     query = parse_line(arguments.query, now)
     if query.filters:
         catalog = store.catalog(now)

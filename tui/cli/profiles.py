@@ -28,21 +28,20 @@ class ProfilesCommand(Subcommand):
 
 def _profile_json(location: Location, active: str) -> Json:
     """Build an entry of the document."""
-    store = open_store(location)
-    profile: Json = {
+    store, sessions, error = open_store(location), None, None
+    try:
+        with store:
+            sessions = store.summary().sessions
+    except StoreError as problem:
+        error = problem.sentence
+    return {
         "name": location.profile,
         "path": str(location.path),
         "active": location.profile == active,
-        "sessions": None,
+        "sessions": sessions,
         "bytes": store.store.sizes()[0],
-        "error": None,
+        "error": error,
     }
-    try:
-        with store:
-            profile["sessions"] = store.summary().sessions
-    except StoreError as problem:
-        profile["error"] = problem.sentence
-    return profile
 
 
 _COLUMNS = [

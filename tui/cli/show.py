@@ -68,13 +68,11 @@ class ShowCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         reading = Reading(arguments.reading)
-        ((session_id, found),) = context.find([arguments.id])
-        (conversation,) = store.with_details([found])
-        segments = [
-            segment
-            for segment in conversation.segments
-            if not arguments.segment or segment.id == session_id
-        ]
+        (conversation,) = store.with_details([context.conversation()])
+        segments = conversation.segments
+        if arguments.segment:
+            alone = store.resolve(arguments.id)
+            segments = tuple(segment for segment in segments if segment.id == alone)
         ids = array("q", (row.id for row in store.outline(segments, reading).rows))
         messages = _read_in_portions(store, ids)
         if context.json:

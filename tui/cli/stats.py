@@ -116,17 +116,9 @@ def _order(row: _Sums) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _failure_rate(row: _Sums) -> str:
-    return f"{row['failed'] / row['answers']:.1%}" if row["answers"] else ""
-
-
 def _marked_cost(row: _Sums) -> str:
     estimated = "~" if row["cost_estimated_usd"] else ""
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
-
-
-def _cached(row: _Sums) -> int:
-    return int(row["cache_read_tokens"] + row["cache_write_tokens"])
 
 
 _COUNTS = (
@@ -137,13 +129,24 @@ _OF_TOOLS = (
     Number("calls", "calls"),
     Number("answers", "answers"),
     Number("failed", "failed"),
-    TableColumn("rate", _failure_rate, True, context="column"),
+    TableColumn(
+        "rate",
+        lambda row: row["failed"] / row["answers"] if row["answers"] else None,
+        True,
+        context="column",
+        form="{:.1%}".format,
+    ),
 )
 _OF_MESSAGES = (
     Number("msgs", "messages"),
     TableColumn("in", "input_tokens", True, context="column", form=long_number),
     TableColumn("out", "output_tokens", True, context="column", form=long_number),
-    TableColumn("cache", _cached, True, form=long_number),
+    TableColumn(
+        "cache",
+        lambda row: row["cache_read_tokens"] + row["cache_write_tokens"],
+        True,
+        form=long_number,
+    ),
     TableColumn("reasoning", "reasoning_tokens", True, 3, context="column", form=long_number),
     TableColumn("cost", _marked_cost, True),
 )
