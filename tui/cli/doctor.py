@@ -32,8 +32,7 @@ def _checkup_json(checkup: Checkup) -> Json:
     search, holders, rules = checkup.search, checkup.holders, checkup.rules
     retention: Json | None = None  # where Hermes deletes nothing by itself in this file
     if rules is not None and not rules.why_never:
-        names = ("auto_prune", "retention_days", "vacuum_after_prune")
-        retention = fields(rules.retention, *names)
+        retention = fields(rules.retention, "auto_prune", "retention_days", "vacuum_after_prune")
     hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
     return {
         "store": store_json(checkup.summary),

@@ -36,8 +36,11 @@ class RenameCommand(Subcommand):
         title, is_changed = renamed.title, bool(renamed.change.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if not is_changed:
-            same = _("It has no title.") if title is None else _("It has that title already.")
-            context.give(document, note, same)
+            context.give(
+                document,
+                note,
+                _("It has no title.") if title is None else _("It has that title already."),
+            )
             return
         was = _("it was {name}", name=_name(before)) if before.title else ""
         context.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
@@ -84,13 +87,17 @@ class MarkCommand(Subcommand):
         }
         changed = [tip for tip in found if touched & own[tip]]
         unchanged = [tip for tip in found if tip not in changed]
-        sessions = sorted(touched)
-        document = {_KEYS[command]: changed, "sessions": sessions, "unchanged": unchanged}
-        done = [_mark_line(context, found[tip]) for tip in changed]
-        context.give(document, print_text, *done)
-        for tip in unchanged:
-            name = _name(found[tip])
-            context.remark(_("{name} is unchanged: there was nothing to change.", name=name))
+        context.give(
+            {_KEYS[command]: changed, "sessions": sorted(touched), "unchanged": unchanged},
+            print_text,
+            *(_mark_line(context, found[tip]) for tip in changed),
+        )
+        context.remark(
+            *(
+                _("{name} is unchanged: there was nothing to change.", name=_name(found[tip]))
+                for tip in unchanged
+            )
+        )
         if others := len(touched.difference(*own.values())):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
@@ -156,8 +163,12 @@ class TagsCommand(Subcommand):
             done = store.rename_tag(old, new)
             context.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
-        document = {"tags": fields_of_each(counts, "name", "conversations")}
-        context.give(document, print_table, _TAGS, counts)
+        context.give(
+            {"tags": fields_of_each(counts, "name", "conversations")},
+            print_table,
+            _TAGS,
+            counts,
+        )
         if not counts:
             context.remark(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
 

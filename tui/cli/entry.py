@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
@@ -24,7 +24,6 @@ from .stores import opened_location, opened_there
 
 if TYPE_CHECKING:
     from hermes_browse.store.connection.connect import Store
-    from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
 
 USAGE = 2
@@ -112,15 +111,10 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
         return _draw(store.location, store.store, links)
 
 
-def _choose(location: Location, **settings: Any) -> tuple[int, ResumePlan | None]:
-    """Run the browser, as `start.choose` does."""
+def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
     from ..start import choose  # the command line never loads the screen
 
-    return choose(location, **settings)
-
-
-def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
-    code, plan = _choose(location, store=store, links=links)
+    code, plan = choose(location, store=store, links=links)
     if plan is None:
         return code
     from .resume import run_plan  # start time: the browser does not need it
@@ -164,7 +158,9 @@ def _print_command(location: Location) -> int:
         return USAGE
     try:
         with _standard_streams_on(terminal):
-            code, plan = _choose(location, is_printed=True)
+            from ..start import choose  # likewise
+
+            code, plan = choose(location, is_printed=True)
     finally:
         os.close(terminal)
     if plan is not None:

@@ -92,8 +92,13 @@ class ExportCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         arguments, form = context.arguments, format_of(context.arguments)
         conversations = _conversations(context)
-        redactor = make_redactor(context.location, note, active=not arguments.no_redact)
-        export = Export(context.store, form, redactor, context.now, arguments.everything)
+        export = Export(
+            context.store,
+            form,
+            make_redactor(context.location, note, active=not arguments.no_redact),
+            context.now,
+            arguments.everything,
+        )
         if arguments.output == "-":
             _print(export, conversations)
         else:
@@ -118,8 +123,7 @@ def _conversations(context: CommandContext) -> list[Conversation]:
             raise NotFoundError(
                 _("No conversation matches {filters}.", filters=one_line(arguments.query, _LONGEST))
             )
-        ordered = catalog.order(View.ALL)
-        chosen += [catalog.conversation(root) for root in ordered if root in roots]
+        chosen += [catalog.conversation(root) for root in catalog.order(View.ALL) if root in roots]
     return store.with_details(
         list({conversation.root_id: conversation for conversation in chosen}.values())
     )
@@ -148,10 +152,13 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
     files: list[Json] = []
     not_live: Counter[State] = Counter()
     for saved in export.save(documents, force=arguments.force):
-        ids = [conversation.id for conversation in saved.document.conversations]
         files.append(
             fields(saved.tally, "sessions", "messages")
-            | {"bytes": saved.bytes, "path": str(saved.document.path), "conversations": ids}
+            | {
+                "bytes": saved.bytes,
+                "path": str(saved.document.path),
+                "conversations": [each.id for each in saved.document.conversations],
+            }
         )
         not_live += saved.tally.not_live
         if not context.json:

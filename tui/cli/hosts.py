@@ -122,8 +122,9 @@ class HostsCommand(Subcommand):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a check of nothing."""
-        is_of_nothing = arguments.what is not None and arguments.name is None
-        return _("check needs the name of a host") if is_of_nothing else ""
+        if arguments.what is not None and arguments.name is None:
+            return _("check needs the name of a host")
+        return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
         configuration = read_config(config_path())
@@ -138,14 +139,24 @@ class HostsCommand(Subcommand):
         if arguments.what is not None:
             (state,) = _states([named_host(arguments.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []
-            found = fields_of_each(problems, "severity", "code", "text", "remedy")
-            give(arguments, state.json() | {"problems": found}, _print_state, state)
+            give(
+                arguments,
+                state.json()
+                | {"problems": fields_of_each(problems, "severity", "code", "text", "remedy")},
+                _print_state,
+                state,
+            )
             return 3 if problems else 0
         states = _states(hosts)
         if not hosts:
             note(how_to_add())
-        document = {"hosts": [state.json() for state in states]}
-        give(arguments, document, print_table, _COLUMNS, states)
+        give(
+            arguments,
+            {"hosts": [state.json() for state in states]},
+            print_table,
+            _COLUMNS,
+            states,
+        )
         note(*(str(state.error) for state in states if state.error is not None))
         return SOME_SILENT if any(state.sessions is None for state in states) else 0
 

@@ -85,8 +85,9 @@ class ListCommand(ManyStoresCommand[_Listed]):
         summary = store.summary()
         if not arguments.json:
             note(*(warning.text for warning in summary.warnings))
-        folder = sessions_folder(store.location)
-        old_files = store.old_files(folder).files if store.location.host is None else 0
+        old_files = 0
+        if store.location.host is None:
+            old_files = store.old_files(sessions_folder(store.location)).files
         return _Listed(page, rules, store_json(summary), old_files)
 
     def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
@@ -153,8 +154,9 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
         _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
         _("{count:,} old transcripts: --old"): answers.only.old_files,
     }
-    phrases = (phrase.format(count=count) for phrase, count in counts.items() if count)
-    return formats.joined(line, *phrases)
+    return formats.joined(
+        line, *(phrase.format(count=count) for phrase, count in counts.items() if count)
+    )
 
 
 def _state(conversation: Conversation) -> str:

@@ -138,8 +138,17 @@ def fields_of_each(values: Iterable[object], *names: str, **paths: str) -> list[
 def store_json(summary: StoreSummary) -> Json:
     """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or
     dropped."""
-    names = ("profile", "schema_version", "journal_mode", "sessions", "messages", "read_only")
-    return fields(summary, *names, bytes="size", wal_bytes="wal_size") | {
+    return fields(
+        summary,
+        "profile",
+        "schema_version",
+        "journal_mode",
+        "sessions",
+        "messages",
+        "read_only",
+        bytes="size",
+        wal_bytes="wal_size",
+    ) | {
         "path": str(summary.path),
         "warnings": [warning.text for warning in summary.warnings],
     }
@@ -154,10 +163,28 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
     """
     document = fields(
         conversation,
-        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch", "tags"),
-        *("last_active", "status", "archived", "pinned", "hidden", "kind", "relation"),
-        *("message_count", "tool_call_count", "branches", "subagents"),
-        *("cost_usd", "tree_cost_usd"),
+        "id",
+        "root_id",
+        "title",
+        "preview",
+        "source",
+        "model",
+        "cwd",
+        "git_branch",
+        "tags",
+        "last_active",
+        "status",
+        "archived",
+        "pinned",
+        "hidden",
+        "kind",
+        "relation",
+        "message_count",
+        "tool_call_count",
+        "branches",
+        "subagents",
+        "cost_usd",
+        "tree_cost_usd",
         started_at="root.started_at",
         ended_at="tip.ended_at",
         end_reason="tip.end_reason",
@@ -173,8 +200,17 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
 
 def bundle_json(bundle: Bundle) -> Json:
     """Build a BUNDLE of the JSON contract."""
-    names = ("name", "created_at", "sessions", "messages", "bytes", "title", "conversations")
-    return fields(bundle, *names, "restored_at") | {
+    return fields(
+        bundle,
+        "name",
+        "created_at",
+        "sessions",
+        "messages",
+        "bytes",
+        "title",
+        "conversations",
+        "restored_at",
+    ) | {
         "store": bundle.store or None,
         "damage": bundle.damage or None,
     }

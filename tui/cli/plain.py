@@ -70,10 +70,15 @@ class _Pages:
             yield _("No {what}.", what=self.what)
             return
         self.first = first
-        shown, number = self.items[first : first + self.size], first + 1
-        yield from self.lines(shown, number)
-        span = {"first": number, "last": first + len(shown), "total": len(self.items)}
-        yield _("{what} {first:,} to {last:,} of {total:,}.", what=self.what.capitalize(), **span)
+        shown = self.items[first : first + self.size]
+        yield from self.lines(shown, first + 1)
+        yield _(
+            "{what} {first:,} to {last:,} of {total:,}.",
+            what=self.what.capitalize(),
+            first=first + 1,
+            last=first + len(shown),
+            total=len(self.items),
+        )
 
     def again(self) -> Iterator[str]:
         """Yield the lines of the page printed last; of the first if there is less now."""
@@ -128,8 +133,7 @@ class _Transcript:
 
     def _message(self, message: ChatMessage) -> Iterator[str]:
         yield _("{words}:", words=heading(message))
-        call = _("Calls {tool} with {arguments}")
-        body = body_of(message, call=call, with_summary=self._is_full)
+        body = body_of(message, call=_("Calls {tool} with {arguments}"), with_summary=self._is_full)
         if not self._is_full and message.role == "tool":
             body = _cut(body)
         yield from filter(None, map(str.rstrip, body.split("\n")))
@@ -174,12 +178,11 @@ class Dialogue:
         Raises:
             StoreError: The store cannot be read; raised before anything is printed.
         """
-        self._read()
-        location = self._store.location
+        lines, location = self._show_view(), self._store.location
         print_text(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
             print_text(one_line(location.note))
-        for text in self._list.page():
+        for text in lines:
             print_text(text)
         self._store.close()
         with suppress(EOFError):
@@ -187,12 +190,12 @@ class Dialogue:
                 line = input("> ").strip()
                 if line in ("q", "quit", "exit"):
                     break
-                self._say_all(self._answer(line))
+                self._reply(line)
         return self._plan
 
-    def _say_all(self, lines: Iterable[str]) -> None:
+    def _reply(self, line: str) -> None:
         try:
-            for text in lines:
+            for text in self._answer(line):
                 print_text(text)
         except BrowseError as error:
             print_text(one_line(with_advice(error)))
@@ -212,8 +215,11 @@ class Dialogue:
         else:
             extra = ["v all"] if self._open is None else ["r", "i"]
             words = [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
-            listed = pgettext("list", ", ").join(words)
-            yield _("Unknown command. Type {words} or {last}.", words=listed, last="q")
+            yield _(
+                "Unknown command. Type {words} or {last}.",
+                words=pgettext("list", ", ").join(words),
+                last="q",
+            )
 
     def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
         """Return what can be typed now, and what answers."""
@@ -244,16 +250,17 @@ class Dialogue:
         return self._list.again() if self._list.what == _("hits") else self._show_view()
 
     def _show_view(self) -> Iterator[str]:
+        """Read the conversations of the view, and return the lines of the page printed last."""
         self._open = None
-        self._read()
-        return self._list.again()
-
-    def _read(self) -> None:
         catalog = self._store.catalog(time.time())
         what, before = pgettext("view", self._view.value), self._list
-        rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
-        first = before.first if before.what == what else 0
-        self._list = _Pages(what, rows, self._conversations, first=first)
+        self._list = _Pages(
+            what,
+            [(catalog.conversation(root), None) for root in catalog.order(self._view)],
+            self._conversations,
+            first=before.first if before.what == what else 0,
+        )
+        return self._list.again()
 
     def _conversations(
         self, rows: Sequence[tuple[Conversation, None]], first: int
@@ -309,8 +316,7 @@ class Dialogue:
         yield one_line(plan.shell())
         if not should_run or plan.executable is None:
             return
-        question = _("Type yes to resume all the same: ")
-        if not plan.is_risky or input(question).strip() == "yes":
+        if not plan.is_risky or input(_("Type yes to resume all the same: ")).strip() == "yes":
             self._plan = plan
         else:
             yield _("Nothing was run.")
@@ -336,8 +342,12 @@ def _description(conversation: Conversation) -> str:
 def _hit_lines(rows: Sequence[tuple[Conversation | None, Hit]], first: int) -> Iterator[str]:
     for number, (conversation, hit) in enumerate(rows, first):
         name = title_or_preview(conversation) if conversation else hit.session_id
-        words = {"role": one_line(hit.role), "name": one_line(name, 120)}
-        line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
+        line = _(
+            "{role} in {name}: {text}",
+            role=one_line(hit.role),
+            name=one_line(name, 120),
+            text=_cut(hit.snippet),
+        )
         yield f"{number}. {line}"
 
 

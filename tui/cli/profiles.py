@@ -22,8 +22,12 @@ class ProfilesCommand(Subcommand):
         locations, root = profiles_of(context.location), context.location.root
         active = (root and active_profile(root)) or "default"
         profiles = [_profile_json(location, active) for location in locations]
-        document = {"root": str(root), "active": active, "profiles": profiles}
-        context.give(document, print_table, _COLUMNS, profiles)
+        context.give(
+            {"root": str(root), "active": active, "profiles": profiles},
+            print_table,
+            _COLUMNS,
+            profiles,
+        )
 
 
 def _profile_json(location: Location, active: str) -> Json:

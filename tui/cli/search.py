@@ -61,24 +61,41 @@ class _HitRow(NamedTuple):
 
     def json(self, *, has_context: bool) -> Json:
         """Build a HIT of the JSON contract."""
-        names = ("message_id", "session_id", "role", "timestamp", "snippet", "match", "state")
-        document = self.place | fields(self.hit, *names)
-        resumed = self.conversation.id if self.conversation else self.hit.session_id
-        document["conversation_id"] = resumed
+        document = self.place | fields(
+            self.hit,
+            "message_id",
+            "session_id",
+            "role",
+            "timestamp",
+            "snippet",
+            "match",
+            "state",
+        )
+        document["conversation_id"] = (
+            self.conversation.id if self.conversation else self.hit.session_id
+        )
         if has_context:
-            of_each = ("message_id", "role", "text")
-            document["context"] = [dict(zip(of_each, row, strict=True)) for row in self.around]
+            document["context"] = [
+                {"message_id": number, "role": role, "text": text}
+                for number, role, text in self.around
+            ]
         return document
 
     def messages(self) -> Iterator[Json]:
         """Yield what is printed: the hit, in its conversation, and the messages around it, in
         reading order."""
         hit = self.hit
-        of_hit = {"hit": hit, "text": hit.snippet, "name": self.name}
         for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
-            message = {"id": number, "role": role, "text": text, "hit": None, "name": ""}
-            of_all = {"place": self.place, "session": hit.session_id}
-            yield message | of_all | (of_hit if number == hit.message_id else {})
+            is_hit = number == hit.message_id
+            yield {
+                "place": self.place,
+                "session": hit.session_id,
+                "id": number,
+                "role": role,
+                "text": hit.snippet if is_hit else text,
+                "hit": hit if is_hit else None,
+                "name": self.name if is_hit else "",
+            }
 
 
 class SearchCommand(ManyStoresCommand[HitPage]):
@@ -135,10 +152,13 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         notes = _notes(answers, query)
         note(*notes)
         if arguments.json:
-            rows = [hit.json(has_context=bool(arguments.context)) for hit in hits]
-            texts = {"query": query.text, "notes": notes, "hits": rows}
-            others = fields_of_each(suggestions, "text", "query", "hits")
-            print_json(outcome | {"suggestions": others} | texts | answers.facts)
+            found_here: Json = {
+                "suggestions": fields_of_each(suggestions, "text", "query", "hits"),
+                "query": query.text,
+                "notes": notes,
+                "hits": [hit.json(has_context=bool(arguments.context)) for hit in hits],
+            }
+            print_json(outcome | found_here | answers.facts)
             return
         _print_hits(answers, hits)
         note(_summary(answers, outcome, total, len(hits)))
@@ -210,8 +230,12 @@ def _summary(answers: Answers[HitPage], outcome: Json, total: Total | None, show
     else:
         number = _number(total.count, total.at_least)
         count = _("{count:,} of {total} hits", count=shown, total=number)
-    took = _("{took:.0f} ms", took=outcome["elapsed_ms"])
-    line = joined(count, answers.summary, str(outcome["engine"]), took)
+    line = joined(
+        count,
+        answers.summary,
+        str(outcome["engine"]),
+        _("{took:.0f} ms", took=outcome["elapsed_ms"]),
+    )
     if outcome["complete"]:
         return line
     return _("{line} · not everything was searched", line=line)
@@ -227,8 +251,9 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
     for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
         some = list(group)
         first = some[0]
-        places = _place_names(answers, first.place)
-        name = joined(first.name, one_line(first.hit.session_id), *places)
+        name = joined(
+            first.name, one_line(first.hit.session_id), *_place_names(answers, first.place)
+        )
         messages = [message for hit in some for message in hit.messages()]
         rich_output().print_hit_group(name, messages)
 

@@ -144,8 +144,9 @@ def _merged(
         ]
         counts.append(_("{profiles:,} profiles", profiles=len(names)))
     if arguments.all_hosts:
-        of_hosts = [each for each in tried if each.error is not None or each.location.host]
-        facts["hosts"] = [answered(each.location, each.error) for each in of_hosts]
+        facts["hosts"] = [
+            answered(at, error) for at, _answer, error in tried if error is not None or at.host
+        ]
     if there:
         answered_there = sum(each.error is None for each in there)
         counts.append(
@@ -162,8 +163,11 @@ def _sentence(location: Location, error: BrowseError) -> str:
     """Return why a store does not answer, for people."""
     if location.profile is None or location.host is not None:
         return with_advice(error)
-    reason = short_reason(error, location)
-    return _("{name} cannot be read: {error}", name=location.profile, error=reason)
+    return _(
+        "{name} cannot be read: {error}",
+        name=location.profile,
+        error=short_reason(error, location),
+    )
 
 
 def _place(arguments: SimpleNamespace, location: Location) -> Json:

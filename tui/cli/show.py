@@ -73,13 +73,13 @@ class ShowCommand(Subcommand):
         if arguments.segment:
             alone = store.resolve(arguments.id)
             segments = tuple(segment for segment in segments if segment.id == alone)
-        ids = array("q", (row.id for row in store.outline(segments, reading).rows))
-        messages = _read_in_portions(store, ids)
+        rows = store.outline(segments, reading).rows
+        messages = _read_in_portions(store, array("q", (row.id for row in rows)))
         if context.json:
-            prompt = store.system_prompt(segments[0].id) if reading is Reading.EVERYTHING else None
+            whole = reading is Reading.EVERYTHING
             document = {
                 "conversation": conversation_json(conversation, store.retention(context.now)),
-                "system_prompt": prompt,
+                "system_prompt": store.system_prompt(segments[0].id) if whole else None,
             }
             context.print_json(document, "messages", map(message_json, messages))
         elif arguments.markdown:
@@ -103,8 +103,18 @@ def message_json(message: ChatMessage) -> Json:
     """Build a MESSAGE of the JSON contract."""
     document = fields(
         message,
-        *("id", "session_id", "role", "text", "tool_call_id", "tool_name", "reasoning"),
-        *("timestamp", "finish_reason", "state", "is_summary", "is_hidden"),
+        "id",
+        "session_id",
+        "role",
+        "text",
+        "tool_call_id",
+        "tool_name",
+        "reasoning",
+        "timestamp",
+        "finish_reason",
+        "state",
+        "is_summary",
+        "is_hidden",
     )
     return document | {
         "parts": fields_of_each(message.parts, "text", "mime", "url", type="kind", bytes="size"),
@@ -159,8 +169,7 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
         yield BLANK
         if message.session_id != segment:
             segment = message.session_id
-            seam = _(SEAM.shown or "", id=one_line(segment))
-            yield OutputLine("seam", f"── {seam} ──")
+            yield OutputLine("seam", f"── {_(SEAM.shown or '', id=one_line(segment))} ──")
             yield BLANK
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):

@@ -73,8 +73,18 @@ def _after(arguments: SimpleNamespace, now: float) -> float | None:
 
 
 def _item_json(row: _PlacedItem) -> Json:
-    names = ("title", "message_id", "at", "why", "certain", "source", "job")
-    return row.place | fields(row.item, *names, session="session_id", conversation="session_id")
+    return row.place | fields(
+        row.item,
+        "title",
+        "message_id",
+        "at",
+        "why",
+        "certain",
+        "source",
+        "job",
+        session="session_id",
+        conversation="session_id",
+    )
 
 
 _COLUMNS = [

@@ -73,10 +73,9 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         is_whole = period == "all" and by in WITH_BYTES
         reports = [report for report, _file_bytes in answers.every]
         groups: defaultdict[str, list[Group]] = defaultdict(list)
-        for report in reports:
-            for group in report.rows:
-                groups[group.key].append(group)
-        every = list(chain.from_iterable(groups.values()))
+        every = list(chain.from_iterable(report.rows for report in reports))
+        for group in every:
+            groups[group.key].append(group)
         total = _sums_json([report.total for report in reports], every, by, is_whole=is_whole)
         if is_whole:
             total["file_bytes"] = sum(size for _report, size in answers.every)
@@ -154,9 +153,12 @@ _SIZE = TableColumn("size", "bytes", True, form=size)
 
 
 def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
-    grouping = TableColumn(pgettext("grouping", by), "key", is_flexible=True)
-    numbers = _OF_TOOLS if by == "tool" else _OF_MESSAGES
-    return [grouping, *_COUNTS, *numbers, *([_SIZE] if is_whole else [])]
+    return [
+        TableColumn(pgettext("grouping", by), "key", is_flexible=True),
+        *_COUNTS,
+        *(_OF_TOOLS if by == "tool" else _OF_MESSAGES),
+        *([_SIZE] if is_whole else []),
+    ]
 
 
 def _about(total: _Sums) -> Iterator[str]:

@@ -66,9 +66,10 @@ def named_host(name: str, profile: str | None = None) -> Host:
     hosts = {host.name: host for host in configured_hosts()}
     if host := hosts.get(name):
         return host if profile is None else host._replace(profile=profile)
-    known = _("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add()
-    sentence = _("There is no host “{name}”.", name=one_line(name, 80))
-    raise NotFoundError(sentence, remedy=known)
+    raise NotFoundError(
+        _("There is no host “{name}”.", name=one_line(name, 80)),
+        remedy=_("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add(),
+    )
 
 
 # One store

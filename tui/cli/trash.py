@@ -67,8 +67,9 @@ class DeleteCommand(Subcommand):
         deleted = store.delete(ids, tell=telling())
         context.note(deleted.notes)
         bundle = deleted.bundle
-        document = fields(deleted, "reparented", "files", "notes")
-        document |= fields(bundle, "conversations", "messages", deleted="sessions")
+        document = fields(deleted, "reparented", "files", "notes") | fields(
+            bundle, "conversations", "messages", deleted="sessions"
+        )
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
             sentence=deleted.sentence,
@@ -95,8 +96,12 @@ def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> Non
     orphans = {session.id: session for plan in plans for session in plan.orphaned}
     for session_id, session in orphans.items():
         if session_id not in going:
-            name = f"{session_id} · {_title(session)}"
-            note(_("{name} stays, without its parent.", name=name))
+            note(
+                _(
+                    "{name} stays, without its parent.",
+                    name=f"{session_id} · {_title(session)}",
+                )
+            )
     what = _(
         "delete {conversations}, {sessions}, {messages} to the trash",
         conversations=counted(len(plans), "conversation"),
@@ -124,9 +129,9 @@ class TrashCommand(Subcommand):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
-        is_restore = arguments.action == "restore"
-        is_ambiguous = is_restore and arguments.only and len(arguments.bundles) > 1
-        return _("--only needs exactly one deletion") if is_ambiguous else ""
+        if arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1:
+            return _("--only needs exactly one deletion")
+        return ""
 
     def runs_there(self, arguments: SimpleNamespace) -> bool:
         """Nothing is dropped there by a call, nor restored from another store."""
@@ -140,16 +145,19 @@ class TrashCommand(Subcommand):
 
 def _list(context: CommandContext) -> None:
     bundles, trash = context.store.deletions(), context.store.trash_path()
-    document = {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)}
-    context.give(document, print_table, _COLUMNS, bundles)
-    total = size(sum(bundle.bytes for bundle in bundles))
+    context.give(
+        {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)},
+        print_table,
+        _COLUMNS,
+        bundles,
+    )
     context.remark(
         ngettext(
             "{count:,} deletion, {size} in {folder}",
             "{count:,} deletions, {size} in {folder}",
             len(bundles),
             count=len(bundles),
-            size=total,
+            size=size(sum(bundle.bytes for bundle in bundles)),
             folder=trash,
         )
     )
@@ -161,8 +169,7 @@ def _bundle_title(bundle: Bundle) -> str:
         return _("damaged: {damage}", damage=bundle.damage)
     if bundle.restored_at is None:
         return title
-    time = timestamp(bundle.restored_at)
-    return _("{title} (restored {time})", title=title, time=time)
+    return _("{title} (restored {time})", title=title, time=timestamp(bundle.restored_at))
 
 
 def _restore(context: CommandContext) -> None:
@@ -224,8 +231,9 @@ def _check(context: CommandContext) -> tuple[str, ...]:
 def _tell_restored(context: CommandContext, result: Restored) -> None:
     context.note(result.notes)
     if not context.json:
-        is_new = not result.there.issuperset(result.sessions)
-        sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
+        sentence = _("{sentence} from {bundle}")
+        if result.there.issuperset(result.sessions):
+            sentence = _("{bundle}: {sentence}")
         print_text(sentence.format(sentence=result.sentence, bundle=result.name))
 
 
