@@ -123,7 +123,7 @@ def _conversations(context: CommandContext) -> list[Conversation]:
             raise NotFoundError(
                 _("No conversation matches {filters}.", filters=one_line(arguments.query, _LONGEST))
             )
-        chosen += [catalog.conversation(root) for root in catalog.order(View.ALL) if root in roots]
+        chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
     return store.with_details(
         list({conversation.root_id: conversation for conversation in chosen}.values())
     )

@@ -184,8 +184,7 @@ def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
             took = round((time.perf_counter() - begun) * 1000, 3)
             state = state._replace(milliseconds=took)
             page = store.first_page(time.time(), view=View.ALL, limit=1)
-            for root in page.order(View.ALL)[:1]:
-                newest = page.conversation(root)
+            for newest in page.select(View.ALL)[:1]:
                 problem = resume_problem(host, store, newest.id) if is_check else None
                 state = state._replace(last_active=newest.last_active, problem=problem)
     except BrowseError as error:

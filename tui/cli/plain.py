@@ -10,36 +10,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan
-from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading, RowInfo
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, PN_, _, pgettext
 
 from ..terminal.handover import watch_terminal
-from ..text.formats import ago, costs, counted, dollars, status, timestamp
-from .output import labelled, print_text, title_or_preview, with_advice
+from ..text.formats import ago, counted, status
+from .output import print_text, title_or_preview, with_advice
+from .pages import Pages, Transcript, cut
 from .resume import as_configured, run_plan
-from .show import body_of, heading
 
 _MOST_HITS = 200
-_MESSAGES = 5
-"""Of a page."""
-_CUT = 200
-"""Letters of tool output and calls that are printed until all of it is asked for."""
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
-_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
-_Lines = Callable[[Sequence[Any], int], Iterator[str]]
-"""Yields the lines of some items, of which the first has a number."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -51,125 +42,15 @@ r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
 
-@dataclass
-class _Pages:
-    """Items that are printed page by page."""
-
-    what: str
-    """In the plural and translated."""
-    items: Sequence[Any]
-    lines: _Lines
-    size: int = 10
-    """Items of a page."""
-    first: int = 0
-    """Index of the first item of the page printed last."""
-
-    def page(self, first: int = 0) -> Iterator[str]:
-        """Yield the lines of a page."""
-        if not self.items:
-            yield _("No {what}.", what=self.what)
-            return
-        self.first = first
-        shown = self.items[first : first + self.size]
-        yield from self.lines(shown, first + 1)
-        yield _(
-            "{what} {first:,} to {last:,} of {total:,}.",
-            what=self.what.capitalize(),
-            first=first + 1,
-            last=first + len(shown),
-            total=len(self.items),
-        )
-
-    def again(self) -> Iterator[str]:
-        """Yield the lines of the page printed last; of the first if there is less now."""
-        return self.page(self.first if self.first < len(self.items) else 0)
-
-    def later(self) -> Iterator[str]:
-        """Yield the lines of the next page."""
-        first = self.first + self.size
-        return self.page(first) if first < len(self.items) else iter([_("That was the last page.")])
-
-    def earlier(self) -> Iterator[str]:
-        """Yield the lines of the previous page."""
-        if not self.first:
-            return iter([_("This is the first page.")])
-        return self.page(max(self.first - self.size, 0))
-
-    def end(self) -> Iterator[str]:
-        """Yield the lines of the last whole page."""
-        return self.page(max(len(self.items) - self.size, 0))
-
-
-class _Transcript:
-    """The messages of the open conversation, which has details; opened at a hit, or at its end."""
-
-    def __init__(self, store: OpenStore, conversation: Conversation, hit: Hit | None) -> None:
-        self._store, self.conversation = store, conversation
-        self._is_full = False
-        """Whether tool output and summaries are printed in full."""
-        outline = store.outline(conversation.segments)
-        at = outline.index_of(hit.message_id) if hit is not None else None
-        if hit is not None and at is None:  # taken back, or hidden
-            outline = store.outline(conversation.segments, Reading.EVERYTHING)
-            at = outline.index_of(hit.message_id)
-        first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
-        self.pages = _Pages(_("messages"), outline.rows, self._lines, _MESSAGES, first)
-
-    def prompt(self) -> Iterator[str]:
-        """Yield the last prompt of the user ahead of the first message to print."""
-        for between, row in enumerate(reversed(self.pages.items[: self.pages.first])):
-            if row.role != "user" or row.hidden:
-                continue
-            for message in self._store.messages([row.id]):
-                if not message.is_summary:
-                    yield from self._message(message)
-                    if between:
-                        yield ngettext(*_BETWEEN, between, count=between)
-                    return
-
-    def _lines(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:
-        for message in self._store.messages([row.id for row in rows]):
-            yield from self._message(message)
-
-    def _message(self, message: ChatMessage) -> Iterator[str]:
-        yield _("{words}:", words=heading(message))
-        body = body_of(message, call=_("Calls {tool} with {arguments}"), with_summary=self._is_full)
-        if not self._is_full and message.role == "tool":
-            body = _cut(body)
-        yield from filter(None, map(str.rstrip, body.split("\n")))
-
-    def toggled(self) -> Iterator[str]:
-        """Yield the lines of the page with tool output and summaries in full, or no longer."""
-        self._is_full = not self._is_full
-        return self.pages.again()
-
-    def facts(self) -> Iterator[str]:
-        """Return what is known of the conversation."""
-        conversation = self.conversation
-        facts = {
-            _("Title"): title_or_preview(conversation),
-            _("Id"): conversation.id,
-            _("Source"): conversation.source,
-            _("Model"): conversation.model,
-            _("Directory"): conversation.cwd,
-            pgettext("git", "Branch"): conversation.git_branch,
-            _("Started"): timestamp(conversation.root.started_at),
-            _("Last active"): timestamp(conversation.last_active),
-            _("Messages"): f"{conversation.message_count:,}",
-            _("Cost"): costs(conversation, dollars),
-        }
-        return map(one_line, labelled(facts))
-
-
 class Dialogue:
     """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
         self._view = View.CHATS
-        self._list = _Pages("", (), self._conversations)
+        self._list = Pages("", (), self._conversations)
         """What can be opened by a number: conversations without a hit, or hits in some."""
-        self._open: _Transcript | None = None
+        self._open: Transcript | None = None
         self._plan: ResumePlan | None = None
 
     def run(self) -> ResumePlan | None:
@@ -254,9 +135,9 @@ class Dialogue:
         self._open = None
         catalog = self._store.catalog(time.time())
         what, before = pgettext("view", self._view.value), self._list
-        self._list = _Pages(
+        self._list = Pages(
             what,
-            [(catalog.conversation(root), None) for root in catalog.order(self._view)],
+            [(conversation, None) for conversation in catalog.select(self._view)],
             self._conversations,
             first=before.first if before.what == what else 0,
         )
@@ -275,7 +156,7 @@ class Dialogue:
             yield from self._show_view()
             return
         query = parse(text, now=time.time())
-        self._list = _Pages(_("hits"), (), _hit_lines)
+        self._list = Pages(_("hits"), (), _hit_lines)
         if query.refusal:
             yield one_line(query.refusal)
             return
@@ -302,10 +183,10 @@ class Dialogue:
             return
         (conversation,) = self._store.with_details([found])
         yield _description(conversation)
-        transcript = self._open = _Transcript(self._store, conversation, hit)
+        transcript = self._open = Transcript(self._store, conversation, hit)
         yield from transcript.prompt()
         if hit is not None:
-            yield _("The hit: {text}", text=_cut(hit.snippet))
+            yield _("The hit: {text}", text=cut(hit.snippet))
         yield from transcript.pages.again()
 
     def _resume(self, conversation: Conversation, *, should_run: bool) -> Iterator[str]:
@@ -346,14 +227,9 @@ def _hit_lines(rows: Sequence[tuple[Conversation | None, Hit]], first: int) -> I
             "{role} in {name}: {text}",
             role=one_line(hit.role),
             name=one_line(name, 120),
-            text=_cut(hit.snippet),
+            text=cut(hit.snippet),
         )
         yield f"{number}. {line}"
-
-
-def _cut(text: str) -> str:
-    """Shorten a text to a line that a screen reader reads whole."""
-    return one_line(text, _CUT).replace("…", "...")
 
 
 def talk(location: Location) -> int:
