@@ -94,6 +94,5 @@ def test_what_is_installed_without_a_file(bare, tmp_path, monkeypatch):
     assert install_line(bare.host).endswith("uv tool install --force hermes-browse'\"")
     _came_from(monkeypatch, {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}})
     assert install_line(bare.host) is None
-    fail = Mock(side_effect=PackageNotFoundError)
-    monkeypatch.setattr(check_host, "distribution", fail)
+    monkeypatch.setattr(check_host, "distribution", Mock(side_effect=PackageNotFoundError))
     assert install_line(bare.host) is None
