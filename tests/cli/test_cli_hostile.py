@@ -144,6 +144,6 @@ def test_odd_queries(tmp_path, query):
     """No query is an error: what cannot be looked for finds nothing, and that is said."""
     homes.herons(tmp_path)
     for options in ([], ["--json"]):
-        ended = call("search", "--home", str(tmp_path), *options, "--", query)
+        ended = call("search --home", str(tmp_path), *options, "--", query)
         assert (ended.code == 0 and "0 of 0 hits" in ended.err) or ended.document["hits"] == []
         assert "\x1b" not in ended.out + ended.err

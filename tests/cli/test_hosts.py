@@ -284,7 +284,7 @@ def test_tags_and_marks_are_kept_there(machines, tmp_path, monkeypatch):
     newest = ask("list --host vps --limit 1")["conversations"][0]["id"]
     assert ask("tag --host vps", newest, "far")["tags"] == ["far"]
     assert ask("tags --host vps")["tags"] == [{"name": "far", "conversations": 1}]
-    assert ask("search --host vps", "tag:far")["hits"]
+    assert ask("search --host vps tag:far")["hits"]
     assert ask("since --host vps")["new"] == []
     assert ask("since --host vps --after 90d")["new"]
     assert ask("untag --host vps", newest, "far")["tags"] == []

@@ -35,11 +35,8 @@ class CommandContext:
     def __init__(self, arguments: SimpleNamespace, store: OpenStore) -> None:
         self.arguments, self.store, self.location = arguments, store, store.location
         self.now = now_in(arguments, self.location)
-
-    @property
-    def json(self) -> bool:
+        self.json: bool = arguments.json
         """Whether to print one JSON document."""
-        return bool(self.arguments.json)
 
     @property
     def can_ask(self) -> bool:

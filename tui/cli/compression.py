@@ -300,8 +300,8 @@ def _context_lines(
         yield OutputLine("other", _(NOTES[note]))
     yield BLANK
     if sent.prompt:
-        length = size(len(sent.prompt.encode("utf-8", "replace")))
-        yield OutputLine("seam", _("system prompt, {bytes}", bytes=length))
+        length = len(sent.prompt.encode("utf-8", "replace"))
+        yield OutputLine("seam", _("system prompt, {bytes}", bytes=size(length)))
     yield from starmap(_context_line, rows)
 
 

@@ -199,5 +199,8 @@ def _line(saved: Saved) -> str:
     counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
     if conversations > 1:
         counts.insert(0, counted(conversations, "conversation"))
-    path, words = one_line(str(saved.document.path)), pgettext("list", ", ").join(counts)
-    return _("{path}  ({counts})", path=path, counts=words)
+    return _(
+        "{path}  ({counts})",
+        path=one_line(str(saved.document.path)),
+        counts=pgettext("list", ", ").join(counts),
+    )

@@ -165,8 +165,7 @@ def _state(conversation: Conversation) -> str:
 
 
 def _costs(conversation: Conversation) -> str:
-    own, tree = conversation.cost_usd, conversation.tree_cost_usd
-    return formats.own_and_tree(own, tree, formats.dollars)
+    return formats.own_and_tree(conversation.cost_usd, conversation.tree_cost_usd, formats.dollars)
 
 
 def _title(conversation: Conversation) -> str:

@@ -206,8 +206,11 @@ def profiles_of(location: Location) -> list[Location]:
 
 def answered(location: Location, error: BrowseError | None = None) -> Json:
     """Return what a document says of a host, and whether it has answered."""
-    name, sentence = value_at(location, "host.name"), error and error.sentence
-    return {"name": name, "answered": error is None, "error": sentence}
+    return {
+        "name": value_at(location, "host.name"),
+        "answered": error is None,
+        "error": error and error.sentence,
+    }
 
 
 def facts_of(location: Location) -> Json:

@@ -135,8 +135,9 @@ class TrashCommand(Subcommand):
 
     def runs_there(self, arguments: SimpleNamespace) -> bool:
         """Nothing is dropped there by a call, nor restored from another store."""
-        is_of_shell = arguments.action == "drop" or getattr(arguments, "yes", False)
-        return is_of_shell or super().runs_there(arguments)
+        if arguments.action == "drop" or getattr(arguments, "yes", False):
+            return True
+        return super().runs_there(arguments)
 
     def run(self, context: CommandContext) -> None:
         actions = {"list": _list, "restore": _restore, "drop": _drop}
