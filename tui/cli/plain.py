@@ -156,13 +156,13 @@ class Dialogue:
             yield from self._show_view()
             return
         query = parse(text, now=time.time())
-        self._list = Pages(_("hits"), (), _hit_lines)
         if query.refusal:
+            self._list = Pages(_("hits"), (), _hit_lines)
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
         found = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list.items = found
+        self._list = Pages(_("hits"), found, _hit_lines)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
         hits = counted(len(found), "hit")
