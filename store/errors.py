@@ -64,7 +64,7 @@ class BrowseError(Exception):
         self.remedy = remedy
         """What to do about it; empty when there is nothing to do."""
         self.advice = advice
-        """The command line has a sentence of its own for it (`tui/cli/advice.py`)."""
+        """The command line has a sentence of its own for it (`tui/cli/output.py`)."""
 
     @property
     def sentence(self) -> str:

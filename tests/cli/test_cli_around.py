@@ -8,6 +8,8 @@ import pytest
 from commandline import ask, call, path_with, stub_hermes
 from contract import holds
 
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.tui.settings.start import read_start
 
 
@@ -41,6 +43,22 @@ def test_looking_leaves_no_trace(root):
         name: content for name, content in files().items() if not name.endswith(("-shm", "-wal"))
     }
     assert after == before
+
+
+def test_a_profile_that_refuses_is_named(root, monkeypatch):
+    """As one that cannot be read: the others are listed."""
+    read = OpenStore.list_page
+
+    def refuse(store, *asked, **options):
+        if store.location.profile == "coder":
+            raise RefusedError("Not now.")
+        return read(store, *asked, **options)
+
+    monkeypatch.setattr(OpenStore, "list_page", refuse)
+    ended = call("list --all-profiles --json --home", str(root))
+    assert ended.code == 6 and "coder cannot be read: Not now." in ended.err
+    assert "coder" in [each["profile"] for each in ended.document["broken"]]
+    assert {each["profile"] for each in ended.document["conversations"]} == {"default", "a-b_9"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders as named by XDG")

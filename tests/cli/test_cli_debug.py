@@ -19,12 +19,15 @@ def _quiet(monkeypatch):
     monkeypatch.setattr(reader, "observe", None)
 
 
-def fail(secret):
-    """Fail with a value in the message, because of another failure."""
+def failed(secret="x"):
+    """Fail with a value in the message, because of another failure; return where it is logged."""
     try:
-        raise ValueError(f"{secret} first")
-    except ValueError as error:
-        raise KeyError(f"{secret} second") from error
+        try:
+            raise ValueError(f"{secret} first")
+        except ValueError as error:
+            raise KeyError(f"{secret} second") from error
+    except KeyError:
+        return log_failure()
 
 
 def written():
@@ -34,10 +37,7 @@ def written():
 
 def test_a_failure_is_written_down_without_its_values():
     """Kinds and places, of what led to it too; for this user's eyes alone."""
-    try:
-        fail("what was said")
-    except KeyError:
-        assert log_failure() == str(log_path())
+    assert failed("what was said") == str(log_path())
     text = written()
     assert "KeyError" in text and "because of ValueError" in text and "test_cli_debug.py" in text
     assert "what was said" not in text
@@ -50,10 +50,7 @@ def test_the_log_does_not_grow_for_ever(monkeypatch):
     """A long one is put aside, and the one put aside before goes."""
     monkeypatch.setattr(logfile, "_MAX_BYTES", 100)
     for _ in range(5):
-        try:
-            fail("x")
-        except KeyError:
-            log_failure()
+        failed()
     names = sorted(each.name for each in log_path().parent.iterdir())
     assert (
         names == ["hermes-browse.log", "hermes-browse.log.1"] and written().count("KeyError") == 1
@@ -64,10 +61,7 @@ def test_where_no_log_can_be_written(monkeypatch, tmp_path):
     """The sentence says so; nothing else fails because of it."""
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(logfile, "log_path", lambda: tmp_path / "file" / "hermes-browse.log")
-    try:
-        fail("x")
-    except KeyError:
-        assert log_failure().startswith("no log could be written")
+    assert failed().startswith("no log could be written")
 
 
 @pytest.mark.parametrize("behind", [True, False])

@@ -46,6 +46,11 @@ def problems_around(holders, free, size, told):
     return list(checkup.problems_around(holders, free, size, told, read_config(config_path())))
 
 
+def problems():
+    """What `doctor` says is wrong with the user's store."""
+    return [each["code"] for each in ask("doctor")["problems"]]
+
+
 def codes(**changed):
     """What is said of a terminal."""
     found = problems_around([], None, 0, FINE | changed)
@@ -86,18 +91,14 @@ def test_a_store_that_is_gone_under_a_process():
 
 def test_a_large_store(root, monkeypatch):
     """By sessions or by bytes, as Hermes' guide counts."""
-
-    def found():
-        return [each["code"] for each in ask("doctor")["problems"]]
-
-    assert found() == []
+    assert problems() == []
     document = ask("doctor")["store"]
     for name, value in (("MANY_SESSIONS", document["sessions"]), ("MANY_BYTES", document["bytes"])):
         with monkeypatch.context() as patched:
             patched.setattr(health, name, value)
-            assert found() == ["store-large"]
+            assert problems() == ["store-large"]
             patched.setattr(health, name, value + 1)
-            assert found() == []
+            assert problems() == []
 
 
 def test_what_hermes_cleans_up(root):
@@ -127,12 +128,10 @@ def test_the_disk(root, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
     document = ask("doctor")
     assert document["disk"] == {"free_bytes": 1_000_000}
-    assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][
-        0
-    ]["remedy"]
-    assert [each.code for each in problems_around([], 300_000_000, 200_000_000, FINE)] == [
-        "disk-vacuum"
-    ]
+    (problem,) = document["problems"]
+    assert problem["code"] == "disk-low" and problem["remedy"]
+    (problem,) = problems_around([], 300_000_000, 200_000_000, FINE)
+    assert problem.code == "disk-vacuum"
     assert problems_around([], 300_000_000, size, FINE) == []
 
 
@@ -191,8 +190,8 @@ def test_a_damaged_file_of_notes(tmp_path, monkeypatch):
     notes.parent.mkdir(parents=True)
     notes.write_bytes(b"no database" * 100)
     assert len(ask("list --home", str(root))["conversations"]) == 2
-    problems = ask("doctor --home", str(root))["problems"]
-    assert "notes" in {problem["code"] for problem in problems}
+    monkeypatch.setenv("HERMES_HOME", str(root))
+    assert "notes" in problems()
     assert call("since --home", str(root)).code == 5
 
 

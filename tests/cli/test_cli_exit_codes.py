@@ -4,6 +4,7 @@ standard error."""
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from commandline import Ended, call, copy_store
@@ -11,6 +12,7 @@ from effort import slow_but
 from platforms import posix_only, python
 from trashing import run
 
+READS = "hermes_browse.store.sessions.list_page.read_catalog"
 _KILLED = """
 import os, sqlite3, sys
 hermes = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -137,11 +139,7 @@ def test_odd_names_are_not_found(root):
 
 def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
     """1: what failed is in the log by place, none of the values it held."""
-
-    def fail(*_):
-        raise RuntimeError("a secret of the user")
-
-    monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
+    monkeypatch.setattr(READS, Mock(side_effect=RuntimeError("a secret of the user")))
     ended = call("list")
     refused(ended, 1, "something unexpected went wrong (RuntimeError)")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
@@ -151,11 +149,7 @@ def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
 
 def test_interrupted(root, monkeypatch):
     """130: and nothing is said."""
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", interrupt)
+    monkeypatch.setattr(READS, Mock(side_effect=KeyboardInterrupt))
     assert call("list") == Ended(130, "", "")
 
 

@@ -5,7 +5,7 @@ import re
 
 import homes
 import pytest
-from commandline import STORES, ask, call, copy_store
+from commandline import STORES, ask, call, copy_store, everything
 from contract import holds
 from effort import slow_but
 from platforms import posix_only
@@ -23,7 +23,7 @@ def root(request, tmp_path, monkeypatch):
 
 def commands():
     """Every command that prints text of a store."""
-    rows = ask("list --view all --limit 0")["conversations"]
+    rows = everything()
     chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
     most = max(rows, key=lambda each: each["message_count"])
     families = [
@@ -72,15 +72,14 @@ def test_nothing_acts_on_the_terminal(root):
 
 def test_json_holds_the_text_as_stored(root):
     """What a terminal does not get, a script does, to the last character."""
-    rows = ask("list --view all --limit 0")["conversations"]
+    rows = everything()
     assert all(row["id"].endswith(ATTACK) for row in rows)
     assert any(row["title"] and row["title"].endswith(ATTACK) for row in rows)
     most = max(rows, key=lambda each: each["message_count"])
     shown = ask_for("show", "--everything", "--", most["id"])
     holds(shown, "SHOW")
     assert any(message["text"] == ATTACK for message in shown["messages"])
-    hits = ask("search", "zzz OR owned")
-    holds(hits, "SEARCH")
+    holds(ask("search", "zzz OR owned"), "SEARCH")
 
 
 def ask_for(command, *arguments):
@@ -145,6 +144,6 @@ def test_odd_queries(tmp_path, query):
     """No query is an error: what cannot be looked for finds nothing, and that is said."""
     homes.herons(tmp_path)
     for options in ([], ["--json"]):
-        ended = call("search", "--home", str(tmp_path), *options, "--", query)
+        ended = call("search --home", str(tmp_path), *options, "--", query)
         assert (ended.code == 0 and "0 of 0 hits" in ended.err) or ended.document["hits"] == []
         assert "\x1b" not in ended.out + ended.err

@@ -8,6 +8,8 @@ from commandline import copy_store
 from platforms import posix_only, python
 from terminal import Terminal
 
+from hermes_browse.tui.cli.registry import COMMANDS
+
 _PROGRAM = """
 import contextlib, io, sys
 from hermes_browse.tui.cli import main
@@ -57,18 +59,15 @@ def test_help_and_the_demo_neither():
     do_without(_SLOW, ["--demo list", "--demo list --json", "list --help", "--help"])
 
 
-def commands_imported(*arguments):
-    """Which modules of commands a command line imports."""
+def imported(line):
+    """The modules that a command line imports."""
     program = (
         "import contextlib, io, sys\n"
         "from hermes_browse.tui.cli import main\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n    main(sys.argv[1:])\n"
-        "from hermes_browse.tui.cli.registry import COMMANDS\n"
-        "modules = {place.partition('.')[0] for place, _ in COMMANDS.values()}\n"
-        "print(*(name for name in modules if f'hermes_browse.tui.cli.{name}' in sys.modules))\n"
+        "print(*sys.modules)\n"
     )
-    ended = python(program, *arguments)
-    return set(ended.split())
+    return python(program, *line.split()).split()
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,9 @@ def commands_imported(*arguments):
 )
 def test_only_the_command_that_runs_is_imported(line, wanted):
     """Each has its own dependencies, and nobody waits for those of the others."""
-    assert commands_imported(*line.split()) == wanted
+    modules = {place.partition(".")[0] for place, _help in COMMANDS.values()}
+    loaded = imported(line)
+    assert {name for name in modules if f"hermes_browse.tui.cli.{name}" in loaded} == wanted
 
 
 @pytest.mark.parametrize(
@@ -91,13 +92,7 @@ def test_only_the_command_that_runs_is_imported(line, wanted):
 )
 def test_commands_in_one_file_do_not_wait_for_each_other(line, other):
     """A list does not load what `since` needs, `profiles` and `config` not what `doctor` does."""
-    program = (
-        "import contextlib, io, sys\n"
-        "from hermes_browse.tui.cli import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()):\n    main(sys.argv[1:])\n"
-        "print(*sys.modules)\n"
-    )
-    assert not [name for name in python(program, *line.split()).split() if other in name]
+    assert not [name for name in imported(line) if other in name]
 
 
 def test_the_version_needs_next_to_nothing():

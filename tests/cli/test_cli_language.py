@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from commandline import call, copy_store
+from commandline import call, copy_store, steady
 from words import collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
@@ -15,7 +15,6 @@ from hermes_browse.tui.cli.registry import make_parser
 from hermes_browse.tui.text.glyphs import cells
 
 _MARK = "译"
-_VOLATILE = {"elapsed_ms", "disk", "terminal"}  # a terminal has its locale in it
 
 
 @cache
@@ -40,6 +39,13 @@ def foreign(tmp_path, monkeypatch):
     monkeypatch.setenv("LANG", "zh_CN.UTF-8")
     yield
     wording.speak("en")
+
+
+@pytest.fixture
+def home(tmp_path):
+    """The options that name a root."""
+    copy_store("state-v22", tmp_path / "home")
+    return ["--home", str(tmp_path / "home")]
 
 
 def _in_both(monkeypatch, *line):
@@ -94,13 +100,6 @@ def test_a_mistake_is_told_in_it(line, said):
     assert f"{_MARK}hermes-browse" in ended.err and f"{_MARK}{said}" in ended.err
 
 
-def _steady(document):
-    """A document without what differs from one moment to the next."""
-    if isinstance(document, dict):
-        return {key: _steady(value) for key, value in document.items() if key not in _VOLATILE}
-    return [_steady(each) for each in document] if isinstance(document, list) else document
-
-
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize(
     "line",
@@ -122,14 +121,11 @@ def _steady(document):
         "config",
     ],
 )
-def test_json_is_not(monkeypatch, tmp_path, line):
+def test_json_is_not(monkeypatch, home, line):
     """Keys, values and the sentences in it are what a script knows."""
-    copy_store("state-v22", tmp_path / "home")
-    english, other = _in_both(
-        monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json"
-    )
+    english, other = _in_both(monkeypatch, *home, *line.split(), "--json")
     assert english.code == other.code == 0
-    assert _steady(other.document) == _steady(english.document)
+    assert steady(other.document) == steady(english.document)
     assert _MARK not in other.out
 
 
@@ -145,19 +141,17 @@ def test_completions_are_not(monkeypatch, shell):
 @pytest.mark.parametrize(
     "line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"]
 )
-def test_it_ends_the_same(monkeypatch, tmp_path, line):
+def test_it_ends_the_same(monkeypatch, home, line):
     """Exit codes say the same in every language, and the rest is told in it."""
-    copy_store("state-v22", tmp_path / "home")
-    english, other = _in_both(monkeypatch, "--home", str(tmp_path / "home"), *line.split())
+    english, other = _in_both(monkeypatch, *home, *line.split())
     assert english.code == other.code
     assert english.err != other.err and _MARK in other.err and _MARK not in english.err
 
 
 @pytest.mark.usefixtures("foreign")
-def test_heads_of_columns_stand_over_them(tmp_path):
+def test_heads_of_columns_stand_over_them(home):
     """A wide character takes two cells."""
-    copy_store("state-v22", tmp_path / "home")
-    head, *rows = call("--home", str(tmp_path / "home"), "list", "--limit", "5").out.splitlines()
+    head, *rows = call("list --limit 5", *home).out.splitlines()
     assert head.endswith(f"{_MARK}id") and f"{_MARK}last active" in head and len(rows) == 5
     assert {cells(row[: row.rindex("  ")]) for row in rows} == {cells(head[: head.rindex("  ")])}
 

@@ -47,8 +47,7 @@ def test_show_reads_as_it_prints(path, monkeypatch, form):
     monkeypatch.setattr(OpenStore, "messages", read)
     monkeypatch.setattr(Store, "open", open_store)
     monkeypatch.setattr(sys, "stdout", out)
-    arguments = ["--db", str(path), "show", "long", *([form] if form else [])]
-    assert main(arguments) == 0
+    assert main(["--db", str(path), "show", "long", *([form] if form else [])]) == 0
     assert printed == [1, 401, 801]  # the name of the conversation is its first message
     assert len(opened) == 3
 

@@ -92,8 +92,7 @@ def test_it_needs_no_screen_and_no_command(store):
         f"main(['--home', {str(store.parent)!r}, '--plain'])\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('textual', 'rich')])"
     )
-    done = python(code)
-    assert done.endswith("[]\n")
+    assert python(code).endswith("[]\n")
 
 
 @posix_only

@@ -2,14 +2,13 @@
 it."""
 
 import json
-import os
 import subprocess
 import sys
 import tomllib
 from importlib.util import find_spec
 
 import pytest
-from commandline import copy_store
+from commandline import copy_store, for_hermes
 from paths import ROOT
 from platforms import python
 
@@ -40,21 +39,9 @@ def site(tmp_path):
 
 def hermes(site, root, *arguments):
     """Run the real Hermes on a root, away from the network."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.endswith(("_API_KEY", "_TOKEN"))
-    }
-    nowhere = {name: "http://127.0.0.1:9" for name in ("HTTP_PROXY", "HTTPS_PROXY")}
     return subprocess.run(
         [sys.executable, "-c", _HERMES, str(site), *arguments],
-        env={
-            **kept,
-            **nowhere,
-            "HERMES_HOME": str(root),
-            "HOME": str(root.parent),
-            "COLUMNS": "200",
-        },
+        env=for_hermes(HERMES_HOME=str(root), HOME=str(root.parent), COLUMNS="200"),
         cwd=root,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -136,5 +123,4 @@ def test_loading_it_imports_next_to_nothing():
         "print([n for n in sys.modules if n.split('.')[0] in ('textual', 'rich', 'sqlite3')"
         " or n.startswith(('hermes_browse.store', 'hermes_browse.tui.cli.entry'))])"
     )
-    done = python(code)
-    assert done.strip() == "[]"
+    assert python(code).strip() == "[]"

@@ -26,62 +26,62 @@ def root(tmp_path, monkeypatch):
     return root
 
 
+@pytest.fixture
+def hermes(tmp_path):
+    """The environment in which a `hermes` is found that writes down its call."""
+    path = path_with(stub_hermes(tmp_path / "bin", _RECORD))
+    return {"PATH": path, "STUB_LOG": str(tmp_path / "log")}
+
+
+def called(hermes, what="argv"):
+    """What it was called with: its path and arguments, or the variables of the environment (`env`);
+    nothing if it was not."""
+    path = Path(f"{hermes['STUB_LOG']}.{what}")
+    return path.read_bytes().decode().split("\0")[:-1] if path.exists() else []
+
+
 def edit(root, statement, *values):
     """Change the store of a root."""
     with opened(root / "state.db") as connection:
         assert connection.execute(statement, values).rowcount
 
 
+def give_id(root, session):
+    """Give the quiet chat another id."""
+    edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", session, QUIET)
+    edit(root, "UPDATE sessions SET id = ? WHERE id = ?", session, QUIET)
+
+
 @posix_only
-def test_hermes_takes_over(root, tmp_path):
+def test_hermes_takes_over(root, hermes):
     """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its
     exit code."""
-    path = path_with(stub_hermes(tmp_path / "bin", _RECORD))
-    log = tmp_path / "log"
-    environment = {
-        "PATH": path,
-        "STUB_LOG": str(log),
-        "KEPT": "as it was",
-        "HERMES_HOME": "/somewhere/else",
-    }
+    environment = {**hermes, "KEPT": "as it was", "HERMES_HOME": "/somewhere/else"}
     ended = spawn("--home", str(root), "--profile", "coder", "resume", "Rewound", env=environment)
     assert (ended.code, ended.out, ended.err) == (7, "", "")
-    argv = Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1]
-    assert argv == ["-p", "coder", f"--resume={QUIET}"]
-    variables = dict(
-        each.split("=", 1) for each in Path(f"{log}.env").read_bytes().decode().split("\0")[:-1]
-    )
-    assert variables["HERMES_HOME"] == str(root) and variables["KEPT"] == "as it was"
+    assert called(hermes)[1:] == ["-p", "coder", f"--resume={QUIET}"]
+    assert {f"HERMES_HOME={root}", "KEPT=as it was"} <= set(called(hermes, "env"))
 
 
 @posix_only
-def test_odd_ids_reach_hermes_as_one_argument(root, tmp_path):
+def test_odd_ids_reach_hermes_as_one_argument(root, hermes):
     """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an
     option."""
     odd = "-x --yolo '\"$(id)` 検索"
-    edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", odd, QUIET)
-    edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
-    log = tmp_path / "log"
-    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    assert spawn("resume", "--", odd, env=environment).code == 7
-    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
-        "-p",
-        "default",
-        f"--resume={odd}",
-    ]
+    give_id(root, odd)
+    assert spawn("resume", "--", odd, env=hermes).code == 7
+    assert called(hermes)[1:] == ["-p", "default", f"--resume={odd}"]
 
 
 @posix_only
-def test_a_risky_one_wants_yes(root, tmp_path):
+def test_a_risky_one_wants_yes(root, hermes):
     """5 and the reasons until --yes is said; nothing was run before."""
     edit(root, "UPDATE sessions SET source = 'telegram' WHERE id = ?", QUIET)
-    log = tmp_path / "log"
-    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    ended = spawn("resume", QUIET, env=environment)
+    ended = spawn("resume", QUIET, env=hermes)
     assert ended.code == 5 and "telegram" in ended.err and "--yes" in ended.err and ended.out == ""
-    assert not Path(f"{log}.argv").exists()
-    assert spawn("resume", QUIET, "--yes", env=environment).code == 7
-    assert Path(f"{log}.argv").exists()
+    assert not called(hermes)
+    assert spawn("resume", QUIET, "--yes", env=hermes).code == 7
+    assert called(hermes)
 
 
 @posix_only
@@ -111,23 +111,16 @@ def test_hermes_gets_its_signals_back(root, tmp_path):
 
 
 @posix_only
-def test_the_printed_line_is_what_a_shell_runs(root, tmp_path):
+def test_the_printed_line_is_what_a_shell_runs(root, hermes):
     """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and
     stays one line."""
     odd = "x\ty\nz\x1b[2J'\"$HOME` é\u202e"
-    edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", odd, QUIET)
-    edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
-    log = tmp_path / "log"
-    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    printed = spawn("resume", odd, "--print", env=environment)
+    give_id(root, odd)
+    printed = spawn("resume", odd, "--print", env=hermes)
     assert printed.code == 0 and printed.out.count("\n") == 1 and printed.out.strip().isprintable()
-    subprocess.run(["bash", "-c", printed.out], env={**os.environ, **environment}, check=False)
-    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
-        "-p",
-        "default",
-        f"--resume={odd}",
-    ]
-    assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()
+    subprocess.run(["bash", "-c", printed.out], env={**os.environ, **hermes}, check=False)
+    assert called(hermes)[1:] == ["-p", "default", f"--resume={odd}"]
+    assert f"HERMES_HOME={root}" in called(hermes, "env")
 
 
 def test_a_surface_is_asked_for(root):

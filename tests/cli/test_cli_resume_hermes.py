@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commandline import PROGRAM, copy_store
+from commandline import PROGRAM, copy_store, for_hermes
 from platforms import posix_only
 
 pexpect = pytest.importorskip("pexpect")
@@ -23,23 +23,12 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b.")
 
 def wait_for(root, arguments, texts, **environment):
     """Run `resume` until one of the texts is on the terminal; gives everything written so far,
-    without escapes.
-
-    A proxy nobody listens at keeps Hermes from asking the network.
-    """
-    private = {
-        "PATH": f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}",
-        "HTTP_PROXY": "http://127.0.0.1:9",
-        "HTTPS_PROXY": "http://127.0.0.1:9",
-        "HERMES_INTERACTIVE": "1",
-    }
-    kept = {
-        name: os.environ[name] for name in os.environ if not name.endswith(("_API_KEY", "_TOKEN"))
-    }
+    without escapes."""
+    path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     child = pexpect.spawn(
         PROGRAM[0],
         [*PROGRAM[1:], "--home", str(root), "resume", *arguments],
-        env={**kept, **private, **environment},
+        env=for_hermes(PATH=path, HERMES_INTERACTIVE="1", **environment),
         cwd=str(root),
         dimensions=(40, 120),
         timeout=90,

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from commandline import PROGRAM, Ended, copy_store, spawn
+from commandline import PROGRAM, Ended, copy_store, spawn, steady
 from platforms import posix_only
 from store_builder import StoreBuilder
 from terminal import Terminal
@@ -124,25 +124,13 @@ def test_a_locale_without_utf8(tmp_path):
         ["lineage", "日本語 é"],
         ["doctor"],
     ):
-        usual, ascii_ = (
-            spawn(*home, *command, "--json"),
-            spawn(*home, *command, "--json", env=ASCII),
-        )
+        usual, ascii_ = (spawn(*home, *command, "--json", env=env) for env in ({}, ASCII))
         assert usual.code == ascii_.code == 0, ascii_.err
-        assert _steady(usual.document) == _steady(ascii_.document)
+        assert steady(usual.document) == steady(ascii_.document)
         people = spawn(*home, *command, env=ASCII)
         assert people.code == 0 and people.out.isascii() and "Traceback" not in people.err
     assert "??? ?" in spawn(*home, "list", env=ASCII).out
     assert spawn("--help", env=ASCII).code == 0
-
-
-def _steady(document):
-    """Without what changes from run to run."""
-    return {
-        key: value
-        for key, value in document.items()
-        if key not in ("elapsed_ms", "terminal", "disk")
-    }
 
 
 @pytest.mark.slow

@@ -18,19 +18,7 @@ def test_everything_as_one_list(machines, tmp_path):
     """This machine and the hosts; sorted as one, limits after that, and who did not answer."""
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "vps", "nas", "down")
-    ended = call(
-        "--db",
-        store,
-        "list",
-        "--all-hosts",
-        "--limit",
-        "4",
-        "--offset",
-        "2",
-        "--sort",
-        "cost",
-        "--json",
-    )
+    ended = call("list --all-hosts --limit 4 --offset 2 --sort cost --json --db", store)
     assert ended.code == 6 and "down: it cannot be reached" in ended.err
     page = ended.document["conversations"]
     assert [(each["name"], each["answered"]) for each in ended.document["hosts"]] == [
@@ -40,20 +28,13 @@ def test_everything_as_one_list(machines, tmp_path):
     ]
     holds(ended.document, "LIST")
     every = [
-        {"host": host} | row
-        for host, options in (
-            (None, ("--db", store)),
-            ("vps", ("--host", "vps")),
-            ("nas", ("--host", "nas")),
-        )
-        for row in ask("list --sort cost --limit 0", *options)["conversations"]
+        row
+        for place in (["--db", store], ["--host", "vps"], ["--host", "nas"])
+        for row in ask("list --sort cost --limit 0", *place)["conversations"]
     ]
-    every.sort(
-        key=lambda row: -1 if row["tree_cost_usd"] is None else row["tree_cost_usd"], reverse=True
-    )
-    assert [each["tree_cost_usd"] for each in page] == [
-        each["tree_cost_usd"] for each in every[2:6]
-    ]
+    costs = [each["tree_cost_usd"] for each in every]
+    costs.sort(key=lambda cost: -1 if cost is None else cost, reverse=True)
+    assert [each["tree_cost_usd"] for each in page] == costs[2:6]
     hidden = ended.document["hidden"]
     assert ended.document["total"] == ended.document["shown"] + sum(hidden.values())
     assert ended.document["shown"] == 4 and {each["host"] for each in page} <= {None, "vps", "nas"}
@@ -95,7 +76,7 @@ def test_one_search_over_everything(machines, tmp_path):
     assert ended.document["total"] == len(times)
     configure(machines, "nas", "down")
     store = str(copy_store("state-v22", tmp_path))
-    people = call("--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1")
+    people = call("search auth --all-hosts --limit 2 --context 1 --db", store)
     assert (
         people.code == 6 and people.out.startswith("host") and "1 of 2 hosts answered" in people.err
     )
@@ -106,8 +87,8 @@ def test_sums_over_everything(machines, tmp_path):
     """By key."""
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "nas")
-    whole = ask("--db", store, "stats", "--all-hosts")
-    here, there = ask("--db", store, "stats"), ask("stats --host nas")
+    whole = ask("stats --all-hosts --db", store)
+    here, there = ask("stats --db", store), ask("stats --host nas")
     for name in ("messages", "input_tokens", "cost_usd", "bytes"):
         assert whole["total"][name] == pytest.approx(here["total"][name] + there["total"][name])
         for row in whole["by"]:
@@ -115,7 +96,7 @@ def test_sums_over_everything(machines, tmp_path):
                 each[name] for each in (*here["by"], *there["by"]) if each["key"] == row["key"]
             ]
             assert row[name] == pytest.approx(sum(parts))
-    assert "1 of 1 hosts answered" in call("--db", store, "stats", "--all-hosts").err
+    assert "1 of 1 hosts answered" in call("stats --all-hosts --db", store).err
 
 
 @pytest.mark.parametrize("answer", ["no JSON", '{"conversations": [{"id": 3}]}', "[" * 100_000])

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from platforms import script
@@ -61,9 +62,10 @@ def test_a_checkout_is_sent_and_installed(bare, tmp_path, monkeypatch):
     script(home / ".local" / "bin" / "uv", 'echo "$@"; cat "$4/README.md"')
     checkout = _checkout(tmp_path / "a check out")
     _came_from(monkeypatch, {"url": checkout.as_uri(), "dir_info": {"editable": True}})
-    line = install_line(bare.host)
-    assert line is not None
-    assert _run(line) == f"tool install --force {home}/hermes-browse-source\nthis is README.md"
+    assert (
+        _run(install_line(bare.host))
+        == f"tool install --force {home}/hermes-browse-source\nthis is README.md"
+    )
     assert not (home / "hermes-browse-source" / "secret").exists()
 
 
@@ -79,26 +81,18 @@ def test_a_wheel_is_sent_and_uv_is_fetched(bare, tmp_path, monkeypatch):
     wheel.write_text("wheel")
     _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
     line = install_line(bare.host)
-    assert line is not None and "https://astral.sh/uv/install.sh" in line
+    assert "https://astral.sh/uv/install.sh" in line
     assert _run(line) == f"tool install --force {home}/{wheel.name}\nwheel"
 
 
 def test_what_is_installed_without_a_file(bare, tmp_path, monkeypatch):
     """A repository is named; a wheel that is gone cannot be sent."""
-    _came_from(
-        monkeypatch,
-        {"url": "https://git.example/x", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
-    )
-    line = install_line(bare.host)
-    assert line is not None and " uv tool install --force git+https://git.example/x@abc " in line
+    vcs = {"vcs": "git", "commit_id": "abc"}
+    _came_from(monkeypatch, {"url": "https://git.example/x", "vcs_info": vcs})
+    assert " uv tool install --force git+https://git.example/x@abc " in install_line(bare.host)
     _came_from(monkeypatch, None)
-    line = install_line(bare.host)
-    assert line is not None and line.endswith("uv tool install --force hermes-browse'\"")
+    assert install_line(bare.host).endswith("uv tool install --force hermes-browse'\"")
     _came_from(monkeypatch, {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}})
     assert install_line(bare.host) is None
-
-    def fail(name):
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr(check_host, "distribution", fail)
+    monkeypatch.setattr(check_host, "distribution", Mock(side_effect=PackageNotFoundError))
     assert install_line(bare.host) is None

@@ -1,14 +1,12 @@
 """`shell-init`: each shell takes its lines over, and asks the right program."""
 
 import os
-import shutil
-import subprocess
 
 import pytest
 from commandline import call
 from platforms import script as script_of
+from shells import SHELLS, run_in, script_for
 
-SHELLS = ("bash", "zsh", "fish")
 _NOTES = 'printf "%s:" "${0##*/}"; printf "<%s>" "$@"; echo\nexit 7'
 """A program that says how it was called."""
 CALLS = [
@@ -20,33 +18,25 @@ CALLS = [
 ]
 
 
-def run_in(shell, script, line, folder):
-    """Run a line in a shell that has taken over what was printed."""
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"there is no {shell}")
+@pytest.fixture(autouse=True)
+def _programs(tmp_path, monkeypatch):
     for name in ("hermes", "hermes-browse"):
-        script_of(folder / name, _NOTES)
-    quiet = {"bash": ["--norc", "--noprofile"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
+        script_of(tmp_path / name, _NOTES)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+
+def run(shell, line, folder):
+    """Run a line in a shell that has taken over what was printed."""
     begin = "autoload -Uz compinit; compinit -D\n" if shell == "zsh" else ""
-    code = f"{begin}source {script}\n{line}"
-    return subprocess.run(
-        [program, *quiet, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
-    )
+    script = script_for(shell, "shell-init", folder)
+    return run_in(shell, f"{begin}source {script}\n{line}")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("line, wanted", CALLS, ids=[line for line, _ in CALLS])
 def test_one_command_of_hermes_opens_this_browser(tmp_path, shell, line, wanted):
     """Words and exit code of every other command stay as they are."""
-    script = tmp_path / "script"
-    script.write_text(call("shell-init", shell).out)
-    ended = run_in(shell, script, line, tmp_path)
+    ended = run(shell, line, tmp_path)
     assert (ended.stdout.strip(), ended.returncode, ended.stderr) == (wanted, 7, "")
 
 
@@ -55,9 +45,6 @@ def test_one_command_of_hermes_opens_this_browser(tmp_path, shell, line, wanted)
 )
 def test_a_key_and_completion_come_with_it(tmp_path, shell, bound):
     """Ctrl+G is bound in a shell with a line editor; the words are completed."""
-    script = tmp_path / "script"
-    script.write_text(call("shell-init", shell).out)
     line = f"set -o emacs; {bound}" if shell == "bash" else bound
-    printed = run_in(shell, script, line, tmp_path).stdout
-    assert "_hermes_browse_key" in printed
-    assert call("completions", shell).out in script.read_text()
+    assert "_hermes_browse_key" in run(shell, line, tmp_path).stdout
+    assert call("completions", shell).out in (tmp_path / "script").read_text()

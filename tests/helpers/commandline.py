@@ -20,6 +20,7 @@ from platforms import script
 from hermes_browse.tui.cli import main
 
 STORES = ("state-v11", "state-v14", "state-v22", "state-v31")
+_VOLATILE = ("elapsed_ms", "disk", "terminal")
 PROGRAM = (sys.executable, "-m", "hermes_browse.tui")
 
 
@@ -107,6 +108,31 @@ def path_with(*folders: Path) -> str:
         if not (Path(each) / "hermes").exists()
     ]
     return os.pathsep.join([*map(str, folders), *others])
+
+
+def everything() -> list[dict[str, Any]]:
+    """All conversations of the user's store, as the document has them."""
+    found: list[dict[str, Any]] = ask("list --view all --limit 0")["conversations"]
+    return found
+
+
+def steady(document: Any) -> Any:
+    """A document without what differs from one moment, or from one locale, to the next."""
+    if isinstance(document, dict):
+        return {key: steady(value) for key, value in document.items() if key not in _VOLATILE}
+    return [steady(each) for each in document] if isinstance(document, list) else document
+
+
+def for_hermes(**more: str) -> dict[str, str]:
+    """An environment for the real Hermes: without keys and tokens, away from the network. A proxy
+    nobody listens at keeps it from asking there."""
+    nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith(("_API_KEY", "_TOKEN"))
+    }
+    return {**kept, **nowhere, **more}
 
 
 def ids_of(conversations: Sequence[Mapping[str, Any]]) -> list[str]:

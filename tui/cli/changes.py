@@ -24,7 +24,16 @@ from hermes_browse.store.wording import _
 
 from ..text.sentences import notes, summary
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, TableColumn, fields, print_lines, print_table, print_text
+from .output import (
+    BLANK,
+    OutputLine,
+    TableColumn,
+    fields,
+    fields_of_each,
+    print_lines,
+    print_table,
+    print_text,
+)
 from .parser import ID, Count, Flag, Valued, name_arg
 
 _LONGEST_COMMAND = 200
@@ -57,8 +66,7 @@ class ChangesCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         arguments = context.arguments
-        session_id = context.store.resolve(arguments.id)
-        changes = context.store.file_changes(session_id, context.now)
+        changes = context.store.file_changes(context.store.resolve(arguments.id), context.now)
         if arguments.diff:
             context.store.close()
             _give(_diff_text(changes, arguments.file), arguments.output)
@@ -69,17 +77,21 @@ class ChangesCommand(Subcommand):
 def _changes_json(changes: Changes) -> Json:
     return fields(changes, "failed", session="session_id", conversation="conversation_id") | {
         "files": list(map(_file_json, changes.files)),
-        "commands": [
-            fields(command, "message_id", "session_id", command="text")
-            for command in changes.commands
-        ],
+        "commands": fields_of_each(changes.commands, "message_id", "session_id", command="text"),
     }
 
 
 def _file_json(change: FileChange) -> Json:
-    names = ("path", "first_path", "added", "removed", "by_subagents", "disk")
-    edits = [edit._asdict() for edit in change.edits]
-    return fields(change, *names, exact="is_exact") | {"edits": edits}
+    return fields(
+        change,
+        "path",
+        "first_path",
+        "added",
+        "removed",
+        "by_subagents",
+        "disk",
+        exact="is_exact",
+    ) | {"edits": [edit._asdict() for edit in change.edits]}
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:
@@ -112,8 +124,13 @@ def _print_changes(changes: Changes) -> None:
     print_lines([OutputLine("title", summary(changes))])
     print_table(_FILES, changes.files)
     if changes.commands:
-        head = OutputLine("other", _("These commands may have changed files:"))
-        print_lines([BLANK, head, *map(_command_line, changes.commands)])
+        print_lines(
+            [
+                BLANK,
+                OutputLine("other", _("These commands may have changed files:")),
+                *map(_command_line, changes.commands),
+            ]
+        )
 
 
 def _command_line(command: ShellCommand) -> OutputLine:
@@ -151,8 +168,12 @@ class BlameCommand(Subcommand):
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))
-        document = {"file": path, "lines": list(map(_line_json, lines))}
-        context.give(document, print_table, _BLAMED, lines)
+        context.give(
+            {"file": path, "lines": list(map(_line_json, lines))},
+            print_table,
+            _BLAMED,
+            lines,
+        )
 
 
 def _file_and_line(given: str) -> tuple[str, int | None]:

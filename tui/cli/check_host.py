@@ -51,8 +51,12 @@ def problem_of(host: Host, error: BrowseError) -> StoreProblem:
             "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config).",
             methods=taken[1].replace(",", ", "),
         )
-    look = _("To see what is wrong, type: `{command}`", command=login_command(host))
-    return StoreProblem("error", error.code, error.sentence, remedy or look)
+    return StoreProblem(
+        "error",
+        error.code,
+        error.sentence,
+        remedy or _("To see what is wrong, type: `{command}`", command=login_command(host)),
+    )
 
 
 def resume_problem(host: Host, store: OpenStore, session_id: str) -> StoreProblem | None:
@@ -88,8 +92,11 @@ def _about_program(host: Host, error: HostError) -> StoreProblem:
     plain = _find(host, f"command -v {word} || {{ test -e {word} && echo {word}; }} || true")
     program = plain or _find(host, _FIND.format(word=word), login=True)
     if not program:
-        remedy = _("Its login shell does not find it either. Install it there: `{command}`")
-        return as_told._replace(remedy=_installing(host, remedy))
+        return as_told._replace(
+            remedy=_installing(
+                host, _("Its login shell does not find it either. Install it there: `{command}`")
+            )
+        )
     if (broken := _broken(host, error, program)) is not None:
         return broken
     if plain:  # it is what the plain shell would have run
@@ -122,15 +129,17 @@ def _broken(host: Host, error: HostError, program: str) -> StoreProblem | None:
         said = reply.err.strip()
     except HostError as failed:
         said = failed.said
-    why = one_line(said.splitlines()[-1], 200) if said else "?"
-    text = _(
-        "{name}: {program} is there and cannot be run ({said}).",
-        name=host.name,
-        program=one_line(program, 200),
-        said=why,
+    return StoreProblem(
+        "error",
+        error.code,
+        _(
+            "{name}: {program} is there and cannot be run ({said}).",
+            name=host.name,
+            program=one_line(program, 200),
+            said=one_line(said.splitlines()[-1], 200) if said else "?",
+        ),
+        _installing(host, _("Its Python may be gone. Install it there again: `{command}`")),
     )
-    remedy = _("Its Python may be gone. Install it there again: `{command}`")
-    return StoreProblem("error", error.code, text, _installing(host, remedy))
 
 
 def _installing(host: Host, remedy: str) -> str:
@@ -150,9 +159,8 @@ def install_line(host: Host) -> str | None:
     if source is None:
         return None
     before, feed, what, after = source
-    there = feed + _INSTALL.format(what=what)
     # In double quotes, which every shell keeps as they are: there is no `$` or such a quote in it.
-    return f'{before}{login_command(host)} "{there}"{after}'
+    return f'{before}{login_command(host)} "{feed}{_INSTALL.format(what=what)}"{after}'
 
 
 def _source() -> tuple[str, str, str, str] | None:

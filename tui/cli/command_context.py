@@ -11,13 +11,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.errors import RefusedError, no_session
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
 from .parser import Argument, OneOf, Parser, add_all
 from .several_stores import Answers, ask_stores
-from .stores import now_in, opened_store, with_host
+from .stores import SOME_SILENT, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
@@ -35,11 +35,8 @@ class CommandContext:
     def __init__(self, arguments: SimpleNamespace, store: OpenStore) -> None:
         self.arguments, self.store, self.location = arguments, store, store.location
         self.now = now_in(arguments, self.location)
-
-    @property
-    def json(self) -> bool:
+        self.json: bool = arguments.json
         """Whether to print one JSON document."""
-        return bool(self.arguments.json)
 
     @property
     def can_ask(self) -> bool:
@@ -61,23 +58,27 @@ class CommandContext:
         self.store.close()
         give(self.arguments, with_host(document, self.location), tell, *what)
 
-    def remark(self, text: str) -> None:
+    def remark(self, *texts: str) -> None:
         """Note what a document says by itself."""
         if not self.json:
-            note(text)
+            note(*texts)
+
+    def note(self, sentences: Iterable[str]) -> None:
+        """Note sentences, with their `advice`."""
+        note(*map(self.advice, sentences))
 
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
         return text if self.location.host is None else self.location.host.advice(text)
 
-    def find(self, words: Sequence[str]) -> list[tuple[str, Conversation]]:
+    def find(self, words: Sequence[str]) -> list[Conversation]:
         """Find the conversations a user names. Commands call it before they change anything.
 
         Args:
             words: Session ids, prefixes of them, or titles.
 
         Returns:
-            For each word the id of the matching session, and its conversation.
+            For each word the conversation of the matching session.
 
         Raises:
             NotFoundError: A word matches no session, or several.
@@ -86,12 +87,12 @@ class CommandContext:
         catalog = self.store.neighbourhood(ids, self.now)
         for session_id in ids:
             if session_id not in catalog.sessions:  # deleted since
-                raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
-        return [(session_id, catalog.conversation(session_id)) for session_id in ids]
+                raise no_session(session_id)
+        return list(map(catalog.conversation, ids))
 
     def conversation(self) -> Conversation:
         """Return the conversation that the argument `id` names, as `find` does."""
-        ((_session, conversation),) = self.find([self.arguments.id])
+        (conversation,) = self.find([self.arguments.id])
         return conversation
 
     def confirm(self, count: int, what: str) -> None:
@@ -174,7 +175,7 @@ class ManyStoresCommand(Subcommand, Generic[T]):
     def start(self, arguments: SimpleNamespace) -> int:
         answers = ask_stores(arguments, partial(self.ask, arguments=arguments))
         self.report(answers, arguments)
-        return answers.code
+        return 0 if answers.is_complete else SOME_SILENT
 
 
 def give(

@@ -26,7 +26,15 @@ from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, long_number, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
+from .output import (
+    BLANK,
+    OutputLine,
+    conversation_json,
+    fields,
+    fields_of_each,
+    print_lines,
+    print_text,
+)
 from .parser import ID, Argument, Flag
 from .show import body_of, heading, message_json, name_of, title_line
 
@@ -59,16 +67,18 @@ class CompactionsCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         conversation = context.conversation()
-        compactions = store.compactions(conversation.segments).compactions
         pairs = [
             (compaction, store.losses(compaction) if arguments.lost else None)
-            for compaction in compactions
+            for compaction in store.compactions(conversation.segments).compactions
         ]
-        document = {
-            "conversation": conversation_json(conversation),
-            "compactions": list(starmap(_compaction_json, pairs)),
-        }
-        context.give(document, print_lines, _compactions_lines(conversation, pairs))
+        context.give(
+            {
+                "conversation": conversation_json(conversation),
+                "compactions": list(starmap(_compaction_json, pairs)),
+            },
+            print_lines,
+            _compactions_lines(conversation, pairs),
+        )
 
 
 class ContextCommand(Subcommand):
@@ -89,8 +99,8 @@ class ContextCommand(Subcommand):
         arguments, store = context.arguments, context.store
         conversation = context.conversation()
         sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
-        ids = [row.id for row in sent.rows]
-        messages = {message.id: message for message in store.messages(ids)}
+        found = store.messages([row.id for row in sent.rows])
+        messages = {message.id: message for message in found}
         rows = [(row, messages[row.id]) for row in sent.rows if row.id in messages]
         focus = store.messages([sent.at] if sent.at is not None else [])
         document = _context_json(conversation, sent, rows)
@@ -112,8 +122,19 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     gap, kept = compaction.gap, compaction.kept
     document = fields(
         compaction,
-        *("at", "session_id", "into_session_id", "before", "replaced", "summary", "merged"),
-        *("not_stored_again", "since", "bytes_before", "bytes_after", "empty_sessions", "kind"),
+        "at",
+        "session_id",
+        "into_session_id",
+        "before",
+        "replaced",
+        "summary",
+        "merged",
+        "not_stored_again",
+        "since",
+        "bytes_before",
+        "bytes_after",
+        "empty_sessions",
+        "kind",
     )
     document |= {
         "kept": [row.id for row in kept],
@@ -127,9 +148,9 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
-        document["lost"] = [
-            fields(lost, "term", "kind", "last_message_id", count="times") for lost in losses.terms
-        ]
+        document["lost"] = fields_of_each(
+            losses.terms, "term", "kind", "last_message_id", count="times"
+        )
     return document
 
 
@@ -279,8 +300,8 @@ def _context_lines(
         yield OutputLine("other", _(NOTES[note]))
     yield BLANK
     if sent.prompt:
-        length = size(len(sent.prompt.encode("utf-8", "replace")))
-        yield OutputLine("seam", _("system prompt, {bytes}", bytes=length))
+        length = len(sent.prompt.encode("utf-8", "replace"))
+        yield OutputLine("seam", _("system prompt, {bytes}", bytes=size(length)))
     yield from starmap(_context_line, rows)
 
 

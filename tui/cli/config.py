@@ -18,7 +18,7 @@ from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
 from ..settings.read_config import config_path, read_config
 from .command_context import Subcommand, give
-from .output import fields, note, print_text
+from .output import fields_of_each, note, print_text
 from .parser import Argument
 
 
@@ -52,8 +52,12 @@ class ConfigCommand(Subcommand):
             )
         else:
             _write_sample(path)
-            sentence = _("written: {path}", path=path)
-            give(arguments, {"path": str(path), "written": True}, print_text, sentence)
+            give(
+                arguments,
+                {"path": str(path), "written": True},
+                print_text,
+                _("written: {path}", path=path),
+            )
         return 0
 
 
@@ -61,8 +65,10 @@ def _write_sample(path: Path) -> None:
     try:
         write_private(path, sample(), replace=False)
     except FileExistsError as error:
-        sentence = _("{path} is there already and stays as it is.", path=path)
-        raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
+        raise RefusedError(
+            _("{path} is there already and stays as it is.", path=path),
+            remedy=_("Move it away for a fresh sample."),
+        ) from error
     except OSError as error:
         raise RefusedError(
             _("{path} could not be written: {reason}.", path=path, reason=error.strerror)
@@ -73,8 +79,11 @@ def _show(arguments: SimpleNamespace) -> None:
     configuration = read_config(config_path())
     (keymap, problems), options = resolve_keymap(configuration), configuration.options
     values = {option.name: getattr(options, option.name) for option in OPTIONS}
-    commands = final_keys(known_commands(), keymap)
-    keys = {key.id: list(dict.fromkeys(key.key_names)) for key in commands if key.id}
+    keys = {
+        key.id: list(dict.fromkeys(key.key_names))
+        for key in final_keys(known_commands(), keymap)
+        if key.id
+    }
     path = str(configuration.path)
     document = {
         "path": path,
@@ -82,21 +91,24 @@ def _show(arguments: SimpleNamespace) -> None:
         "options": values | {"surface": dict(options.surface)},
         "hosts": [host._asdict() for host in options.hosts],
         "keys": keys,
-        "problems": [fields(problem, "line", "text", "remedy") for problem in problems],
+        "problems": fields_of_each(problems, "line", "text", "remedy"),
     }
     give(arguments, document, _print_settings, document, values)
-    for problem in () if arguments.json else problems:
-        note(problem.sentence(path))
+    if not arguments.json:
+        note(*(problem.sentence(path) for problem in problems))
 
 
 def _print_settings(document: Mapping[str, Any], values: Json) -> None:
     """Print settings as the file has them."""
     path = document["path"]
-    missing = _("{path} (not there; `hermes-browse config init` writes a sample)", path=path)
-    print_text(f"# {path if document['exists'] else missing}")
+    if not document["exists"]:
+        path = _("{path} (not there; `hermes-browse config init` writes a sample)", path=path)
+    print_text(f"# {path}")
     for name, value in values.items():
-        comment = _("{name}: as you left it", name=name)
-        print_text(f"{name} = {toml(value)}" if value is not None else f"# {comment}")
+        if value is None:
+            print_text(f"# {_('{name}: as you left it', name=name)}")
+        else:
+            print_text(f"{name} = {toml(value)}")
     tables = [("[[hosts]]", host) for host in document["hosts"]]
     for head, table in [*tables, ("[keys]", document["keys"])]:
         print_text(f"\n{head}")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.hermes.health import StoreProblem
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import pgettext
 
 from ..text.checkup import Checkup, examine, facts
 from .command_context import CommandContext, Subcommand
-from .output import fields, note, print_text, remedy_of, store_json
+from .output import fields, labelled, note, print_text, remedy_of, store_json
 
 
 class DoctorCommand(Subcommand):
@@ -20,26 +17,22 @@ class DoctorCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         checkup = examine(context.store.store, context.location)
-        told = facts(checkup), checkup.problems
-        context.give(_checkup_json(checkup), _print_checkup, *told)
+        context.give(_checkup_json(checkup), _print_checkup, checkup)
         return checkup.exit_code
 
 
-def _print_checkup(facts: Sequence[tuple[str, str]], problems: Sequence[StoreProblem]) -> None:
-    line = _("{label}: {text}")
-    for name, text in facts:
-        print_text(line.format(label=name, text=text))
-    for problem in problems:
+def _print_checkup(checkup: Checkup) -> None:
+    print_text(*labelled(dict(facts(checkup))))
+    for problem in checkup.problems:
         sentence = f"{problem.text} {remedy_of(problem)}".rstrip()
-        note(line.format(label=pgettext("severity", problem.severity), text=sentence))
+        note(*labelled({pgettext("severity", problem.severity): sentence}))
 
 
 def _checkup_json(checkup: Checkup) -> Json:
     search, holders, rules = checkup.search, checkup.holders, checkup.rules
     retention: Json | None = None  # where Hermes deletes nothing by itself in this file
     if rules is not None and not rules.why_never:
-        names = ("auto_prune", "retention_days", "vacuum_after_prune")
-        retention = fields(rules.retention, *names)
+        retention = fields(rules.retention, "auto_prune", "retention_days", "vacuum_after_prune")
     hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
     return {
         "store": store_json(checkup.summary),

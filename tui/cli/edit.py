@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags, joined
 from .command_context import CommandContext, Subcommand
-from .output import Number, TableColumn, fields, note, print_table, print_text
+from .output import Number, TableColumn, fields_of_each, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
 _TITLE_WIDTH = 80
@@ -36,8 +36,11 @@ class RenameCommand(Subcommand):
         title, is_changed = renamed.title, bool(renamed.change.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if not is_changed:
-            same = _("It has no title.") if title is None else _("It has that title already.")
-            context.give(document, note, same)
+            context.give(
+                document,
+                note,
+                _("It has no title.") if title is None else _("It has that title already."),
+            )
             return
         was = _("it was {name}", name=_name(before)) if before.title else ""
         context.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
@@ -75,10 +78,7 @@ class MarkCommand(Subcommand):
     arguments = (IDS,)
 
     def run(self, context: CommandContext) -> None:
-        found = {
-            conversation.id: conversation
-            for _session, conversation in context.find(context.arguments.ids)
-        }
+        found = {each.id: each for each in context.find(context.arguments.ids)}
         context.store.close()
         command = context.arguments.command
         touched = set(getattr(context.store, command)(list(found)).session_ids)
@@ -87,13 +87,17 @@ class MarkCommand(Subcommand):
         }
         changed = [tip for tip in found if touched & own[tip]]
         unchanged = [tip for tip in found if tip not in changed]
-        sessions = sorted(touched)
-        document = {_KEYS[command]: changed, "sessions": sessions, "unchanged": unchanged}
-        done = [_mark_line(context, found[tip]) for tip in changed]
-        context.give(document, print_text, *done)
-        for tip in unchanged:
-            name = _name(found[tip])
-            context.remark(_("{name} is unchanged: there was nothing to change.", name=name))
+        context.give(
+            {_KEYS[command]: changed, "sessions": sorted(touched), "unchanged": unchanged},
+            print_text,
+            *(_mark_line(context, found[tip]) for tip in changed),
+        )
+        context.remark(
+            *(
+                _("{name} is unchanged: there was nothing to change.", name=_name(found[tip]))
+                for tip in unchanged
+            )
+        )
         if others := len(touched.difference(*own.values())):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
@@ -128,7 +132,7 @@ class TagCommand(Subcommand):
         names = context.arguments.names
         added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
         done = context.store.tag([before.id], added, removed)
-        after = context.store.neighbourhood([before.id], context.now).conversation(before.id)
+        (after,) = context.find([before.id])
         words = hashtags(after.tags) or _("no tags")
         context.give({"conversation": after.id, "tags": after.tags}, print_text, words)
         if not done.session_ids:
@@ -159,8 +163,12 @@ class TagsCommand(Subcommand):
             done = store.rename_tag(old, new)
             context.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
-        document = {"tags": [fields(each, "name", "conversations") for each in counts]}
-        context.give(document, print_table, _TAGS, counts)
+        context.give(
+            {"tags": fields_of_each(counts, "name", "conversations")},
+            print_table,
+            _TAGS,
+            counts,
+        )
         if not counts:
             context.remark(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
 

@@ -7,10 +7,10 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
@@ -24,7 +24,6 @@ from .stores import opened_location, opened_there
 
 if TYPE_CHECKING:
     from hermes_browse.store.connection.connect import Store
-    from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
 
 USAGE = 2
@@ -112,15 +111,10 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
         return _draw(store.location, store.store, links)
 
 
-def _choose(location: Location, **settings: Any) -> tuple[int, ResumePlan | None]:
-    """Run the browser, as `start.choose` does."""
+def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
     from ..start import choose  # the command line never loads the screen
 
-    return choose(location, **settings)
-
-
-def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
-    code, plan = _choose(location, store=store, links=links)
+    code, plan = choose(location, store=store, links=links)
     if plan is None:
         return code
     from .resume import run_plan  # start time: the browser does not need it
@@ -164,7 +158,9 @@ def _print_command(location: Location) -> int:
         return USAGE
     try:
         with _standard_streams_on(terminal):
-            code, plan = _choose(location, is_printed=True)
+            from ..start import choose  # likewise
+
+            code, plan = choose(location, is_printed=True)
     finally:
         os.close(terminal)
     if plan is not None:
@@ -230,20 +226,16 @@ def _replace_unencodable_characters() -> None:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run a command line, without the program's name; return the exit code."""
+    """Run a command line, without the program's name; return the exit code. Every failure is
+    printed as a sentence."""
     speak(chosen_language())
     if sys.stdout is None:
         complain(_("standard output is closed, so there is nowhere to write to."))
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
         _replace_unencodable_characters()
-    return ended(lambda: _run(argv))
-
-
-def ended(work: Callable[[], int]) -> int:
-    """Return the exit code of a piece of work; every failure is printed as a sentence."""
     try:
-        code = work()
+        code = _run(argv)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of a pipe may close it early, as `head` does

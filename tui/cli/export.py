@@ -92,8 +92,13 @@ class ExportCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         arguments, form = context.arguments, format_of(context.arguments)
         conversations = _conversations(context)
-        redactor = make_redactor(context.location, note, active=not arguments.no_redact)
-        export = Export(context.store, form, redactor, context.now, arguments.everything)
+        export = Export(
+            context.store,
+            form,
+            make_redactor(context.location, note, active=not arguments.no_redact),
+            context.now,
+            arguments.everything,
+        )
         if arguments.output == "-":
             _print(export, conversations)
         else:
@@ -109,7 +114,7 @@ def format_of(arguments: SimpleNamespace) -> Format:
 def _conversations(context: CommandContext) -> list[Conversation]:
     """Return what is named, then what the line of filters chooses, the newest first."""
     arguments, store, now = context.arguments, context.store, context.now
-    chosen = [conversation for _session, conversation in context.find(arguments.ids)]
+    chosen = context.find(arguments.ids)
     query = parse_line(arguments.query, now)
     if query.filters:
         catalog = store.catalog(now)
@@ -118,8 +123,7 @@ def _conversations(context: CommandContext) -> list[Conversation]:
             raise NotFoundError(
                 _("No conversation matches {filters}.", filters=one_line(arguments.query, _LONGEST))
             )
-        ordered = catalog.order(View.ALL)
-        chosen += [catalog.conversation(root) for root in ordered if root in roots]
+        chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
     return store.with_details(
         list({conversation.root_id: conversation for conversation in chosen}.values())
     )
@@ -148,10 +152,13 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
     files: list[Json] = []
     not_live: Counter[State] = Counter()
     for saved in export.save(documents, force=arguments.force):
-        ids = [conversation.id for conversation in saved.document.conversations]
         files.append(
             fields(saved.tally, "sessions", "messages")
-            | {"bytes": saved.bytes, "path": str(saved.document.path), "conversations": ids}
+            | {
+                "bytes": saved.bytes,
+                "path": str(saved.document.path),
+                "conversations": [each.id for each in saved.document.conversations],
+            }
         )
         not_live += saved.tally.not_live
         if not context.json:
@@ -192,5 +199,8 @@ def _line(saved: Saved) -> str:
     counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
     if conversations > 1:
         counts.insert(0, counted(conversations, "conversation"))
-    path, words = one_line(str(saved.document.path)), pgettext("list", ", ").join(counts)
-    return _("{path}  ({counts})", path=path, counts=words)
+    return _(
+        "{path}  ({counts})",
+        path=one_line(str(saved.document.path)),
+        counts=pgettext("list", ", ").join(counts),
+    )

@@ -28,7 +28,17 @@ from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
 from .check_host import problem_of, resume_problem
 from .command_context import Subcommand, give
-from .output import Number, TableColumn, fields, note, print_json, print_table, print_text
+from .output import (
+    Number,
+    TableColumn,
+    fields,
+    fields_of_each,
+    labelled,
+    note,
+    print_json,
+    print_table,
+    print_text,
+)
 from .parser import Argument, Flag, Valued, without
 from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
 
@@ -112,8 +122,9 @@ class HostsCommand(Subcommand):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a check of nothing."""
-        is_of_nothing = arguments.what is not None and arguments.name is None
-        return _("check needs the name of a host") if is_of_nothing else ""
+        if arguments.what is not None and arguments.name is None:
+            return _("check needs the name of a host")
+        return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
         configuration = read_config(config_path())
@@ -121,22 +132,32 @@ class HostsCommand(Subcommand):
         if arguments.names:
             print_text(*(host.name for host in hosts))
             return 0
-        for trouble in configuration.troubles:  # a host may be missing for it
-            note(trouble.sentence(str(configuration.path)))
+        path = str(configuration.path)
+        note(
+            *(trouble.sentence(path) for trouble in configuration.troubles)
+        )  # or a host is missing
         if arguments.what is not None:
             (state,) = _states([named_host(arguments.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []
-            found = [fields(each, "severity", "code", "text", "remedy") for each in problems]
-            give(arguments, state.json() | {"problems": found}, _print_state, state)
+            give(
+                arguments,
+                state.json()
+                | {"problems": fields_of_each(problems, "severity", "code", "text", "remedy")},
+                _print_state,
+                state,
+            )
             return 3 if problems else 0
         states = _states(hosts)
         if not hosts:
             note(how_to_add())
-        document = {"hosts": [state.json() for state in states]}
-        give(arguments, document, print_table, _COLUMNS, states)
-        for state in states:
-            if state.error is not None:
-                note(str(state.error))
+        give(
+            arguments,
+            {"hosts": [state.json() for state in states]},
+            print_table,
+            _COLUMNS,
+            states,
+        )
+        note(*(str(state.error) for state in states if state.error is not None))
         return SOME_SILENT if any(state.sessions is None for state in states) else 0
 
 
@@ -163,8 +184,7 @@ def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
             took = round((time.perf_counter() - begun) * 1000, 3)
             state = state._replace(milliseconds=took)
             page = store.first_page(time.time(), view=View.ALL, limit=1)
-            for root in page.order(View.ALL)[:1]:
-                newest = page.conversation(root)
+            for newest in page.select(View.ALL)[:1]:
                 problem = resume_problem(host, store, newest.id) if is_check else None
                 state = state._replace(last_active=newest.last_active, problem=problem)
     except BrowseError as error:
@@ -181,12 +201,9 @@ def _print_state(state: HostState) -> None:
         **{column.title: column.cell(state) for column in _FACTS},
         _("rights"): may if state.rights else "",
     }
-    for label, text in facts.items():
-        if text:
-            print_text(_("{label}: {text}", label=label, text=text))
+    print_text(*labelled(facts))
     if state.problem is not None:
-        for line in filter(None, (state.problem.text, state.problem.remedy)):
-            note(line)
+        note(*filter(None, (state.problem.text, state.problem.remedy)))
         return
     sentence = _("Nothing is missing: it is listed, searched, opened and resumed from here.")
     if not state.sessions:

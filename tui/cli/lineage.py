@@ -15,7 +15,7 @@ from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
 from ..text.formats import dollars, joined, own_and_tree, status
 from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, fields, note, print_lines
+from .output import OutputLine, fields, fields_of_each, note, print_lines
 from .parser import ID
 
 if TYPE_CHECKING:
@@ -40,11 +40,26 @@ class LineageCommand(Subcommand):
 
 def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
-    session = node.session
-    names = ("id", "title", "source", "started_at", "last_active", "cost_usd", "end_reason")
-    of_node = ("parent_id", "relation", "on_path", "status", "tree_cost_usd")
-    document = fields(session, *names) | fields(node, *of_node, message_count="rows")
-    return document | {"note": node.note or None, "tags": session.tags}
+    of_session = fields(
+        node.session,
+        "id",
+        "title",
+        "source",
+        "started_at",
+        "last_active",
+        "cost_usd",
+        "end_reason",
+    )
+    of_node = fields(
+        node,
+        "parent_id",
+        "relation",
+        "on_path",
+        "status",
+        "tree_cost_usd",
+        message_count="rows",
+    )
+    return of_session | of_node | {"note": node.note or None, "tags": node.session.tags}
 
 
 def _print_tree(entries: Entries, lineage: Lineage) -> None:
@@ -60,8 +75,8 @@ def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:
     while stack:
         entry, guides, below = stack.pop()
         if isinstance(entry, CompactionEntry):
-            words = pgettext("clauses", ", ").join((entry.outcome, entry.tokens))
-            yield OutputLine("said", words, lead=guides)
+            words = (entry.outcome, entry.tokens)
+            yield OutputLine("said", pgettext("clauses", ", ").join(words), lead=guides)
             continue
         yield OutputLine("said", one_line(_node_line(entry.node, lineage)), lead=guides)
         corner = ("└ ", "  ")
@@ -72,10 +87,15 @@ def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:
 
 def _node_line(node: Node, lineage: Lineage) -> str:
     session = node.session
-    rows = _("{count} msgs", count=node.rows)
-    costs = own_and_tree(session.cost_usd, node.tree_cost_usd, dollars)
-    facts = (session.id, one_line(node.name, 120), rows, costs, session.source, status(node.status))
-    line = related(node.relation, joined(*facts))
+    facts = joined(
+        session.id,
+        one_line(node.name, 120),
+        _("{count} msgs", count=node.rows),
+        own_and_tree(session.cost_usd, node.tree_cost_usd, dollars),
+        session.source,
+        status(node.status),
+    )
+    line = related(node.relation, facts)
     if node.note:
         line = _("{name} ({note})", name=line, note=node.note)
     if session.id == lineage.resume.id:
@@ -101,18 +121,17 @@ def _run_json(run: Run) -> Json:
         **fields(run.conversation, "cost_usd", "tree_cost_usd", conversation="id", **times),
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "parts": [
-            fields(part, "model", "cost_usd", "cache_share", **part_fields)
-            for part in run.stretches
-        ],
-        "marks": [fields(mark, "kind", message_id="row.id", text="text") for mark in run.marks],
+        "parts": fields_of_each(run.stretches, "model", "cost_usd", "cache_share", **part_fields),
+        "marks": fields_of_each(run.marks, "kind", message_id="row.id", text="text"),
         "subagents": list(map(_subagent_json, run.subagents)),
     }
 
 
 def _subagent_json(subagent: Conversation) -> Json:
-    times = {"from": subagent.root.started_at, "to": ended_at(subagent)}
-    return fields(subagent, "cost_usd", session="id") | times
+    return fields(subagent, "cost_usd", session="id") | {
+        "from": subagent.root.started_at,
+        "to": ended_at(subagent),
+    }
 
 
 def _run_lines(run: Run) -> Iterator[OutputLine]:
@@ -123,8 +142,11 @@ def _run_lines(run: Run) -> Iterator[OutputLine]:
     if not has_tokens(run):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
     for subagent in run.subagents:
-        time = span(subagent.root.started_at, ended_at(subagent))
-        name = _("subagent {id}: {span}", id=subagent.id, span=time)
+        name = _(
+            "subagent {id}: {span}",
+            id=subagent.id,
+            span=span(subagent.root.started_at, ended_at(subagent)),
+        )
         yield OutputLine("tool", one_line(joined(name, dollars(subagent.cost_usd))), 2)
     for mark in run.marks:
         text = mark.text

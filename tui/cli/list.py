@@ -83,10 +83,11 @@ class ListCommand(ManyStoresCommand[_Listed]):
         if not is_one:
             return _Listed(page, rules)
         summary = store.summary()
-        for warning in () if arguments.json else summary.warnings:
-            note(warning.text)
-        folder = sessions_folder(store.location)
-        old_files = store.old_files(folder).files if store.location.host is None else 0
+        if not arguments.json:
+            note(*(warning.text for warning in summary.warnings))
+        old_files = 0
+        if store.location.host is None:
+            old_files = store.old_files(sessions_folder(store.location)).files
         return _Listed(page, rules, store_json(summary), old_files)
 
     def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
@@ -117,26 +118,25 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
     return rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
 
 
-def _hidden(answers: Answers[_Listed], shown: int) -> Hidden:
-    every = [answer.page.hidden for _place, answer in answers.answers]
-    automation = sum(hidden.automation for hidden in every)
-    archived = sum(hidden.archived for hidden in every)
-    return Hidden(automation, archived, _total(answers) - shown - automation - archived)
-
-
-def _total(answers: Answers[_Listed]) -> int:
-    return sum(answer.page.total for _place, answer in answers.answers)
+def _total_and_hidden(answers: Answers[_Listed], shown: int) -> tuple[int, Hidden]:
+    """Return how many conversations there are in all stores, and why the others are not shown."""
+    pages = [answer.page for answer in answers.every]
+    total = sum(page.total for page in pages)
+    automation = sum(page.hidden.automation for page in pages)
+    archived = sum(page.hidden.archived for page in pages)
+    return total, Hidden(automation, archived, total - shown - automation - archived)
 
 
 def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleNamespace) -> Json:
     only = answers.only
+    total, hidden = _total_and_hidden(answers, len(rows))
     document: Json = {
         "store": only and only.store,
         **answers.facts,
         "view": arguments.view,
         "shown": len(rows),
-        "total": _total(answers),
-        "hidden": _hidden(answers, len(rows))._asdict(),
+        "total": total,
+        "hidden": hidden._asdict(),
     }
     if only is not None:
         document["old_transcripts"] = only.old_files
@@ -144,18 +144,19 @@ def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleName
 
 
 def _shown_line(answers: Answers[_Listed], shown: int) -> str:
-    line = _("{count:,} of {total:,} shown", count=shown, total=_total(answers))
+    total, hidden = _total_and_hidden(answers, shown)
+    line = _("{count:,} of {total:,} shown", count=shown, total=total)
     if answers.only is None:
         return formats.joined(line, answers.summary)
-    hidden = _hidden(answers, shown)
     counts = {
         _("{count:,} automation"): hidden.automation,
         _("{count:,} archived"): hidden.archived,
         _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
         _("{count:,} old transcripts: --old"): answers.only.old_files,
     }
-    phrases = (phrase.format(count=count) for phrase, count in counts.items() if count)
-    return formats.joined(line, *phrases)
+    return formats.joined(
+        line, *(phrase.format(count=count) for phrase, count in counts.items() if count)
+    )
 
 
 def _state(conversation: Conversation) -> str:
@@ -164,8 +165,7 @@ def _state(conversation: Conversation) -> str:
 
 
 def _costs(conversation: Conversation) -> str:
-    own, tree = conversation.cost_usd, conversation.tree_cost_usd
-    return formats.own_and_tree(own, tree, formats.dollars)
+    return formats.own_and_tree(conversation.cost_usd, conversation.tree_cost_usd, formats.dollars)
 
 
 def _title(conversation: Conversation) -> str:

@@ -7,7 +7,8 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -129,11 +130,25 @@ def fields(value: object, *names: str, **paths: str) -> Json:
     }
 
 
+def fields_of_each(values: Iterable[object], *names: str, **paths: str) -> list[Json]:
+    """Return the `fields` of each value."""
+    return [fields(value, *names, **paths) for value in values]
+
+
 def store_json(summary: StoreSummary) -> Json:
     """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or
     dropped."""
-    names = ("profile", "schema_version", "journal_mode", "sessions", "messages", "read_only")
-    return fields(summary, *names, bytes="size", wal_bytes="wal_size") | {
+    return fields(
+        summary,
+        "profile",
+        "schema_version",
+        "journal_mode",
+        "sessions",
+        "messages",
+        "read_only",
+        bytes="size",
+        wal_bytes="wal_size",
+    ) | {
         "path": str(summary.path),
         "warnings": [warning.text for warning in summary.warnings],
     }
@@ -148,10 +163,28 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
     """
     document = fields(
         conversation,
-        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch", "tags"),
-        *("last_active", "status", "archived", "pinned", "hidden", "kind", "relation"),
-        *("message_count", "tool_call_count", "branches", "subagents"),
-        *("cost_usd", "tree_cost_usd"),
+        "id",
+        "root_id",
+        "title",
+        "preview",
+        "source",
+        "model",
+        "cwd",
+        "git_branch",
+        "tags",
+        "last_active",
+        "status",
+        "archived",
+        "pinned",
+        "hidden",
+        "kind",
+        "relation",
+        "message_count",
+        "tool_call_count",
+        "branches",
+        "subagents",
+        "cost_usd",
+        "tree_cost_usd",
         started_at="root.started_at",
         ended_at="tip.ended_at",
         end_reason="tip.end_reason",
@@ -167,8 +200,17 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
 
 def bundle_json(bundle: Bundle) -> Json:
     """Build a BUNDLE of the JSON contract."""
-    names = ("name", "created_at", "sessions", "messages", "bytes", "title", "conversations")
-    return fields(bundle, *names, "restored_at") | {
+    return fields(
+        bundle,
+        "name",
+        "created_at",
+        "sessions",
+        "messages",
+        "bytes",
+        "title",
+        "conversations",
+        "restored_at",
+    ) | {
         "store": bundle.store or None,
         "damage": bundle.damage or None,
     }
@@ -179,12 +221,7 @@ def bundle_json(bundle: Bundle) -> Json:
 
 def title_or_preview(conversation: Conversation) -> str:
     """Return the text for the title column."""
-    return conversation.title or one_line(conversation.preview, 80) or no_text()
-
-
-def no_text() -> str:
-    """Return the placeholder for an empty title or message."""
-    return _("(no text)")
+    return conversation.title or one_line(conversation.preview, 80) or _("(no text)")
 
 
 def no_title() -> str:
@@ -237,14 +274,20 @@ def print_text(*texts: str) -> None:
         print(printable(text))
 
 
-def note(text: str) -> None:
-    """Print a note to standard error, made printable and kept on one line."""
+def labelled(facts: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield a line for each fact that is known."""
+    for label, text in facts.items():
+        if text:
+            yield _("{label}: {text}", label=label, text=text)
+
+
+def note(*texts: str) -> None:
+    """Print notes to standard error, each made printable and kept on one line."""
     if sys.stderr is None:  # closed by the caller; print() would fall back to standard output
         return
-    try:
-        print(printable(text).translate(_ONE_LINE), file=sys.stderr)
-    except OSError:  # standard error is not writable; the exit code still reports the result
-        return
+    with suppress(OSError):  # not writable; the exit code still reports the result
+        for text in texts:
+            print(printable(text).translate(_ONE_LINE), file=sys.stderr)
 
 
 def complain(text: str) -> None:

@@ -11,34 +11,26 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan
-from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading, RowInfo
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, PN_, _, pgettext
 
 from ..terminal.handover import watch_terminal
-from ..text.formats import ago, costs, counted, dollars, status, timestamp
+from ..text.formats import ago, counted, status
 from .output import print_text, title_or_preview, with_advice
+from .pages import Pages, Transcript, cut
 from .resume import as_configured, run_plan
-from .show import body_of, heading
 
 _MOST_HITS = 200
-_MESSAGES = 5
-"""Of a page."""
-_CUT = 200
-"""Letters of tool output and calls that are printed until all of it is asked for."""
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
-_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
-_Lines = Callable[[Sequence[Any], int], Iterator[str]]
-"""Yields the lines of some items, of which the first has a number."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -50,126 +42,15 @@ r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
 
-class _Pages:
-    """Items that are printed page by page: `what`, in the plural and translated.
-
-    Args:
-        lines: Prints items.
-        size: Items of a page.
-        first: Index of the first item of the page printed last.
-    """
-
-    def __init__(
-        self, what: str, items: Sequence[Any], lines: _Lines, size: int = 10, first: int = 0
-    ) -> None:
-        self.what, self.items, self._lines = what, items, lines
-        self._size, self.first = size, first
-
-    def page(self, first: int = 0) -> Iterator[str]:
-        """Yield the lines of a page."""
-        if not self.items:
-            yield _("No {what}.", what=self.what)
-            return
-        self.first = first
-        shown, number = self.items[first : first + self._size], first + 1
-        yield from self._lines(shown, number)
-        span = {"first": number, "last": first + len(shown), "total": len(self.items)}
-        yield _("{what} {first:,} to {last:,} of {total:,}.", what=self.what.capitalize(), **span)
-
-    def again(self) -> Iterator[str]:
-        """Yield the lines of the page printed last."""
-        return self.page(self.first if self.first < len(self.items) else 0)
-
-    def later(self) -> Iterator[str]:
-        """Yield the lines of the next page."""
-        first = self.first + self._size
-        return self.page(first) if first < len(self.items) else iter([_("That was the last page.")])
-
-    def earlier(self) -> Iterator[str]:
-        """Yield the lines of the previous page."""
-        if not self.first:
-            return iter([_("This is the first page.")])
-        return self.page(max(self.first - self._size, 0))
-
-    def end(self) -> Iterator[str]:
-        """Yield the lines of the last whole page."""
-        return self.page(max(len(self.items) - self._size, 0))
-
-
-class _Transcript:
-    """The messages of the open conversation, which has details; opened at a hit, or at its end."""
-
-    def __init__(self, store: OpenStore, conversation: Conversation, hit: Hit | None) -> None:
-        self._store, self.conversation = store, conversation
-        self._is_full = False
-        """Whether tool output and summaries are printed in full."""
-        outline = store.outline(conversation.segments)
-        at = outline.index_of(hit.message_id) if hit is not None else None
-        if hit is not None and at is None:
-            everything = store.outline(conversation.segments, Reading.EVERYTHING)
-            at = everything.index_of(hit.message_id)
-            outline = outline if at is None else everything
-        first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
-        self.pages = _Pages(_("messages"), outline.rows, self._lines, _MESSAGES, first)
-
-    def prompt(self) -> Iterator[str]:
-        """Yield the last prompt of the user ahead of the first message to print."""
-        for between, row in enumerate(reversed(self.pages.items[: self.pages.first])):
-            if row.role != "user" or row.hidden:
-                continue
-            for message in self._store.messages([row.id]):
-                if not message.is_summary:
-                    yield from self._message(message)
-                    if between:
-                        yield ngettext(*_BETWEEN, between, count=between)
-                    return
-
-    def _lines(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:
-        for message in self._store.messages([row.id for row in rows]):
-            yield from self._message(message)
-
-    def _message(self, message: ChatMessage) -> Iterator[str]:
-        yield _("{words}:", words=heading(message))
-        call = _("Calls {tool} with {arguments}")
-        body = body_of(message, call=call, with_summary=self._is_full)
-        if not self._is_full and message.role == "tool":
-            body = _cut(body)
-        yield from filter(None, map(str.rstrip, body.split("\n")))
-
-    def toggled(self) -> Iterator[str]:
-        """Yield the lines of the page with tool output and summaries in full, or no longer."""
-        self._is_full = not self._is_full
-        return self.pages.again()
-
-    def facts(self) -> Iterator[str]:
-        """Yield what is known of the conversation."""
-        conversation = self.conversation
-        facts = {
-            _("Title"): title_or_preview(conversation),
-            _("Id"): conversation.id,
-            _("Source"): conversation.source,
-            _("Model"): conversation.model,
-            _("Directory"): conversation.cwd,
-            pgettext("git", "Branch"): conversation.git_branch,
-            _("Started"): timestamp(conversation.root.started_at),
-            _("Last active"): timestamp(conversation.last_active),
-            _("Messages"): f"{conversation.message_count:,}",
-            _("Cost"): costs(conversation, dollars),
-        }
-        for label, text in facts.items():
-            if text:
-                yield _("{label}: {text}", label=label, text=one_line(text))
-
-
 class Dialogue:
     """One run of the dialogue. Each answer is an iterator of lines, which are printed as they come."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
-        self._view, self._is_search = View.CHATS, False
-        self._list = _Pages("", (), self._conversations)
+        self._view = View.CHATS
+        self._list = Pages("", (), self._conversations)
         """What can be opened by a number: conversations without a hit, or hits in some."""
-        self._open: _Transcript | None = None
+        self._open: Transcript | None = None
         self._plan: ResumePlan | None = None
 
     def run(self) -> ResumePlan | None:
@@ -178,12 +59,11 @@ class Dialogue:
         Raises:
             StoreError: The store cannot be read; raised before anything is printed.
         """
-        self._read()
-        location = self._store.location
+        lines, location = self._show_view(), self._store.location
         print_text(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
             print_text(one_line(location.note))
-        for text in self._list.page():
+        for text in lines:
             print_text(text)
         self._store.close()
         with suppress(EOFError):
@@ -191,12 +71,12 @@ class Dialogue:
                 line = input("> ").strip()
                 if line in ("q", "quit", "exit"):
                     break
-                self._say_all(self._answer(line))
+                self._reply(line)
         return self._plan
 
-    def _say_all(self, lines: Iterable[str]) -> None:
+    def _reply(self, line: str) -> None:
         try:
-            for text in lines:
+            for text in self._answer(line):
                 print_text(text)
         except BrowseError as error:
             print_text(one_line(with_advice(error)))
@@ -209,15 +89,18 @@ class Dialogue:
         elif line.isdecimal():
             yield from self._open_row(int(line))
         elif word == "v" and rest.strip() in _VIEWS:
-            self._view, self._is_search = View(rest.strip()), False
-            yield from self._show_list()
+            self._view = View(rest.strip())
+            yield from self._show_view()
         elif action := self._actions().get(line):
             yield from action()
         else:
             extra = ["v all"] if self._open is None else ["r", "i"]
             words = [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
-            listed = pgettext("list", ", ").join(words)
-            yield _("Unknown command. Type {words} or {last}.", words=listed, last="q")
+            yield _(
+                "Unknown command. Type {words} or {last}.",
+                words=pgettext("list", ", ").join(words),
+                last="q",
+            )
 
     def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
         """Return what can be typed now, and what answers."""
@@ -243,65 +126,43 @@ class Dialogue:
     # The list
 
     def _show_list(self) -> Iterator[str]:
-        """Return the lines of the page printed last, of a list that is read again."""
+        """Return the lines of the page printed last, of hits or of a list that is read again."""
         self._open = None
-        if not self._is_search:
-            self._read()
-        return self._list.again()
+        return self._list.again() if self._list.what == _("hits") else self._show_view()
 
-    def _read(self) -> None:
+    def _show_view(self) -> Iterator[str]:
+        """Read the conversations of the view, and return the lines of the page printed last."""
+        self._open = None
         catalog = self._store.catalog(time.time())
         what, before = pgettext("view", self._view.value), self._list
-        rows = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
-        self._list = _Pages(what, rows, self._conversations)
-        if before.what == what:
-            self._list.first = before.first
+        self._list = Pages(
+            what,
+            [(conversation, None) for conversation in catalog.select(self._view)],
+            self._conversations,
+            first=before.first if before.what == what else 0,
+        )
+        return self._list.again()
 
     def _conversations(
-        self, rows: Sequence[tuple[Conversation, None]], number: int
+        self, rows: Sequence[tuple[Conversation, None]], first: int
     ) -> Iterator[str]:
         found = self._store.with_details([conversation for conversation, _hit in rows])
-        for conversation in found:
-            yield f"{number}. {self._describe(conversation)}"
-            number += 1
-
-    def _hits(self, rows: Sequence[tuple[Conversation | None, Hit]], number: int) -> Iterator[str]:
-        for conversation, hit in rows:
-            name = title_or_preview(conversation) if conversation else hit.session_id
-            words = {"role": one_line(hit.role), "name": one_line(name, 120)}
-            line = _("{role} in {name}: {text}", text=_cut(hit.snippet), **words)
-            yield f"{number}. {line}"
-            number += 1
-
-    def _describe(self, conversation: Conversation) -> str:
-        """Describe a conversation in one sentence."""
-        parts, subagents = len(conversation.segments), conversation.subagents
-        phrases = [
-            one_line(title_or_preview(conversation), 120).rstrip("."),
-            ago(conversation.last_active, time.time()),
-            one_line(conversation.source, 20),
-            counted(conversation.message_count, "message"),
-            status(conversation.status),
-            status("pinned") if conversation.pinned else "",
-            status("archived") if conversation.archived else "",
-            counted(parts, "part") if parts > 1 else "",
-            counted(subagents, "subagent") if subagents else "",
-        ]
-        return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
+        for number, conversation in enumerate(found, first):
+            yield f"{number}. {_description(conversation)}"
 
     def _search(self, text: str) -> Iterator[str]:
-        self._is_search, self._open, self._list.first = bool(text), None, 0
+        self._open, self._list.first = None, 0
         if not text:
-            yield from self._show_list()
+            yield from self._show_view()
             return
         query = parse(text, now=time.time())
         if query.refusal:
-            self._list = _Pages(_("hits"), (), self._hits)
+            self._list = Pages(_("hits"), (), _hit_lines)
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
         found = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list = _Pages(_("hits"), found, self._hits)
+        self._list = Pages(_("hits"), found, _hit_lines)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
         hits = counted(len(found), "hit")
@@ -321,11 +182,11 @@ class Dialogue:
             yield _("This message belongs to no session of the store.")
             return
         (conversation,) = self._store.with_details([found])
-        yield self._describe(conversation)
-        transcript = self._open = _Transcript(self._store, conversation, hit)
+        yield _description(conversation)
+        transcript = self._open = Transcript(self._store, conversation, hit)
         yield from transcript.prompt()
         if hit is not None:
-            yield _("The hit: {text}", text=_cut(hit.snippet))
+            yield _("The hit: {text}", text=cut(hit.snippet))
         yield from transcript.pages.again()
 
     def _resume(self, conversation: Conversation, *, should_run: bool) -> Iterator[str]:
@@ -336,16 +197,39 @@ class Dialogue:
         yield one_line(plan.shell())
         if not should_run or plan.executable is None:
             return
-        question = _("Type yes to resume all the same: ")
-        if not plan.is_risky or input(question).strip() == "yes":
+        if not plan.is_risky or input(_("Type yes to resume all the same: ")).strip() == "yes":
             self._plan = plan
         else:
             yield _("Nothing was run.")
 
 
-def _cut(text: str) -> str:
-    """Shorten a text to a line that a screen reader reads whole."""
-    return one_line(text, _CUT).replace("…", "...")
+def _description(conversation: Conversation) -> str:
+    """Describe a conversation in one sentence."""
+    parts, subagents = len(conversation.segments), conversation.subagents
+    phrases = [
+        one_line(title_or_preview(conversation), 120).rstrip("."),
+        ago(conversation.last_active, time.time()),
+        one_line(conversation.source, 20),
+        counted(conversation.message_count, "message"),
+        status(conversation.status),
+        status("pinned") if conversation.pinned else "",
+        status("archived") if conversation.archived else "",
+        counted(parts, "part") if parts > 1 else "",
+        counted(subagents, "subagent") if subagents else "",
+    ]
+    return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
+
+
+def _hit_lines(rows: Sequence[tuple[Conversation | None, Hit]], first: int) -> Iterator[str]:
+    for number, (conversation, hit) in enumerate(rows, first):
+        name = title_or_preview(conversation) if conversation else hit.session_id
+        line = _(
+            "{role} in {name}: {text}",
+            role=one_line(hit.role),
+            name=one_line(name, 120),
+            text=cut(hit.snippet),
+        )
+        yield f"{number}. {line}"
 
 
 def talk(location: Location) -> int:

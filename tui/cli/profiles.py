@@ -5,12 +5,12 @@ from __future__ import annotations
 from hermes_browse.store.amounts import size
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import RefusedError, StoreError
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, active_profile
-from hermes_browse.store.wording import _
 
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, print_table
+from .stores import profiles_of
 
 
 class ProfilesCommand(Subcommand):
@@ -19,36 +19,33 @@ class ProfilesCommand(Subcommand):
     needs_files = True
 
     def run(self, context: CommandContext) -> None:
-        root = context.location.root
-        if root is None:
-            path = context.location.path
-            raise RefusedError(
-                _("{path} belongs to no Hermes root, so it has no profiles.", path=path),
-                remedy=_("Name a root with --home."),
-            )
-        active = active_profile(root) or "default"
-        profiles = [_profile_json(location, active) for location in context.location.profiles()]
-        document = {"root": str(root), "active": active, "profiles": profiles}
-        context.give(document, print_table, _COLUMNS, profiles)
+        locations, root = profiles_of(context.location), context.location.root
+        active = (root and active_profile(root)) or "default"
+        profiles = [_profile_json(location, active) for location in locations]
+        context.give(
+            {"root": str(root), "active": active, "profiles": profiles},
+            print_table,
+            _COLUMNS,
+            profiles,
+        )
 
 
 def _profile_json(location: Location, active: str) -> Json:
     """Build an entry of the document."""
-    store = open_store(location)
-    profile: Json = {
+    store, sessions, error = open_store(location), None, None
+    try:
+        with store:
+            sessions = store.summary().sessions
+    except StoreError as problem:
+        error = problem.sentence
+    return {
         "name": location.profile,
         "path": str(location.path),
         "active": location.profile == active,
-        "sessions": None,
+        "sessions": sessions,
         "bytes": store.store.sizes()[0],
-        "error": None,
+        "error": error,
     }
-    try:
-        with store:
-            profile["sessions"] = store.summary().sessions
-    except StoreError as problem:
-        profile["error"] = problem.sentence
-    return profile
 
 
 _COLUMNS = [

@@ -146,8 +146,7 @@ class PruneCommand(Subcommand):
                     "No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."
                 )
             )
-        catalog = context.store.catalog(context.now)
-        plan = context.store.plan(catalog, selection, context.now)
+        plan = context.store.plan(context.store.catalog(context.now), selection, context.now)
         if is_archive:  # an archived conversation stays as it is
             plan = plan.without_archived()
         plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
@@ -156,14 +155,21 @@ class PruneCommand(Subcommand):
         totals = plan.totals(is_archive=is_archive)
         asks = acts and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
-            archive = _("Nothing was changed: it would archive {what}.")
-            delete = _("Nothing was changed: it would delete {what}.")
-            sentence = (archive if is_archive else delete).format(what=_totals_text(totals))
-            raise RefusedError(sentence, remedy=_("Add --yes to do it."))
+            sentence = _("Nothing was changed: it would delete {what}.")
+            if is_archive:
+                sentence = _("Nothing was changed: it would archive {what}.")
+            raise RefusedError(
+                sentence.format(what=_totals_text(totals)), remedy=_("Add --yes to do it.")
+            )
         if not context.json:
             _print(plan, totals, selection, is_archive=is_archive)
-        if asks and arguments.delete:
-            _ask_for(totals.conversations)
+        if asks and arguments.delete:  # unlike "y", a number is not typed by habit
+            question = _(
+                "Type {count} to delete {conversations}, anything else to leave: ",
+                count=totals.conversations,
+                conversations=counted(totals.conversations, "conversation"),
+            )
+            ask(question, str(totals.conversations))
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected:
             if is_archive:
@@ -180,18 +186,9 @@ class PruneCommand(Subcommand):
             )
         if context.json:
             rules = context.store.retention(context.now)
-            document = _json(plan, rules, is_archive=is_archive)
-            context.print_json(document | {"done": acts} | deletion)
-
-
-def _ask_for(number: int) -> None:
-    """Ask for the number of conversations to delete: unlike "y", it is not typed by habit."""
-    question = _(
-        "Type {count} to delete {conversations}, anything else to leave: ",
-        count=number,
-        conversations=counted(number, "conversation"),
-    )
-    ask(question, str(number))
+            context.print_json(
+                _json(plan, rules, is_archive=is_archive) | {"done": acts} | deletion
+            )
 
 
 def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
@@ -223,13 +220,14 @@ def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
         _note_stopped(done, len(plan.selected), outcome.doubtful)
         raise outcome.error
     for deleted in outcome.results:
-        for sentence in deleted.notes:
-            note(sentence)
+        note(*deleted.notes)
     note(outcome.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
     context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
-    bundles = [bundle_json(deleted.bundle) for deleted in outcome.results]
-    return outcome.plan, {"measured_free_bytes": freed, "bundles": bundles}
+    return outcome.plan, {
+        "measured_free_bytes": freed,
+        "bundles": [bundle_json(deleted.bundle) for deleted in outcome.results],
+    }
 
 
 def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
@@ -264,8 +262,9 @@ def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
 
 
 def _spared_json(spared: Spared) -> Json:
-    names = fields(spared.conversation, "id", "root_id", "title")
-    return names | fields(spared, code="why.code", reason="why.words")
+    return fields(spared.conversation, "id", "root_id", "title") | fields(
+        spared, code="why.code", reason="why.words"
+    )
 
 
 # The plan for people
@@ -303,11 +302,15 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
     print_table(_columns(is_archive=is_archive), plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))
-    words = listed(_totals_text(totals), dollars(totals.cost_usd))
-    note(_("{words}. {counted}", words=words, counted=_(COUNTED)))
+    note(
+        _(
+            "{words}. {counted}",
+            words=listed(_totals_text(totals), dollars(totals.cost_usd)),
+            counted=_(COUNTED),
+        )
+    )
     if not is_archive:
-        for sentence in effects_of_delete(plan, totals):
-            note(sentence)
+        note(*effects_of_delete(plan, totals))
     if plan.spared:
         columns = [
             TableColumn("spared because", "why.words"),

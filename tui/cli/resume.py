@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
@@ -15,7 +14,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.start import read_start
 from .command_context import CommandContext, Subcommand, on_a_terminal
-from .output import fields, print_text
+from .output import fields, fields_of_each, print_text
 from .parser import Flag, OneOf, Valued
 
 
@@ -50,15 +49,19 @@ class ResumeCommand(Subcommand):
         source = arguments.source or "cli"
         session_id = store.last(source) if arguments.last else store.resolve(arguments.id)
         if session_id is None:
-            sentence = _("There is no conversation of source {source}.", source=source)
-            raise NotFoundError(sentence, remedy=_("Name another with --source."))
+            raise NotFoundError(
+                _("There is no conversation of source {source}.", source=source),
+                remedy=_("Name another with --source."),
+            )
         plan = as_configured(store.resume_plan(session_id, context.now))
-        for warning in plan.warnings:
-            context.remark(warning.text)
+        context.remark(*(warning.text for warning in plan.warnings))
         if arguments.print_only:
-            warnings = [fields(warning, "code", "text") for warning in plan.warnings]
-            names = fields(plan, "argv", "env", target="target.id", reason="target.reason")
-            context.give(names | {"warnings": warnings}, print_text, plan.shell())
+            context.give(
+                fields(plan, "argv", "env", target="target.id", reason="target.reason")
+                | {"warnings": fields_of_each(plan.warnings, "code", "text")},
+                print_text,
+                plan.shell(),
+            )
             return 0
         if plan.executable is None:
             raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())
@@ -79,30 +82,27 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
     return on_surface(plan, read_start().options.surface)
 
 
-def become(program: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Replace this process by a program; on Windows, run it and return its exit code. OSError if it
-    cannot start."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    if sys.platform == "win32":
-        return subprocess.run([program, *argv[1:]], env=environment, check=False).returncode
-    signal.signal(
-        signal.SIGPIPE, signal.SIG_DFL
-    )  # Python ignores it, and the program would inherit that
-    os.execvpe(program, list(argv), environment)
-
-
 def run_plan(plan: ResumePlan) -> int:
     """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it
     cannot start."""
     assert plan.executable is not None
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    environment = plan.environment()
     try:
-        return become(plan.executable, plan.argv, plan.environment())
+        if sys.platform == "win32":
+            command = [plan.executable, *plan.argv[1:]]
+            return subprocess.run(command, env=environment, check=False).returncode
+        # Python ignores it, and the program would inherit that.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execvpe(plan.executable, list(plan.argv), environment)
     except OSError as error:
-        sentence = _(
-            "{path} could not be started: {reason}.", path=plan.executable, reason=error.strerror
-        )
         raise RefusedError(
-            sentence, remedy=_("The command is: {command}", command=plan.shell())
+            _(
+                "{path} could not be started: {reason}.",
+                path=plan.executable,
+                reason=error.strerror,
+            ),
+            remedy=_("The command is: {command}", command=plan.shell()),
         ) from error

@@ -47,33 +47,31 @@ def _console() -> Console:
 def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> None:
     """Print printable rows at the width of the terminal; see `output.print_table`."""
     console = _console()
-    shown = [
-        (column, max(map(cell_len, (column.title, *texts))), texts)
-        for column, texts in zip(columns, zip(*rows, strict=True), strict=True)
-    ]
+    shown = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    widths = {column: max(map(cell_len, (column.title, *shown[column]))) for column in columns}
+    (flexible,) = (column for column in columns if column.is_flexible)
 
     def remaining() -> int:
-        others = [width for column, width, _texts in shown if not column.is_flexible]
-        return console.width - sum(min(width, _MAX_FIXED) + _GAP for width in others)
+        others = shown.keys() - {flexible}
+        return console.width - sum(min(widths[each], _MAX_FIXED) + _GAP for each in others)
 
-    (wanted,) = [width for column, width, _texts in shown if column.is_flexible]
-    optional = [each for each in shown if each[0].dropped]
-    for each in sorted(optional, key=lambda each: each[0].dropped):
-        if remaining() >= min(_MIN_FLEXIBLE, wanted):
+    for column in sorted(columns, key=lambda column: column.dropped):
+        if remaining() >= min(_MIN_FLEXIBLE, widths[flexible]):
             break
-        shown.remove(each)
+        if column.dropped:
+            del shown[column]
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
-    for column, width, _texts in shown:
+    for column in shown:
         most = max(remaining(), _MIN_WIDTH) if column.is_flexible else _MAX_FIXED
         table.add_column(
             Text(column.title),
             justify="right" if column.right else "left",
-            width=min(most, width),
+            width=min(most, widths[column]),
             # Other columns may hold ids, which users copy: fold rather than cut them.
             overflow="ellipsis" if column.is_flexible else "fold",
             no_wrap=column.is_flexible,
         )
-    for row in zip(*(texts for _column, _width, texts in shown), strict=True):
+    for row in zip(*shown.values(), strict=True):
         table.add_row(*map(Text, row))
     console.print(table)
 

@@ -21,7 +21,16 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import joined, timestamp
 from .command_context import ManyStoresCommand
-from .output import TableColumn, fields, note, print_json, print_table, rich_output
+from .output import (
+    TableColumn,
+    fields,
+    fields_of_each,
+    labelled,
+    note,
+    print_json,
+    print_table,
+    rich_output,
+)
 from .parser import (
     ALL_HOSTS,
     SOURCE,
@@ -52,24 +61,41 @@ class _HitRow(NamedTuple):
 
     def json(self, *, has_context: bool) -> Json:
         """Build a HIT of the JSON contract."""
-        names = ("message_id", "session_id", "role", "timestamp", "snippet", "match", "state")
-        document = self.place | fields(self.hit, *names)
-        resumed = self.conversation.id if self.conversation else self.hit.session_id
-        document["conversation_id"] = resumed
+        document = self.place | fields(
+            self.hit,
+            "message_id",
+            "session_id",
+            "role",
+            "timestamp",
+            "snippet",
+            "match",
+            "state",
+        )
+        document["conversation_id"] = (
+            self.conversation.id if self.conversation else self.hit.session_id
+        )
         if has_context:
-            of_each = ("message_id", "role", "text")
-            document["context"] = [dict(zip(of_each, row, strict=True)) for row in self.around]
+            document["context"] = [
+                {"message_id": number, "role": role, "text": text}
+                for number, role, text in self.around
+            ]
         return document
 
     def messages(self) -> Iterator[Json]:
         """Yield what is printed: the hit, in its conversation, and the messages around it, in
         reading order."""
         hit = self.hit
-        of_hit = {"hit": hit, "text": hit.snippet, "name": self.name}
         for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
-            message = {"id": number, "role": role, "text": text, "hit": None, "name": ""}
-            of_all = {"place": self.place, "session": hit.session_id}
-            yield message | of_all | (of_hit if number == hit.message_id else {})
+            is_hit = number == hit.message_id
+            yield {
+                "place": self.place,
+                "session": hit.session_id,
+                "id": number,
+                "role": role,
+                "text": hit.snippet if is_hit else text,
+                "hit": hit if is_hit else None,
+                "name": self.name if is_hit else "",
+            }
 
 
 class SearchCommand(ManyStoresCommand[HitPage]):
@@ -124,19 +150,23 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         total, suggestions = _total(answers), answers.only.suggestions if answers.only else ()
         outcome = _outcome(answers, total, is_cut=len(hits) < len(found))
         notes = _notes(answers, query)
-        for sentence in notes:
-            note(sentence)
+        note(*notes)
         if arguments.json:
-            rows = [hit.json(has_context=bool(arguments.context)) for hit in hits]
-            texts = {"query": query.text, "notes": notes, "hits": rows}
-            others = [fields(suggestion, "text", "query", "hits") for suggestion in suggestions]
-            print_json(outcome | {"suggestions": others} | texts | answers.facts)
+            found_here: Json = {
+                "suggestions": fields_of_each(suggestions, "text", "query", "hits"),
+                "query": query.text,
+                "notes": notes,
+                "hits": [hit.json(has_context=bool(arguments.context)) for hit in hits],
+            }
+            print_json(outcome | found_here | answers.facts)
             return
         _print_hits(answers, hits)
         note(_summary(answers, outcome, total, len(hits)))
-        for suggestion in suggestions:
-            number = f"{suggestion.hits:,}{'+' if suggestion.at_least else ''}"
-            note(_("{label}: {text}", label=suggestion.text, text=number))
+        note(*labelled({each.text: _number(each.hits, each.at_least) for each in suggestions}))
+
+
+def _number(hits: int, at_least: bool) -> str:
+    return f"{hits:,}{'+' if at_least else ''}"
 
 
 def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
@@ -155,13 +185,13 @@ def _total(answers: Answers[HitPage]) -> Total | None:
     """Return how many hits there are in all stores; None if that is unknown."""
     if answers.only is not None:
         return answers.only.total
-    totals = [page.total or Total(len(page.answer.hits), True) for _place, page in answers.answers]
+    totals = [page.total or Total(len(page.answer.hits), True) for page in answers.every]
     return Total(sum(part.count for part in totals), any(part.at_least for part in totals))
 
 
 def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) -> Json:
     """Return how a search went in all stores together, as the document says it."""
-    found = [page.answer for _place, page in answers.answers]
+    found = [page.answer for page in answers.every]
     engines = {answer.engine for answer in found} - {"none"} or {"none"}
     return {
         "engine": engines.pop() if len(engines) == 1 else "mixed",
@@ -176,7 +206,7 @@ def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
     """Return what was not searched as it was meant, and what was not searched at all."""
     notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
     # A source or a role as an option is enough to look for.
-    engines = {page.answer.engine for _place, page in answers.answers}
+    engines = {page.answer.engine for page in answers.every}
     if query.is_empty and not notes and engines <= {"none"}:
         notes.append(_("The query is empty: nothing was looked for."))
     for place, page in answers.answers:
@@ -198,10 +228,14 @@ def _summary(answers: Answers[HitPage], outcome: Json, total: Total | None, show
     if total is None:
         count = _("hits shown: {count:,}, there are more", count=shown)
     else:
-        number = f"{total.count:,}{'+' if total.at_least else ''}"
+        number = _number(total.count, total.at_least)
         count = _("{count:,} of {total} hits", count=shown, total=number)
-    took = _("{took:.0f} ms", took=outcome["elapsed_ms"])
-    line = joined(count, answers.summary, str(outcome["engine"]), took)
+    line = joined(
+        count,
+        answers.summary,
+        str(outcome["engine"]),
+        _("{took:.0f} ms", took=outcome["elapsed_ms"]),
+    )
     if outcome["complete"]:
         return line
     return _("{line} · not everything was searched", line=line)
@@ -217,8 +251,9 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
     for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
         some = list(group)
         first = some[0]
-        places = _place_names(answers, first.place)
-        name = joined(first.name, one_line(first.hit.session_id), *places)
+        name = joined(
+            first.name, one_line(first.hit.session_id), *_place_names(answers, first.place)
+        )
         messages = [message for hit in some for message in hit.messages()]
         rich_output().print_hit_group(name, messages)
 

@@ -46,7 +46,7 @@ class ServeCommand(Subcommand):
             )
         return super().start(arguments)
 
-    def run(self, context: CommandContext) -> int:
+    def run(self, context: CommandContext) -> None:
         location = context.location
         hello: Json = {
             "version": version(),
@@ -56,11 +56,10 @@ class ServeCommand(Subcommand):
         }
         limit_memory()
         questions, answers = _take_standard_streams()
-        may_change = context.arguments.may_change
-        Server(context.store.store, location, answers, may_change=may_change).serve(
-            questions, hello
+        server = Server(
+            context.store.store, location, answers, may_change=context.arguments.may_change
         )
-        return 0
+        server.serve(questions, hello)
 
 
 def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import BrowseError, RefusedError, StoreError
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
 from hermes_browse.store.wording import _
 
 from ..text.formats import joined
 from .output import TableColumn, note, value_at, with_advice
 from .stores import (
-    SOME_SILENT,
     UNUSED,
     answered,
     configured_hosts,
@@ -30,12 +29,9 @@ from .stores import (
     opened_links,
     opened_location,
     opened_store,
+    profiles_of,
     store_of,
 )
-
-if TYPE_CHECKING:
-    from hermes_browse.store.hosts.host import Host
-    from hermes_browse.store.hosts.link import Links
 
 T = TypeVar("T")
 Ask = Callable[[OpenStore, float], T]
@@ -54,10 +50,13 @@ class Answers(NamedTuple, Generic[T]):
     """The same for people."""
     is_complete: bool
     """Whether all of them answered."""
-    code: int
-    """The exit code."""
     only: T | None
     """The answer of the only store that was asked; None if several were."""
+
+    @property
+    def every(self) -> list[T]:
+        """The answers without their places."""
+        return [answer for _place, answer in self.answers]
 
 
 class _Tried(NamedTuple, Generic[T]):
@@ -80,14 +79,20 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
         with opened_store(arguments) as store:
             at = store.location
             answer = ask(store, now_in(arguments, at))
-        return Answers([(_place(arguments, at), answer)], facts_of(at), "", True, 0, answer)
+        return Answers([(_place(arguments, at), answer)], facts_of(at), "", True, answer)
     hosts = configured_hosts() if arguments.all_hosts else ()
     with opened_links() as links, _opened_here(arguments) as locations:
+        asked = partial(_tried, arguments, ask)
         there = [
-            later.ssh.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
+            later.ssh.in_thread(
+                partial(
+                    asked, Location(Path(host.name), host=host), partial(store_of, host, links)
+                ),
+                f"ask {host.name}",
+            )
             for host in hosts
         ]
-        here = [_ask_here(each, ask, now_in(arguments, each)) for each in locations]
+        here = [asked(each, partial(open_store, each)) for each in locations]
         error = here[-1].error
         if error is not None and not hosts and all(each.error for each in here):
             raise error
@@ -96,35 +101,24 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
         return _merged(arguments, here, [each.result() for each in there])
 
 
-def _ask_here(location: Location, ask: Ask[T], now: float) -> _Tried[T]:
+def _tried(
+    arguments: SimpleNamespace, ask: Ask[T], location: Location, opened: Callable[[], OpenStore]
+) -> _Tried[T]:
+    """Open a store and ask it; one on a host knows its location only then."""
     try:
-        with open_store(location) as store:
-            return _Tried(location, ask(store, now))
-    except StoreError as error:
-        return _Tried(location, error=error)
-
-
-def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
-    location = Location(Path(host.name), host=host)
-    try:
-        with store_of(host, links) as store:
-            return _Tried(store.location, ask(store, time.time()))
+        with opened() as store:
+            return _Tried(store.location, ask(store, now_in(arguments, location)))
     except BrowseError as error:
         return _Tried(location, error=error)
 
 
 @contextmanager
 def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
-    if not arguments.all_profiles:
-        with opened_location(arguments) as location:
-            yield [location]
+    if arguments.all_profiles:
+        yield profiles_of(locate(home=arguments.home))
         return
-    here = locate(home=arguments.home)
-    if here.root is None:
-        raise RefusedError(
-            _("{path} belongs to no Hermes root, so it has no profiles.", path=here.path)
-        )
-    yield here.profiles()
+    with opened_location(arguments) as location:
+        yield [location]
 
 
 def _merged(
@@ -137,10 +131,9 @@ def _merged(
         (_place(arguments, at), answer) for at, answer, _error in tried if answer is not None
     ]
     silent = [(at, error) for at, _answer, error in tried if error is not None]
-    for at, error in silent:
-        note(_sentence(at, error))
+    note(*starmap(_sentence, silent))
     facts: Json = {}
-    profiles = hosts = ""
+    counts: list[str] = []
     if arguments.all_profiles:
         names = [each.location.profile for each in used if each.error is None]
         facts["profiles"] = names
@@ -149,30 +142,39 @@ def _merged(
             for at, error in silent
             if at.host is None
         ]
-        profiles = _("{profiles:,} profiles", profiles=len(names))
+        counts.append(_("{profiles:,} profiles", profiles=len(names)))
     if arguments.all_hosts:
-        of_hosts = [each for each in tried if each.error is not None or each.location.host]
-        facts["hosts"] = [answered(each.location, each.error) for each in of_hosts]
+        facts["hosts"] = [
+            answered(at, error) for at, _answer, error in tried if error is not None or at.host
+        ]
     if there:
-        count, there_are = len(there), sum(each.error is None for each in there)
-        hosts = _("{answered} of {count} hosts answered", answered=there_are, count=count)
-    code = SOME_SILENT if silent else 0
-    return Answers(answers, facts, joined(profiles, hosts), not silent, code, None)
+        answered_there = sum(each.error is None for each in there)
+        counts.append(
+            _(
+                "{answered} of {count} hosts answered",
+                answered=answered_there,
+                count=len(there),
+            )
+        )
+    return Answers(answers, facts, joined(*counts), not silent, None)
 
 
 def _sentence(location: Location, error: BrowseError) -> str:
     """Return why a store does not answer, for people."""
     if location.profile is None or location.host is not None:
         return with_advice(error)
-    reason = short_reason(error, location)
-    return _("{name} cannot be read: {error}", name=location.profile, error=reason)
+    return _(
+        "{name} cannot be read: {error}",
+        name=location.profile,
+        error=short_reason(error, location),
+    )
 
 
 def _place(arguments: SimpleNamespace, location: Location) -> Json:
     """Return what each row says of its store."""
     place: Json = {}
     if arguments.all_hosts or location.host is not None:
-        place["host"] = location.host.name if location.host is not None else None
+        place["host"] = value_at(location, "host.name")
     if arguments.all_profiles:
         place["profile"] = location.profile or DEFAULT_PROFILE
     return place
@@ -180,10 +182,10 @@ def _place(arguments: SimpleNamespace, location: Location) -> Json:
 
 def place_columns(answers: Answers[T]) -> list[TableColumn]:
     """Return the columns that say where a row is from, of rows that begin with their place."""
-    names = {name for place, _answer in answers.answers for name in place}
-    return [
-        column for name, column in _PLACE_COLUMNS.items() if answers.only is None and name in names
-    ]
+    if answers.only is not None:
+        return []
+    first = next((place for place, _answer in answers.answers), ())
+    return [_PLACE_COLUMNS[name] for name in first]
 
 
 _PLACE_COLUMNS: dict[str, TableColumn] = {

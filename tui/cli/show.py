@@ -27,7 +27,15 @@ from hermes_browse.store.wording import _
 from ..text.formats import joined, long_number, name, timestamp
 from ..text.sentences import role, state
 from .command_context import CommandContext, Subcommand
-from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
+from .output import (
+    BLANK,
+    OutputLine,
+    conversation_json,
+    fields,
+    fields_of_each,
+    print_lines,
+    print_text,
+)
 from .parser import ID, Argument, Flag, OneOf
 
 _AT_ONCE = 400
@@ -60,20 +68,18 @@ class ShowCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
         reading = Reading(arguments.reading)
-        ((session_id, found),) = context.find([arguments.id])
-        (conversation,) = store.with_details([found])
-        segments = [
-            segment
-            for segment in conversation.segments
-            if not arguments.segment or segment.id == session_id
-        ]
-        ids = array("q", (row.id for row in store.outline(segments, reading).rows))
-        messages = _read_in_portions(store, ids)
+        (conversation,) = store.with_details([context.conversation()])
+        segments = conversation.segments
+        if arguments.segment:
+            alone = store.resolve(arguments.id)
+            segments = tuple(segment for segment in segments if segment.id == alone)
+        rows = store.outline(segments, reading).rows
+        messages = _read_in_portions(store, array("q", (row.id for row in rows)))
         if context.json:
-            prompt = store.system_prompt(segments[0].id) if reading is Reading.EVERYTHING else None
+            whole = reading is Reading.EVERYTHING
             document = {
                 "conversation": conversation_json(conversation, store.retention(context.now)),
-                "system_prompt": prompt,
+                "system_prompt": store.system_prompt(segments[0].id) if whole else None,
             }
             context.print_json(document, "messages", map(message_json, messages))
         elif arguments.markdown:
@@ -97,14 +103,22 @@ def message_json(message: ChatMessage) -> Json:
     """Build a MESSAGE of the JSON contract."""
     document = fields(
         message,
-        *("id", "session_id", "role", "text", "tool_call_id", "tool_name", "reasoning"),
-        *("timestamp", "finish_reason", "state", "is_summary", "is_hidden"),
+        "id",
+        "session_id",
+        "role",
+        "text",
+        "tool_call_id",
+        "tool_name",
+        "reasoning",
+        "timestamp",
+        "finish_reason",
+        "state",
+        "is_summary",
+        "is_hidden",
     )
     return document | {
-        "parts": [
-            fields(part, "text", "mime", "url", type="kind", bytes="size") for part in message.parts
-        ],
-        "tool_calls": [fields(call, "id", "name", "arguments") for call in message.tool_calls],
+        "parts": fields_of_each(message.parts, "text", "mime", "url", type="kind", bytes="size"),
+        "tool_calls": fields_of_each(message.tool_calls, "id", "name", "arguments"),
     }
 
 
@@ -155,8 +169,7 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
         yield BLANK
         if message.session_id != segment:
             segment = message.session_id
-            seam = _(SEAM.shown or "", id=one_line(segment))
-            yield OutputLine("seam", f"── {seam} ──")
+            yield OutputLine("seam", f"── {_(SEAM.shown or '', id=one_line(segment))} ──")
             yield BLANK
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):

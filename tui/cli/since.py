@@ -54,7 +54,7 @@ class SinceCommand(ManyStoresCommand[Since]):
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
-        since = min((found.since for _place, found in answers.answers), default=None)
+        since = min((found.since for found in answers.every), default=None)
         if arguments.json:
             lanes = {
                 lane: [_item_json(row) for row in rows if row.item.lane == lane]
@@ -73,8 +73,18 @@ def _after(arguments: SimpleNamespace, now: float) -> float | None:
 
 
 def _item_json(row: _PlacedItem) -> Json:
-    names = ("title", "message_id", "at", "why", "certain", "source", "job")
-    return row.place | fields(row.item, *names, session="session_id", conversation="session_id")
+    return row.place | fields(
+        row.item,
+        "title",
+        "message_id",
+        "at",
+        "why",
+        "certain",
+        "source",
+        "job",
+        session="session_id",
+        conversation="session_id",
+    )
 
 
 _COLUMNS = [

@@ -71,15 +71,14 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
     def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> None:
         by, period = arguments.by, arguments.period
         is_whole = period == "all" and by in WITH_BYTES
-        reports = [report for _place, (report, _file_bytes) in answers.answers]
+        reports = [report for report, _file_bytes in answers.every]
         groups: defaultdict[str, list[Group]] = defaultdict(list)
-        for report in reports:
-            for group in report.rows:
-                groups[group.key].append(group)
-        every = list(chain.from_iterable(groups.values()))
+        every = list(chain.from_iterable(report.rows for report in reports))
+        for group in every:
+            groups[group.key].append(group)
         total = _sums_json([report.total for report in reports], every, by, is_whole=is_whole)
         if is_whole:
-            total["file_bytes"] = sum(size for _place, (_report, size) in answers.answers)
+            total["file_bytes"] = sum(size for _report, size in answers.every)
         ordered = [
             {"key": key} | _sums_json(same, same, by, is_whole=is_whole)
             for key, same in groups.items()
@@ -93,8 +92,8 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         rows = [*ordered, total | {"key": pgettext("sum", "all")}]
         give(arguments, document, print_table, _columns(by, is_whole=is_whole), rows)
         sentences = [answers.summary] if answers.only is None else _about(total)
-        for sentence in () if arguments.json else filter(None, sentences):
-            note(sentence)
+        if not arguments.json:
+            note(*filter(None, sentences))
 
 
 def _sums_json(
@@ -116,17 +115,9 @@ def _order(row: _Sums) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _failure_rate(row: _Sums) -> str:
-    return f"{row['failed'] / row['answers']:.1%}" if row["answers"] else ""
-
-
 def _marked_cost(row: _Sums) -> str:
     estimated = "~" if row["cost_estimated_usd"] else ""
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
-
-
-def _cached(row: _Sums) -> int:
-    return int(row["cache_read_tokens"] + row["cache_write_tokens"])
 
 
 _COUNTS = (
@@ -137,13 +128,24 @@ _OF_TOOLS = (
     Number("calls", "calls"),
     Number("answers", "answers"),
     Number("failed", "failed"),
-    TableColumn("rate", _failure_rate, True, context="column"),
+    TableColumn(
+        "rate",
+        lambda row: row["failed"] / row["answers"] if row["answers"] else None,
+        True,
+        context="column",
+        form="{:.1%}".format,
+    ),
 )
 _OF_MESSAGES = (
     Number("msgs", "messages"),
     TableColumn("in", "input_tokens", True, context="column", form=long_number),
     TableColumn("out", "output_tokens", True, context="column", form=long_number),
-    TableColumn("cache", _cached, True, form=long_number),
+    TableColumn(
+        "cache",
+        lambda row: row["cache_read_tokens"] + row["cache_write_tokens"],
+        True,
+        form=long_number,
+    ),
     TableColumn("reasoning", "reasoning_tokens", True, 3, context="column", form=long_number),
     TableColumn("cost", _marked_cost, True),
 )
@@ -151,9 +153,12 @@ _SIZE = TableColumn("size", "bytes", True, form=size)
 
 
 def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
-    grouping = TableColumn(pgettext("grouping", by), "key", is_flexible=True)
-    numbers = _OF_TOOLS if by == "tool" else _OF_MESSAGES
-    return [grouping, *_COUNTS, *numbers, *([_SIZE] if is_whole else [])]
+    return [
+        TableColumn(pgettext("grouping", by), "key", is_flexible=True),
+        *_COUNTS,
+        *(_OF_TOOLS if by == "tool" else _OF_MESSAGES),
+        *([_SIZE] if is_whole else []),
+    ]
 
 
 def _about(total: _Sums) -> Iterator[str]:

@@ -32,7 +32,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..settings.read_config import config_path, read_config
-from .output import note, remedy_of
+from .output import note, remedy_of, value_at
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.host import Host
@@ -66,9 +66,10 @@ def named_host(name: str, profile: str | None = None) -> Host:
     hosts = {host.name: host for host in configured_hosts()}
     if host := hosts.get(name):
         return host if profile is None else host._replace(profile=profile)
-    known = _("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add()
-    sentence = _("There is no host “{name}”.", name=one_line(name, 80))
-    raise NotFoundError(sentence, remedy=known)
+    raise NotFoundError(
+        _("There is no host “{name}”.", name=one_line(name, 80)),
+        remedy=_("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add(),
+    )
 
 
 # One store
@@ -190,13 +191,26 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
         yield Location(transcripts.path, old_files=folder)
 
 
+def profiles_of(location: Location) -> list[Location]:
+    """Return the profiles of the root of a location; RefusedError if it has none."""
+    if location.root is None:
+        raise RefusedError(
+            _("{path} belongs to no Hermes root, so it has no profiles.", path=location.path),
+            remedy=_("Name a root with --home."),
+        )
+    return location.profiles()
+
+
 # What a document says of the host
 
 
 def answered(location: Location, error: BrowseError | None = None) -> Json:
     """Return what a document says of a host, and whether it has answered."""
-    name, sentence = location.host and location.host.name, error and error.sentence
-    return {"name": name, "answered": error is None, "error": sentence}
+    return {
+        "name": value_at(location, "host.name"),
+        "answered": error is None,
+        "error": error and error.sentence,
+    }
 
 
 def facts_of(location: Location) -> Json:

@@ -65,11 +65,11 @@ class DeleteCommand(Subcommand):
         if not context.arguments.yes:
             _confirm_delete(context, plans)
         deleted = store.delete(ids, tell=telling())
-        for sentence in deleted.notes:
-            note(context.advice(sentence))
+        context.note(deleted.notes)
         bundle = deleted.bundle
-        document = fields(deleted, "reparented", "files", "notes")
-        document |= fields(bundle, "conversations", "messages", deleted="sessions")
+        document = fields(deleted, "reparented", "files", "notes") | fields(
+            bundle, "conversations", "messages", deleted="sessions"
+        )
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
             sentence=deleted.sentence,
@@ -96,8 +96,12 @@ def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> Non
     orphans = {session.id: session for plan in plans for session in plan.orphaned}
     for session_id, session in orphans.items():
         if session_id not in going:
-            name = f"{session_id} · {_title(session)}"
-            note(_("{name} stays, without its parent.", name=name))
+            note(
+                _(
+                    "{name} stays, without its parent.",
+                    name=f"{session_id} · {_title(session)}",
+                )
+            )
     what = _(
         "delete {conversations}, {sessions}, {messages} to the trash",
         conversations=counted(len(plans), "conversation"),
@@ -125,14 +129,15 @@ class TrashCommand(Subcommand):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
-        is_restore = arguments.action == "restore"
-        is_ambiguous = is_restore and arguments.only and len(arguments.bundles) > 1
-        return _("--only needs exactly one deletion") if is_ambiguous else ""
+        if arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1:
+            return _("--only needs exactly one deletion")
+        return ""
 
     def runs_there(self, arguments: SimpleNamespace) -> bool:
         """Nothing is dropped there by a call, nor restored from another store."""
-        is_of_shell = arguments.action == "drop" or getattr(arguments, "yes", False)
-        return is_of_shell or super().runs_there(arguments)
+        if arguments.action == "drop" or getattr(arguments, "yes", False):
+            return True
+        return super().runs_there(arguments)
 
     def run(self, context: CommandContext) -> None:
         actions = {"list": _list, "restore": _restore, "drop": _drop}
@@ -141,16 +146,19 @@ class TrashCommand(Subcommand):
 
 def _list(context: CommandContext) -> None:
     bundles, trash = context.store.deletions(), context.store.trash_path()
-    document = {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)}
-    context.give(document, print_table, _COLUMNS, bundles)
-    total = size(sum(bundle.bytes for bundle in bundles))
+    context.give(
+        {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)},
+        print_table,
+        _COLUMNS,
+        bundles,
+    )
     context.remark(
         ngettext(
             "{count:,} deletion, {size} in {folder}",
             "{count:,} deletions, {size} in {folder}",
             len(bundles),
             count=len(bundles),
-            size=total,
+            size=size(sum(bundle.bytes for bundle in bundles)),
             folder=trash,
         )
     )
@@ -162,8 +170,7 @@ def _bundle_title(bundle: Bundle) -> str:
         return _("damaged: {damage}", damage=bundle.damage)
     if bundle.restored_at is None:
         return title
-    time = timestamp(bundle.restored_at)
-    return _("{title} (restored {time})", title=title, time=time)
+    return _("{title} (restored {time})", title=title, time=timestamp(bundle.restored_at))
 
 
 def _restore(context: CommandContext) -> None:
@@ -218,17 +225,16 @@ def _restored(
 def _check(context: CommandContext) -> tuple[str, ...]:
     """Check the search index after several restores; return what is wrong, which is noted."""
     notes = context.store.check_index()
-    for sentence in notes:
-        note(context.advice(sentence))
+    context.note(notes)
     return notes
 
 
 def _tell_restored(context: CommandContext, result: Restored) -> None:
-    for sentence in result.notes:
-        note(context.advice(sentence))
+    context.note(result.notes)
     if not context.json:
-        is_new = not result.there.issuperset(result.sessions)
-        sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
+        sentence = _("{sentence} from {bundle}")
+        if result.there.issuperset(result.sessions):
+            sentence = _("{bundle}: {sentence}")
         print_text(sentence.format(sentence=result.sentence, bundle=result.name))
 
 
@@ -237,8 +243,7 @@ def _drop(context: CommandContext) -> None:
     paths = dict.fromkeys(find(trash, name) for name in context.arguments.bundles)
     bundles = [describe(path) for path in paths]
     if not context.arguments.yes:
-        for bundle in bundles:
-            note("  ".join(column.cell(bundle) for column in _COLUMNS))
+        note(*("  ".join(column.cell(each) for column in _COLUMNS) for each in bundles))
         context.confirm(
             len(bundles),
             ngettext(
