@@ -52,7 +52,7 @@ def test_examples_run(example, tmp_path):
         env=env,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert ended.returncode == 0, ended.stderr
     if "--output" in example:

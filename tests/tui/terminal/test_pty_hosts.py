@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from paths import DATA, HERMES
+from platforms import until
 from terminal import Terminal
 from user_config import write_config
 
@@ -46,7 +47,7 @@ def test_it_opens_on_a_host(ssh_server, tmp_path):
         lambda: "Profiles and hosts" not in terminal.text, "the card is still there"
     )
     terminal.leave()
-    assert server.alive() == []
+    until(lambda: server.alive() == [])
 
 
 def test_a_host_that_is_away_does_not_open(tmp_path):
@@ -106,4 +107,4 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_ser
     terminal.send("q")
     terminal.read(0.5)
     terminal.leave()
-    assert servers["third"].alive() == []
+    until(lambda: servers["third"].alive() == [])
