@@ -45,10 +45,9 @@ _OVERLAP = 24
 """Messages before a batch that are read again, to find the calls of results in it."""
 
 
-def needle(text: str) -> Term | None:
-    """Return a term for a literal text, anywhere in a word, ignoring case and accents; None for
-    an empty text."""
-    return Term(text, TermKind.INSIDE) if text.strip() else None
+def needle(text: str) -> Term:
+    """Return a term for a literal text, anywhere in a word, ignoring case and accents."""
+    return Term(text, TermKind.INSIDE)
 
 
 def contains(message: ChatMessage, matcher: Term) -> bool:
@@ -229,7 +228,7 @@ class Finding:
     def edited(self, text: str) -> None:
         """Find another text; called for each key."""
         matcher, model, origin = needle(text), self._transcript.model, self._origin
-        if matcher is None or model is None:
+        if not text.strip() or model is None:
             self.close()
             return
         begin = model.entry_of(origin.message_id) if origin is not None else None

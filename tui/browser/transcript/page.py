@@ -221,13 +221,6 @@ class Page:
             index += 1
         return index, max(line, 0)
 
-    def _last_place(self) -> Place:
-        index, left = len(self), self.height
-        while index > 0 and left > 0:
-            index -= 1
-            left -= self.height_of(index)
-        return index, max(-left, 0)
-
     def go(self, place: Place, stepped: int | None = None) -> None:
         """Go to a place, by a step to an entry or without one."""
         self.at_end, self.place, self.stepped = False, place, stepped
@@ -264,7 +257,7 @@ class Page:
         if not len(self):
             self.place = (0, 0)
             return 0
-        end = self._last_place()
+        end = self.moved((len(self), 0), -self.height)
         if self.at_end or self.place >= end:
             self.place, self.at_end = end, True
         if frame := self.frame():
