@@ -318,9 +318,6 @@ class DetailsCard(LinesCard):
     VIEW = "details"
     HAS_LABELS = True
 
-    def __init__(self, title: str, lines: Sequence[Line]) -> None:
-        super().__init__(title, "\n".join([title, "", *map(line_text, lines)]), lines)
-
 
 def read_card(
     store: OpenStore, catalog: Catalog, conversation: Conversation, now: float
@@ -345,7 +342,8 @@ def read_card(
                 reason=words,
             )
     lines = details_lines(conversation, store.details(conversation), now, words)
-    return DetailsCard(one_line(formats.name(conversation), 200), lines)
+    title = one_line(formats.name(conversation), 200)
+    return DetailsCard(title, "\n".join([title, "", *map(line_text, lines)]), lines)
 
 
 async def show_details(main: Panes, conversation: Conversation) -> None:

@@ -219,10 +219,6 @@ class ReferencesCard(Card[None]):
             )
         )
 
-    def _tell(self, text: str) -> None:
-        if self.is_whole:
-            self.answer(one_line(text, 300))
-
     def action_copy(self) -> None:
         index = self.query_one(OptionList).highlighted
         if index is None:
@@ -231,7 +227,7 @@ class ReferencesCard(Card[None]):
         if reference.embedded is None:
             self.copy(reference.target, _(reference.kind))
         else:
-            self._tell(_("an embedded image has no path to copy · Enter opens it"))
+            self.answer(_("an embedded image has no path to copy · Enter opens it"))
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
@@ -251,11 +247,11 @@ class ReferencesCard(Card[None]):
         data = await self._main.read(lambda store: store.image(message_id, number))
         path = self._pictures.write(data) if data is not None else None
         if path is None:
-            self._tell(_("not an image known here; & shows the row as it is stored"))
+            self.answer(_("not an image known here; & shows the row as it is stored"))
         elif self.is_whole:
             await self._outside(str(path))
 
     async def _outside(self, target: str) -> None:
         is_taken, sentence = await asyncio.to_thread(programs.open_outside, target)
         copies = "" if is_taken else " · " + _("{key} copies", key=self.key("copy"))
-        self._tell(sentence + copies)
+        self.answer(one_line(sentence + copies, 300))
