@@ -77,8 +77,16 @@ def test_what_is_looked_through_is_what_can_be_shown():
 def test_signs_of_markdown_that_are_not_shown_part_no_words():
     """What is on the screen can be typed as it is read there."""
     text = "the **bold** words, `some code` here and [a link](https://example.org) to_see 2 * 3 * 4"
+    text += ", [a jump](#there) *back*"
     message = ChatMessage(1, "s", "assistant", text)
-    for each in ("the bold words", "words, some code here", "to_see", "2 * 3", "**bold**"):
+    for each in (
+        "the bold words",
+        "words, some code here",
+        "to_see",
+        "2 * 3",
+        "**bold**",
+        "jump b",
+    ):
         assert contains(message, needle(each)), each
     for each in ("tosee", "2 3", "link to"):
         assert not contains(message, needle(each)), each

@@ -44,12 +44,16 @@ _OPENED = re.compile(r"(?:https?://[^\s/\[\]]|mailto:\S)\S*", re.IGNORECASE)
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE
+    r"(?:[a-z][a-z0-9+.-]{0,40}://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+",
+    re.IGNORECASE,
 )
+"""The length of schemes is limited, as each letter of a run without spaces may begin one: of 200,000
+the time would be minutes. So is that of relative paths."""
 # A path begins with /, ~/, ./, ../ or C:\, or is relative and ends in a file name with a suffix.
 _NAME = r"[\w.@+%=-]"
+_RELATIVE = rf"(?:{_NAME}{{1,255}}/){{1,60}}{_NAME}{{1,255}}\.\w+"
 _PATH = re.compile(
-    rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|(?:{_NAME}+/)+{_NAME}+\.\w+)"
+    rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|{_RELATIVE})"
 )
 _CLOSING = {")": "(", "]": "["}
 _IMAGE = re.compile(r".*\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)", re.IGNORECASE)
