@@ -57,12 +57,10 @@ class KeyLine(TextLine):
 
     def __init__(
         self,
-        *,
-        id: str | None = None,
         more: Sequence[str] = (),
         withheld: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(id="keys")
         self._more = more
         self._withheld = withheld
         self._keys: list[_Key] = []
