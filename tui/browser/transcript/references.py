@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -55,7 +56,7 @@ _RELATIVE = rf"(?:{_NAME}{{1,255}}/){{1,60}}{_NAME}{{1,255}}\.\w+"
 _PATH = re.compile(
     rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|{_RELATIVE})"
 )
-_CLOSING = {")": "(", "]": "["}
+_BRACKETS = (")", "("), ("]", "[")
 _IMAGE = re.compile(r".*\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)", re.IGNORECASE)
 """The path of an image."""
 
@@ -88,12 +89,12 @@ class Reference(NamedTuple):
 
 def _trimmed(text: str) -> str:
     """Remove the punctuation of the surrounding sentence, and unbalanced closing brackets."""
-    while text and (
-        text[-1] in ".,;:!?*_~"
-        or text.count(_CLOSING.get(text[-1], text[-1])) < text.count(text[-1])
-    ):
-        text = text[:-1]
-    return text
+    surplus = Counter({close: text.count(close) - text.count(open) for close, open in _BRACKETS})
+    end = len(text)
+    while end and (text[end - 1] in ".,;:!?*_~" or surplus[text[end - 1]] > 0):
+        end -= 1
+        surplus[text[end]] -= 1
+    return text[:end]
 
 
 def _in_text(text: str) -> Iterator[Reference]:
