@@ -4,7 +4,7 @@ cells."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,9 +24,9 @@ BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
 """What bars in rows are made of."""
 _HATCHED = "▒"
 _SHADES = {
-    **{"goes": "█", "spared": "▒", "stays": "░", "dim": "░"},
-    **{"series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱"},
-}
+    "goes": "█", "spared": "▒", "stays": "░", "dim": "░",
+    "series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱",
+}  # fmt: skip
 """What fills a bar without colours, by its look."""
 
 Part = tuple[str, float]
@@ -143,13 +143,8 @@ def place_labels(labels: Iterable[tuple[int, str]], width: int) -> str:
 
 def runs(cells: Sequence[Cell]) -> list[Cell]:
     """Merge adjacent cells of the same looks."""
-    merged: list[Cell] = []
-    for each in cells:
-        if merged and merged[-1][1:] == each[1:]:
-            merged[-1] = merged[-1]._replace(text=merged[-1].text + each.text)
-        else:
-            merged.append(each)
-    return merged
+    same_looks = groupby(cells, itemgetter(1, 2))
+    return [Cell("".join(cell.text for cell in same), *looks) for looks, same in same_looks]
 
 
 def shaded(text: str, look: str, app: App[Any]) -> str:
