@@ -280,14 +280,17 @@ def dollars(value: float | None) -> str:
     return "" if value is None else f"${value:,.2f}"
 
 
-def costs(conversation: Conversation) -> str:
+def costs(conversation: Conversation, amount: Callable[[float | None], str] = money) -> str:
     """Format what a conversation cost itself, and with its subagents: `$2.72 · with 10 subagents
-    $6.41`. A part without a known cost is left out."""
+    $6.41`.
+
+    `amount` formats one cost. A part without a known cost is left out.
+    """
     own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
     if tree == own:
-        return money(own)
+        return amount(own)
     words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
-    return joined(money(own), words.format(count=count, cost=money(tree)))
+    return joined(amount(own), words.format(count=count, cost=amount(tree)))
 
 
 def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str]) -> str:
