@@ -102,7 +102,6 @@ def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> 
     )
     title = _words(_TITLE_SOURCES, facts["title_source"]) if conversation.title else ""
     family = {"branch": conversation.branches, "subagent": conversation.subagents}
-    counts = (formats.counted(count, noun) for noun, count in family.items() if count)
     return [
         (_("kind"), kind),
         (_("title"), title),
@@ -116,7 +115,7 @@ def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> 
         (_("directory"), conversation.cwd or ""),
         (_("repository"), facts["git_repo_root"]),
         (_("branch"), conversation.git_branch or ""),
-        (_("family"), formats.listed(*counts)),
+        (_("family"), sentences.counts_line(family)),
     ]
 
 

@@ -234,13 +234,12 @@ class Page:
 
     def here(self) -> Bookmark | None:
         """Return the place at the top of the page; None without a message."""
-        index, line = self.place
-        while index < len(self):
+        first, line = self.place
+        for index in range(first, len(self)):
             row = self.model.row(index)
             if row is not None:
                 return Bookmark(self.model.conversation.root_id, row.id, line)
             line -= self.height_of(index)  # a rule, so it is the message after it
-            index += 1
         return None
 
     def place_of(self, mark: Bookmark) -> Place | None:
