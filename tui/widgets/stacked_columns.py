@@ -44,14 +44,11 @@ class Cell(NamedTuple):
 NOTHING = Cell(" ", "none")
 
 
-def edges(count: int, width: int) -> list[int]:
-    """Return the `count` + 1 edges of columns that share a width."""
-    return [index * width // count for index in range(count + 1)] if count else [0]
-
-
-def gap(count: int, width: int) -> int:
-    """Return the free cells between columns that share a width: one if each has three or more."""
-    return 1 if count and width // count >= 3 else 0
+def edges(count: int, width: int) -> tuple[list[int], int]:
+    """Return the `count` + 1 edges of columns that share a width, and the free cells between them:
+    one if each has three or more."""
+    parts = max(count, 1)
+    return [index * width // parts for index in range(count + 1)], int(width // parts >= 3)
 
 
 def stack(
@@ -78,7 +75,7 @@ def stack(
             column may look full.
         band: Index of a column with the look `here` as background, up to the top.
     """
-    places, free = edges(len(columns), width), gap(len(columns), width)
+    places, free = edges(len(columns), width)
     highest = max((sum(value for _, value in each) for each in columns), default=0.0)
     heights = [_heights(each, highest, height * 8, exact=exact) for each in columns]
     rows = []
