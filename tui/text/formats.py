@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import cache
 
 from hermes_browse.store.amounts import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR
 from hermes_browse.store.amounts import size as size
@@ -48,13 +49,16 @@ _END_REASONS = N_(
 )
 
 
+@cache
+def _of_rich() -> tuple[Callable[[str], int], Callable[[str, int], str]]:
+    from rich import cells  # start time: output into a pipe goes without Rich
+
+    return cells.cell_len, cells.set_cell_size
+
+
 def _cells(text: str) -> int:
     """Return the width of a printable line in terminal cells, as Textual counts them."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len  # start time: output into a pipe goes without Rich
-
-    return cell_len(text)
+    return len(text) if text.isascii() else _of_rich()[0](text)
 
 
 def clip(text: str, width: int) -> str:
@@ -70,9 +74,7 @@ def clip(text: str, width: int) -> str:
         return text
     cut = text[: width - 1]
     if not text[:width].replace("…", "").isascii():  # then each character is one cell
-        from rich.cells import set_cell_size
-
-        cut = set_cell_size(text, width - 1)
+        cut = _of_rich()[1](text, width - 1)
     return f"{cut.rstrip()}…"
 
 
@@ -202,8 +204,10 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 def _scaled(value: float, share: float) -> tuple[float, str]:
     """Return a number in the largest unit of which it is at least a share, and that unit: where the
     smaller one would be rounded up to 1000."""
-    units = ((value / one, unit) for one, unit in _UNITS if value >= one * share)
-    return next(units, (value, ""))
+    for one, unit in _UNITS:
+        if value >= one * share:
+            return value / one, unit
+    return value, ""
 
 
 def number(value: float) -> str:
@@ -211,8 +215,9 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return "∞"
     scaled, unit = _scaled(value, 0.9995)
-    decimals = 1 if unit and scaled < 99.5 else 0
-    return f"{scaled:.{decimals}f}{unit}".replace(".0", "")
+    if not unit or scaled >= 99.5:
+        return f"{scaled:.0f}{unit}"
+    return f"{scaled:.1f}{unit}".replace(".0", "")
 
 
 def long_number(value: float) -> str:

@@ -38,9 +38,9 @@ BATCH = 200
 """Messages scanned at a time, which takes a twentieth of a second."""
 _WINDOW = 30
 """Messages read before and after a find."""
-_SIGNS = r"[*_`~\\\[\]]"
-_MARKUP = re.compile(_SIGNS), re.compile(rf"\]\([^)\s]*\)|{_SIGNS}")
-"""What is not shown of Markdown: signs, and the targets of some links."""
+_SIGNS = re.compile(r"[*_`~\\\[\]]")
+_TARGET = re.compile(r"\]\([^)\s]*\)")
+"""Of a link; that of one to a heading is not shown."""
 _WIDE = 20_000
 """Cells; wide enough for any table."""
 _OVERLAP = 24
@@ -65,8 +65,9 @@ def _matches_rendered(text: str, matcher: Term) -> bool:
     """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
     if len(text) > MARKDOWN_LIMIT:
         return False
-    plain = {markup.sub("", text) for markup in _MARKUP} - {text}
-    if not any(matcher.first(fold(each)) for each in plain):
+    texts = (text, _TARGET.sub("", text)) if "](" in text else (text,)
+    plain = (_SIGNS.sub("", each) for each in texts)
+    if not any(each != text and matcher.first(fold(each)) for each in plain):
         return False
     paragraphs = render_markdown(printable(text), _WIDE)
     shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
