@@ -130,7 +130,6 @@ class Panes(Context):
             yield FirstHint()
         yield TextLine(id="status")
         yield KeyLine(
-            id="keys",
             more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
             withheld=OF_COMPRESSED,
         )

@@ -25,8 +25,6 @@ from ..text.export_files import (
     Export,
     Saved,
     make_redactor,
-    not_live_words,
-    plan_documents,
     redacted_words,
 )
 from ..text.formats import counted
@@ -148,7 +146,7 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
 def _save(context: CommandContext, export: Export, conversations: Sequence[Conversation]) -> None:
     """Write files, and print which."""
     arguments, redactor = context.arguments, export.redactor
-    documents = plan_documents(conversations, export.form, redactor, arguments.output)
+    documents = export.plan(conversations, arguments.output)
     files: list[Json] = []
     not_live: Counter[State] = Counter()
     for saved in export.save(documents, force=arguments.force):
@@ -180,7 +178,7 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
 def _tell(export: Export, not_live: Counter[State]) -> None:
     """Note what was left out and what was redacted."""
     redactor, words = export.redactor, redacted_words(export.redactor)
-    if sentence := not_live_words(not_live, export.form, everything=export.everything):
+    if sentence := export.not_live_words(not_live):
         if not export.everything:
             sentence = _("{sentence} --everything takes them along.", sentence=sentence)
         note(sentence)

@@ -27,7 +27,7 @@ from ..settings.keys.main_commands import changed
 from ..settings.keys.screen_commands import DROPPING
 from ..text import formats
 from ..text.styled import Line, row_line
-from ..widgets.card import CountCard, CountWords, styled
+from ..widgets.card import CountCard, styled
 from ..widgets.list_rows import Column, Columns
 
 _LISTED = 200
@@ -166,17 +166,13 @@ class DropCard(CountCard):
 
     def __init__(self, bundles: Sequence[Bundle]) -> None:
         count = len(bundles)
-        words = CountWords(
-            ngettext(
-                "type {count} to delete it for good",
-                "type {count} to delete them for good",
-                count,
-                count=count,
-            ),
-            _("{count} and Enter delete for good", count=count),
-            _("that is not {count} · nothing is deleted", count=count),
+        asked = ngettext(
+            "type {count} to delete it for good",
+            "type {count} to delete them for good",
+            count,
+            count=count,
         )
-        super().__init__(count, words)
+        super().__init__(count, asked, _("{count} and Enter delete for good", count=count))
         self._bundles = bundles
 
     def content(self) -> ComposeResult:

@@ -240,8 +240,8 @@ class CompactionsScreen(ConversationScreen):
                 self._show_rows()
             if at == number:
                 self._show_losses(compactions[number])
-                terms = (needle(each.term) for each in self._losses[at].terms[:_MOST_LIT])
-                self.replaced.highlight([each for each in terms if each is not None])
+                terms = self._losses[at].terms[:_MOST_LIT]
+                self.replaced.highlight([needle(each.term) for each in terms])
                 self._lost_at = -1
 
     def _show_losses(self, compaction: Compaction) -> None:
@@ -269,12 +269,12 @@ class CompactionsScreen(ConversationScreen):
 
     async def _show_lost(self, lost: Lost) -> None:
         """Go to a lost term in its message, which is read first if need be."""
-        pane, matcher = self.replaced, needle(lost.term)
+        pane = self.replaced
         index = pane.model.entry_of(lost.last_message_id) if pane.model is not None else None
-        if index is None or matcher is None:
+        if index is None:
             return
         if await read_missing(self, pane, index - _AROUND, index + _AROUND):
-            pane.show_find(lost.last_message_id, matchers=(matcher,))
+            pane.show_find(lost.last_message_id, matchers=(needle(lost.term),))
 
     def action_pane(self, by: int) -> None:
         if self._compaction is not None:

@@ -33,8 +33,6 @@ from ..text.export_files import (
     Document,
     Export,
     make_redactor,
-    not_live_words,
-    plan_documents,
     redacted_words,
     store_files,
 )
@@ -206,13 +204,13 @@ class ExportCard(Card[None]):
             redactor = make_redactor(location, notes.append, active=redact)
             opened = OpenStore(store, location)
             detailed = opened.with_details(list(conversations))
-            documents = plan_documents(detailed, form, redactor, path)
-            not_live: Counter[State] = Counter()
             export = Export(opened, form, redactor, now, everything, part)
+            documents = export.plan(detailed, path)
+            not_live: Counter[State] = Counter()
             for saved in export.save(documents, force=force):
                 not_live += saved.tally.not_live
-            left_out = not_live_words(not_live, form, everything=everything)
-            return documents, formats.joined(left_out, redacted_words(redactor))
+            words = formats.joined(export.not_live_words(not_live), redacted_words(redactor))
+            return documents, words
 
         count = formats.counted(len(conversations), "conversation")
         context.say(_("saving {conversations} …", conversations=count))

@@ -64,7 +64,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         yield TextLine(id="header")
         yield from self.content()
         yield TextLine(id="status")
-        yield KeyLine(id="keys")
+        yield KeyLine()
 
     def content(self) -> ComposeResult:
         """Build what stands between the title and the status line."""

@@ -242,10 +242,10 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
     every = _store_facts(checkup) | _facts_around(checkup)
-    return [(name, text) for name, text in every.items() if text]
+    return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
 
 
-def _store_facts(checkup: Checkup) -> dict[str, str]:
+def _store_facts(checkup: Checkup) -> dict[str, object]:
     summary, free, size = checkup.summary, checkup.free, formats.size
     mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
     holds = index = ""
@@ -256,7 +256,7 @@ def _store_facts(checkup: Checkup) -> dict[str, str]:
             messages=summary.messages or 0,
         )
         index = _index(checkup.search)
-    known = {
+    return {
         _("store"): summary.path,
         _("profile"): summary.profile,
         _("holds"): holds,
@@ -268,10 +268,9 @@ def _store_facts(checkup: Checkup) -> dict[str, str]:
         _("disk"): None if free is None else _("{size} free", size=size(free)),
         _("search index"): index,
     }
-    return {name: "" if fact is None else str(fact) for name, fact in known.items()}
 
 
-def _facts_around(checkup: Checkup) -> dict[str, str]:
+def _facts_around(checkup: Checkup) -> dict[str, object]:
     """Return the facts about Hermes, this terminal and the files of this program."""
     term, configuration, log = checkup.terminal, checkup.configuration, checkup.log
     tool, windows, holders = _("by {tool}"), term["windows"], checkup.holders

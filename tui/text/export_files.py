@@ -86,43 +86,6 @@ def make_redactor(
     return Redactor(secret_values(pairs), active=active)
 
 
-def plan_documents(
-    conversations: Sequence[Conversation], form: Format, redactor: Redactor, named: str | None
-) -> list[Document]:
-    """Choose the files to write and their contents; make the folder they go into.
-
-    Args:
-        conversations: With details, at least one.
-        form: The format.
-        redactor: Redacts titles, which become file names; its counts are not changed.
-        named: The file or folder the user named; None for a name made from the title, in the
-            current folder.
-
-    Raises:
-        RefusedError: The folder's path is in use by something else.
-        BrowseError: The folder cannot be made.
-    """
-    silent = type(redactor)(redactor.values, active=redactor.active)
-    titles = [
-        (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
-    ]
-    extension = EXTENSIONS[form]
-    names = unique_names(titles, extension)
-    path = Path(os.path.expanduser(named)) if named else None
-    if form is Format.MARKDOWN and len(names) > 1:
-        folder = path or Path(MANY)
-        make_folder(folder)
-        files = zip(names, conversations, strict=True)
-        return [Document(folder / name, [conversation]) for name, conversation in files]
-    name = names[0] if len(names) == 1 else f"{MANY}{extension}"
-    if path is None:
-        path = Path(name)
-    elif os.path.isdir(path) or str(named).endswith(os.sep):
-        make_folder(path)
-        path /= name
-    return [Document(path, conversations)]
-
-
 class Export(NamedTuple):
     """How conversations are exported."""
 
@@ -133,6 +96,38 @@ class Export(NamedTuple):
     everything: bool = False
     part: Collection[int] | None = None
     """Ids of the only messages to include; None for all."""
+
+    def plan(self, conversations: Sequence[Conversation], named: str | None) -> list[Document]:
+        """Choose the files to write and their contents; make the folder they go into.
+
+        Args:
+            conversations: With details, at least one.
+            named: The file or folder the user named; None for a name made from the title, without
+                secrets, in the current folder.
+
+        Raises:
+            RefusedError: The folder's path is in use by something else.
+            BrowseError: The folder cannot be made.
+        """
+        silent = Redactor(self.redactor.values, active=self.redactor.active)  # counts nothing
+        titles = [
+            (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
+        ]
+        extension = EXTENSIONS[self.form]
+        names = unique_names(titles, extension)
+        path = Path(os.path.expanduser(named)) if named else None
+        if self.form is Format.MARKDOWN and len(names) > 1:
+            folder = path or Path(MANY)
+            make_folder(folder)
+            files = zip(names, conversations, strict=True)
+            return [Document(folder / name, [conversation]) for name, conversation in files]
+        name = names[0] if len(names) == 1 else f"{MANY}{extension}"
+        if path is None:
+            path = Path(name)
+        elif os.path.isdir(path) or str(named).endswith(os.sep):
+            make_folder(path)
+            path /= name
+        return [Document(path, conversations)]
 
     def pieces(self, conversations: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
         """Yield the text of a document, and count what is in it."""
@@ -166,22 +161,19 @@ class Export(NamedTuple):
             pieces = self.pieces(document.conversations, tally)
             yield Saved(document, tally, write_file(document.path, pieces, force=force, keep=keep))
 
-
-def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
-    """Return a sentence about rewound and compacted messages, which only `everything` includes;
-    empty without any."""
-    messages = sentences.not_live(counts[State.REWOUND], counts[State.COMPACTED])
-    if not messages:
-        return ""
-    if not everything:
+    def not_live_words(self, counts: Counter[State]) -> str:
+        """Return a sentence about rewound and compacted messages, which only `everything` includes;
+        empty without any."""
+        messages = sentences.not_live(counts[State.REWOUND], counts[State.COMPACTED])
         sentence = _("Left out: {messages}.")
-    elif form is Format.JSONL:
-        sentence = _(
-            "With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages."
-        )
-    else:
-        sentence = _("With {messages}.")
-    return sentence.format(messages=messages)
+        if self.everything:
+            sentence = _("With {messages}.")
+        if self.everything and self.form is Format.JSONL:
+            sentence = _(
+                "With {messages}: Hermes 0.22 and later import them as such, "
+                "earlier versions as live messages."
+            )
+        return sentence.format(messages=messages) if messages else ""
 
 
 def redacted_words(redactor: Redactor) -> str:

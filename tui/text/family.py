@@ -90,12 +90,9 @@ def read_compactions(store: OpenStore, lineage: Lineage) -> list[Sequence[Compac
 
     Of those that the tree was not asked for, only a conversation of several parts is looked at.
     """
-    found: list[Sequence[Compaction]] = []
-    for nodes in _conversations(lineage):
-        segments = [node.session for node in nodes]
-        is_read = len(nodes) > 1 or nodes[0].on_path
-        if is_read and store.is_compressed(segments):
-            found.append(store.compactions(segments).compactions)
+    read = (nodes for nodes in _conversations(lineage) if len(nodes) > 1 or nodes[0].on_path)
+    chains = ([node.session for node in nodes] for nodes in read)
+    found = (store.compactions(each).compactions for each in chains if store.is_compressed(each))
     return [each for each in found if each]
 
 

@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
 
+from hermes_browse.store.amounts import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
-_MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
-_MONTH, _YEAR = 30 * _DAY, 365 * _DAY
 _END_REASONS = N_(
     {
         "compression": "compressed",
@@ -52,12 +51,9 @@ _END_REASONS = N_(
 
 @cache
 def _of_rich() -> tuple[Callable[[str], int], Callable[[str, int], str]]:
-    from rich.cells import (
-        cell_len,
-        set_cell_size,
-    )  # start time: output into a pipe goes without Rich
+    from rich import cells  # start time: output into a pipe goes without Rich
 
-    return cell_len, set_cell_size
+    return cells.cell_len, cells.set_cell_size
 
 
 def _cells(text: str) -> int:
@@ -108,27 +104,21 @@ def listed(*facts: str) -> str:
 
 AGE_WIDTH = 6
 """Cells of an age in a list, at most."""
-
-
-_AGES = N_(
-    (
-        (59.5 * _MINUTE, _MINUTE, "{count:.0f}min"),
-        (23.5 * _HOUR, _HOUR, "{count:.0f}h"),
-        (2 * _WEEK, _DAY, "{count:.0f}d"),
-        (26 * _WEEK, _WEEK, "{count:.0f}w"),
-        (2 * _YEAR, _MONTH, "{count:.0f}mo"),
-        (100 * _YEAR, _YEAR, "{count:.0f}y"),
-    )
-)
-_DURATIONS = N_(
-    (
-        (10, 1, "{count:.1f} s"),
-        (100, 1, "{count:.0f} s"),
-        (100 * _MINUTE, _MINUTE, "{count:.0f} min"),
-        (2 * _DAY, _HOUR, "{count:.0f} h"),
-        (math.inf, _DAY, "{count:.0f} days"),
-    )
-)
+_AGES = N_((
+    (59.5 * MINUTE, MINUTE, "{count:.0f}min"),
+    (23.5 * HOUR, HOUR, "{count:.0f}h"),
+    (2 * WEEK, DAY, "{count:.0f}d"),
+    (26 * WEEK, WEEK, "{count:.0f}w"),
+    (2 * YEAR, MONTH, "{count:.0f}mo"),
+    (100 * YEAR, YEAR, "{count:.0f}y"),
+))  # fmt: skip
+_DURATIONS = N_((
+    (10, 1, "{count:.1f} s"),
+    (100, 1, "{count:.0f} s"),
+    (100 * MINUTE, MINUTE, "{count:.0f} min"),
+    (2 * DAY, HOUR, "{count:.0f} h"),
+    (math.inf, DAY, "{count:.0f} days"),
+))  # fmt: skip
 """Up to how many seconds, the seconds of the unit, and the words."""
 
 
@@ -136,23 +126,22 @@ def age(moment: float | None, now: float) -> str:
     """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`,
     `7mo`, `2y`; empty for what is no date."""
     elapsed = math.nan if moment is None else now - moment
-    if elapsed < -_MINUTE:
+    if elapsed < -MINUTE:
         return pgettext("age", "later") if math.isfinite(elapsed) else ""
-    if elapsed < _MINUTE:
+    if elapsed < MINUTE:
         return pgettext("age", "now")
     for limit, unit, words in _AGES:
         if elapsed < limit:
             count = elapsed / unit
-            return _(words, count=max(count if unit <= _HOUR else int(count), 1))
+            return _(words, count=max(count if unit <= HOUR else int(count), 1))
     return ""
 
 
 def ago(moment: float | None, now: float) -> str:
     """Format an age for use in a sentence: `2h ago`, `now`."""
     text = age(moment, now)
-    if moment is None or not text or now - moment < _MINUTE:
-        return text
-    return _("{age} ago", age=text)
+    is_past = moment is not None and now - moment >= MINUTE
+    return _("{age} ago", age=text) if text and is_past else text
 
 
 def _local(moment: float | None) -> datetime | None:
@@ -212,25 +201,29 @@ def day_key(moment: float | None) -> str:
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
+def _scaled(value: float, share: float) -> tuple[float, str]:
+    """Return a number in the largest unit of which it is at least a share, and that unit: where the
+    smaller one would be rounded up to 1000."""
+    for one, unit in _UNITS:
+        if value >= one * share:
+            return value / one, unit
+    return value, ""
+
+
 def number(value: float) -> str:
     """Format a number in at most four cells: `12`, `3.4k`, `120k`, `1.2M`."""
     if not math.isfinite(value):
         return "∞"
-    for least, unit in _UNITS:
-        if value >= least * 0.9995:
-            scaled = value / least
-            return (
-                f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
-            )
-    return f"{value:.0f}"
+    scaled, unit = _scaled(value, 0.9995)
+    if not unit or scaled >= 99.5:
+        return f"{scaled:.0f}{unit}"
+    return f"{scaled:.1f}{unit}".replace(".0", "")
 
 
 def long_number(value: float) -> str:
     """Format a number with one decimal place in every unit: `12`, `3.4k`, `120.5k`, `1.2M`."""
-    for least, unit in _UNITS:
-        if value >= least * 0.99995:  # from here on the smaller unit would round up to 1000
-            return f"{value / least:.1f}{unit}".replace(".0", "")
-    return f"{value:g}"
+    scaled, unit = _scaled(value, 0.99995)
+    return f"{scaled:.1f}{unit}".replace(".0", "") if unit else f"{value:g}"
 
 
 # Plural forms differ by language, so each noun has a text of its own.
@@ -305,9 +298,7 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     return joined(amount(own), words.format(count=count, cost=amount(tree)))
 
 
-def cost_below(
-    own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
-) -> str:
+def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str]) -> str:
     """Format the cost with all below a row, for use behind its own: `of $6.41`; empty if equal."""
     return "" if tree == own else _("of {cost}", cost=amount(tree))
 

@@ -4,7 +4,7 @@ up, changes of files, a run, and what happened since the user looked."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
@@ -35,7 +35,11 @@ def state(value: str) -> str:
 
 def not_live(rewound: int, compacted: int) -> str:
     """`2 rewound messages, 1 compacted message`; empty without any."""
-    counts = {"rewound": rewound, "compacted": compacted}
+    return counts_line({"rewound": rewound, "compacted": compacted})
+
+
+def counts_line(counts: Mapping[str, int]) -> str:
+    """List what there is of some nouns, keys as of `counted`: `2 branches, 1 subagent`."""
     return listed(*(counted(count, noun) for noun, count in counts.items() if count))
 
 

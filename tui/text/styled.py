@@ -152,8 +152,12 @@ def light(line: Line, ranges: Sequence[tuple[int, int]], looks: Sequence[str]) -
 
 def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:
     """Return a text of a list in its look, with that of a hit instead in some ranges."""
-    lit = light([(text, look)], ranges, ["hit"] * len(ranges))
-    return [(part, looks.rpartition(" ")[2]) for part, looks in lit]
+    parts = pairwise([0, *chain.from_iterable(ranges), len(text)])
+    return [
+        (text[start:end], "hit" if number % 2 else look)
+        for number, (start, end) in enumerate(parts)
+        if text[start:end]
+    ]
 
 
 def tailed(line: Line, tail: str, width: int) -> Line:

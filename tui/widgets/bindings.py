@@ -3,6 +3,7 @@ keys."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, TypeVar
 
@@ -86,20 +87,16 @@ def working(
         active: What keys do where they are pressed, as Textual has it; commands without a key there
             are left out. None for the keys that commands have by default.
     """
-    keys: dict[str, list[str]] = {}
+    keys: dict[str, list[str]] = defaultdict(list)
     first: dict[str, Command] = {}
     for each in commands:
         first.setdefault(each.action, each)
         if active is None:
-            keys.setdefault(each.action, []).extend(each.key_names)
+            keys[each.action] += each.key_names
     for key, found in (active or {}).items():
         if found.enabled:
-            keys.setdefault(found.binding.action, []).append(key)
-    return [
-        (key_names(",".join(keys[action])), each)
-        for action, each in first.items()
-        if keys.get(action)
-    ]
+            keys[found.binding.action].append(key)
+    return [(key_names(",".join(keys[name])), each) for name, each in first.items() if keys[name]]
 
 
 def meaningless(event: Key) -> str:

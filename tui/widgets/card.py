@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -90,16 +90,18 @@ class Card(BoundKeys, ModalScreen[Result]):
         return " · ".join([text, f"{key} {_('back')}"]) if key else text
 
     def answer(self, text: str, style: str = "$accent") -> None:
-        """Show a printable message in place of the keys, except the one that leaves the card."""
-        self.query_one("#answer", Static).update(Content.styled(self.with_way_back(text), style))
+        """Show a printable message in place of the keys, except the one that leaves the card; a card
+        that was left meanwhile shows nothing."""
+        if self.is_whole:
+            content = Content.styled(self.with_way_back(text), style)
+            self.query_one("#answer", Static).update(content)
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text; say by which route in place of the keys, after a printable name."""
 
         async def work() -> None:
             route = await clipboard.copy(text, self.app.copy_to_clipboard)
-            if self.is_whole:
-                self.answer(f"{name} {route}".lstrip())
+            self.answer(f"{name} {route}".lstrip())
 
         self.run_worker(work(), group="copy", exclusive=True)
 
@@ -163,34 +165,29 @@ class NarrowCard(Card[Result | str | None]):
         self.dismiss(event.option_id)
 
 
-class CountWords(NamedTuple):
-    """The texts of a confirmation by typing a number."""
-
-    asked: str
-    """Placeholder: the number to type, and its effect."""
-    keys: str
-    """The line of keys."""
-    refused: str
-    """The error after another number was typed."""
-
-
 class CountCard(Card[bool]):
-    """A confirmation by typing the number of affected items, which cannot be done by habit."""
+    """A confirmation by typing the number of affected items, which cannot be done by habit.
 
-    def __init__(self, count: int, words: CountWords) -> None:
+    Args:
+        count: The number.
+        asked: What typing it does, for the box.
+        keys: The line of keys.
+    """
+
+    def __init__(self, count: int, asked: str, keys: str) -> None:
         super().__init__()
-        self.count, self._words = count, words
+        self.count, self._asked, self._keys_text = count, asked, keys
 
     def keys_text(self) -> str:
-        return self.with_way_back(self._words.keys)
+        return self.with_way_back(self._keys_text)
 
     def box(self) -> TextBox:
         """Build the box for the number."""
-        return TextBox(placeholder=self._words.asked, restrict="[0-9]*", id="count")
+        return TextBox(placeholder=self._asked, restrict="[0-9]*", id="count")
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         if event.value == str(self.count):
             self.dismiss(True)
         else:
-            self.answer(self._words.refused, "$error")
+            self.answer(_("that is not {count} · nothing is deleted", count=self.count), "$error")

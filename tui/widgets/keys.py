@@ -57,12 +57,10 @@ class KeyLine(TextLine):
 
     def __init__(
         self,
-        *,
-        id: str | None = None,
         more: Sequence[str] = (),
         withheld: frozenset[str] = frozenset(),
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(id="keys")
         self._more = more
         self._withheld = withheld
         self._keys: list[_Key] = []
@@ -106,9 +104,9 @@ class KeyLine(TextLine):
         room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
         widths = accumulate(key.width for key in optional)
         fitting = [key for key, width in zip(optional, widths, strict=True) if width <= room]
+        place = next((at for at, key in enumerate(keys) if key.is_always_shown), len(keys))
+        keys[place:place] = more
         shown = [key for key in keys if key.is_always_shown or key in fitting]
-        place = next((at for at, key in enumerate(shown) if key.is_always_shown), len(shown))
-        shown[place:place] = [key for key in more if key in fitting]
         if shown != self._keys:
             self._keys = shown
             self.update(Content("").join(key.content() for key in shown))

@@ -4,7 +4,7 @@ cells."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,9 +24,9 @@ BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
 """What bars in rows are made of."""
 _HATCHED = "▒"
 _SHADES = {
-    **{"goes": "█", "spared": "▒", "stays": "░", "dim": "░"},
-    **{"series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱"},
-}
+    "goes": "█", "spared": "▒", "stays": "░", "dim": "░",
+    "series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱",
+}  # fmt: skip
 """What fills a bar without colours, by its look."""
 
 Part = tuple[str, float]
@@ -44,14 +44,11 @@ class Cell(NamedTuple):
 NOTHING = Cell(" ", "none")
 
 
-def edges(count: int, width: int) -> list[int]:
-    """Return the `count` + 1 edges of columns that share a width."""
-    return [index * width // count for index in range(count + 1)] if count else [0]
-
-
-def gap(count: int, width: int) -> int:
-    """Return the free cells between columns that share a width: one if each has three or more."""
-    return 1 if count and width // count >= 3 else 0
+def edges(count: int, width: int) -> tuple[list[int], int]:
+    """Return the `count` + 1 edges of columns that share a width, and the free cells between them:
+    one if each has three or more."""
+    parts = max(count, 1)
+    return [index * width // parts for index in range(count + 1)], int(width // parts >= 3)
 
 
 def stack(
@@ -78,7 +75,7 @@ def stack(
             column may look full.
         band: Index of a column with the look `here` as background, up to the top.
     """
-    places, free = edges(len(columns), width), gap(len(columns), width)
+    places, free = edges(len(columns), width)
     highest = max((sum(value for _, value in each) for each in columns), default=0.0)
     heights = [_heights(each, highest, height * 8, exact=exact) for each in columns]
     rows = []
@@ -143,13 +140,8 @@ def place_labels(labels: Iterable[tuple[int, str]], width: int) -> str:
 
 def runs(cells: Sequence[Cell]) -> list[Cell]:
     """Merge adjacent cells of the same looks."""
-    merged: list[Cell] = []
-    for each in cells:
-        if merged and merged[-1][1:] == each[1:]:
-            merged[-1] = merged[-1]._replace(text=merged[-1].text + each.text)
-        else:
-            merged.append(each)
-    return merged
+    same_looks = groupby(cells, itemgetter(1, 2))
+    return [Cell("".join(cell.text for cell in same), *looks) for looks, same in same_looks]
 
 
 def shaded(text: str, look: str, app: App[Any]) -> str:

@@ -57,7 +57,6 @@ def test_letters_are_taken_as_they_stand():
     for text in ("xNEEDLEx", "néedle", "ne\u0301edle"):
         assert contains(ChatMessage(1, "s", "user", text), needle("needle"))
     assert contains(ChatMessage(1, "s", "user", "a -b OR c*"), needle("-b or c*"))
-    assert needle("   ") is None
 
 
 def test_what_is_looked_through_is_what_can_be_shown():
@@ -78,8 +77,16 @@ def test_what_is_looked_through_is_what_can_be_shown():
 def test_signs_of_markdown_that_are_not_shown_part_no_words():
     """What is on the screen can be typed as it is read there."""
     text = "the **bold** words, `some code` here and [a link](https://example.org) to_see 2 * 3 * 4"
+    text += ", [a jump](#there) *back*"
     message = ChatMessage(1, "s", "assistant", text)
-    for each in ("the bold words", "words, some code here", "to_see", "2 * 3", "**bold**"):
+    for each in (
+        "the bold words",
+        "words, some code here",
+        "to_see",
+        "2 * 3",
+        "**bold**",
+        "jump b",
+    ):
         assert contains(message, needle(each)), each
     for each in ("tosee", "2 3", "link to"):
         assert not contains(message, needle(each)), each
@@ -265,6 +272,8 @@ async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path):
         await browser.press("tab", "backslash", "slash", "q", "n")
         assert browser.app.is_running
         assert "not in this conversation" in browser.text("#ask-answer")
+        await browser.press(*["backspace"] * 3, *["space"] * 3)
+        assert not browser.screen.transcript.is_finding, "blanks are nothing to look for"
 
 
 async def test_the_screen_reads_nothing_while_it_finds(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Links and paths of a message: what is found, what may be opened, what the card does with them."""
 
+import time
+
 import pytest
 from browsing import on_store
 from carded import answer_to, open_references
@@ -50,6 +52,17 @@ EMPTY = model_of(0)
 )
 def test_what_a_text_refers_to(text, targets):
     assert list(found_in(text)) == targets
+
+
+@pytest.mark.parametrize("begin, piece", [
+    *(("", each) for each in ("a", "+a", "%20", "=+", "+a/")),
+    *(("https://example.org", each) for each in (".", ")", ".)")),
+])  # fmt: skip
+def test_a_run_without_spaces_takes_no_seconds(begin, piece):
+    """Python lets no other thread run meanwhile: the screen would stand still."""
+    begun = time.process_time()
+    assert "".join(found_in(begin + piece * (180_000 // len(piece)))) == begin
+    assert time.process_time() - begun < 5
 
 
 def test_calls_and_their_results_are_looked_through(tmp_path):

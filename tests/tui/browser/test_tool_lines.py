@@ -22,7 +22,7 @@ from hermes_browse.tui.text.styled import line_text, line_width
 
 def block(text, width):
     """A text laid out by its format."""
-    return MessageLayout(tool_text.block(text, width), width).lines()
+    return MessageLayout(tool_text.block("", text, width, ""), width).lines()
 
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):

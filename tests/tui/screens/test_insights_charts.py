@@ -92,7 +92,7 @@ async def test_columns_are_drawn(tmp_path):
             return "█" * (eighths // 8) + " ▁▂▃▄▅▆▇"[eighths % 8].strip()
 
         plot.show(plain(["a", "b", "c", "d"], [4.0, 0.0, 1.4, 1.6], chosen=3))
-        places = edges(4, width)
+        places, _free = edges(4, width)
         for index, value in enumerate((4.0, 0.0, 1.4, 1.6)):
             for x in (7 + places[index], 7 + places[index + 1] - 2):
                 assert "".join(line[x] for line in drawn()[-2:0:-1]).strip() == rows_of(value)

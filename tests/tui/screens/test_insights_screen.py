@@ -360,7 +360,7 @@ async def test_a_click_on_a_bar(path):
     async with on_store(path, NOW) as browser:
         await browser.press("I")
         screen = browser.app.screen
-        places = edges(30, screen.query_one(BarPlot).room)
+        places, _free = edges(30, screen.query_one(BarPlot).room)
         for index, wanted in ((27, 1), (28, 1), (29, 0)):
             await browser.pilot.click("#bars", offset=(1 + 7 + places[index], 2))
             await browser.settle()

@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 from ...settings.keys.screen_commands import DELETING, PROGRESS
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
-from ...widgets.card import Card, CountCard, CountWords, styled
+from ...widgets.card import Card, CountCard, styled
 from ..context import Context
 from ..list.list_model import RowDetails
 
@@ -85,14 +85,10 @@ class DeleteCard(CountCard):
         location: Location,
     ) -> None:
         count = len(plan.selected)
-        words = CountWords(
-            ngettext(
-                "type {count} to delete it", "type {count} to delete them", count, count=count
-            ),
-            _("{count} and Enter delete", count=count),
-            _("that is not {count} · nothing is deleted", count=count),
+        asked = ngettext(
+            "type {count} to delete it", "type {count} to delete them", count, count=count
         )
-        super().__init__(count, words)
+        super().__init__(count, asked, _("{count} and Enter delete", count=count))
         self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
         # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
         self._totals, self._doomed = totals_line(plan), self._lines()

@@ -10,6 +10,7 @@ from hermes_browse.store.messages.chat_message import (
     REASONING,
     RESULT,
     SAID,
+    SPEAKERS,
     Block,
     ChatMessage,
     ContentPart,
@@ -85,7 +86,7 @@ def _head(shown: Shown) -> Paragraph:
     name = sentences.role(message.role)
     if message.role == "tool":
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
-    look = message.role if message.role in ("user", "assistant") else "other"
+    look = message.role if message.role in SPEAKERS else "other"
     line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
     kind = (message.display_kind or "").replace("_", " ")
     kind = one_line(kind, 30) if kind != "hidden" else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain, repeat
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -15,7 +14,7 @@ from hermes_browse.store.cleanup.sizes import added
 from hermes_browse.store.connection.stored_values import as_time
 from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.messages.details import Details
+from hermes_browse.store.messages.details import Details, ToolCount
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status, Tokens
 from hermes_browse.store.text import one_line
@@ -57,7 +56,6 @@ _LABEL = 14
 """Cells of the labels."""
 _MOST = 300
 """Code points of a value."""
-
 
 Row = tuple[str, ...]
 """A label, a value as stored, and perhaps a printable note behind it; without a value it is left
@@ -104,7 +102,6 @@ def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> 
     )
     title = _words(_TITLE_SOURCES, facts["title_source"]) if conversation.title else ""
     family = {"branch": conversation.branches, "subagent": conversation.subagents}
-    counts = (formats.counted(count, noun) for noun, count in family.items() if count)
     return [
         (_("kind"), kind),
         (_("title"), title),
@@ -118,7 +115,7 @@ def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> 
         (_("directory"), conversation.cwd or ""),
         (_("repository"), facts["git_repo_root"]),
         (_("branch"), conversation.git_branch or ""),
-        (_("family"), _(", ").join(counts)),
+        (_("family"), sentences.counts_line(family)),
     ]
 
 
@@ -150,7 +147,7 @@ def _models(conversation: Conversation, details: Details) -> list[Row]:
     return [
         (_("model"), conversation.model or ""),
         (_("provider"), formats.joined(*(details.facts[each] for each in route))),
-        *zip(chain([_("used")], repeat("")), uses, strict=False),
+        *zip([_("used"), *[""] * len(uses)], uses, strict=False),
     ]
 
 
@@ -203,16 +200,17 @@ def _cost(conversation: Conversation, details: Details) -> list[Row]:
     )
     both = ""
     if details.actual_usd is not None and details.estimated_usd is not None:
-        billed = formats.money(details.actual_usd) or "$0"
-        estimated = formats.money(details.estimated_usd) or "$0"
-        both = _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated)
+        both = _(
+            "{billed} billed · {estimated} estimated",
+            billed=formats.amount(details.actual_usd, "cost"),
+            estimated=formats.amount(details.estimated_usd, "cost"),
+        )
     return [(_("cost"), cost), ("", both)]
 
 
 def _messages(conversation: Conversation, details: Details) -> list[Row]:
-    parts = _(", ").join(
-        f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items()
-    )
+    roles = (f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items())
+    parts = formats.listed(*roles)
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     states = Counter(details.states)
     size = formats.size(conversation.size) if conversation.size is not None else ""
@@ -226,6 +224,11 @@ def _messages(conversation: Conversation, details: Details) -> list[Row]:
         ("", _if_any(_("{count:,} repeated by a compaction, shown once"), details.repeated)),
         (_("size"), size),
     ]
+
+
+def _tool(tool: ToolCount) -> Row:
+    facts = formats.joined(formats.counted(tool.results, "result"), formats.size(tool.bytes))
+    return one_line(tool.name, 40) or _("unnamed"), facts
 
 
 def _identity(conversation: Conversation) -> list[Row]:
@@ -249,13 +252,6 @@ def details_lines(
     or why not."""
     facts = defaultdict(str, details.facts)
     details = details._replace(facts=facts)
-    tools: list[Row] = [
-        (
-            one_line(tool.name, 40) or _("unnamed"),
-            f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
-        )
-        for tool in details.tools
-    ]
     sections: dict[str, list[Row]] = {
         "": [*_about(conversation, facts, now), (_("retention"), forecast)],
         _("Where it comes from"): _origin(facts),
@@ -267,7 +263,7 @@ def details_lines(
             *_cost(conversation, details),
         ],
         _("Messages"): _messages(conversation, details),
-        _("Tools"): tools,
+        _("Tools"): list(map(_tool, details.tools)),
         _("Ids"): _identity(conversation),
     }
     lines: list[Line] = []
@@ -318,9 +314,6 @@ class DetailsCard(LinesCard):
     VIEW = "details"
     HAS_LABELS = True
 
-    def __init__(self, title: str, lines: Sequence[Line]) -> None:
-        super().__init__(title, "\n".join([title, "", *map(line_text, lines)]), lines)
-
 
 def read_card(
     store: OpenStore, catalog: Catalog, conversation: Conversation, now: float
@@ -345,7 +338,8 @@ def read_card(
                 reason=words,
             )
     lines = details_lines(conversation, store.details(conversation), now, words)
-    return DetailsCard(one_line(formats.name(conversation), 200), lines)
+    title = one_line(formats.name(conversation), 200)
+    return DetailsCard(title, "\n".join([title, "", *map(line_text, lines)]), lines)
 
 
 async def show_details(main: Panes, conversation: Conversation) -> None:

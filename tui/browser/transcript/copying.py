@@ -11,7 +11,7 @@ from textual.app import SuspendNotSupported
 
 from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.source import rendered
-from hermes_browse.store.messages.chat_message import ChatMessage, without_injections
+from hermes_browse.store.messages.chat_message import SPEAKERS, ChatMessage, without_injections
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
@@ -31,19 +31,13 @@ class NamedText(NamedTuple):
     text: str
 
 
-def _own_text(message: ChatMessage) -> str:
-    return (
-        without_injections(message.text) if message.role in ("user", "assistant") else message.text
-    )
-
-
 def _size(text: str) -> str:
     return formats.size(len(text.encode("utf-8", "replace")))
 
 
 def message_text(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the text of a message; if there is none, the names and arguments of its calls."""
-    text = _own_text(message)
+    text = without_injections(message.text) if message.role in SPEAKERS else message.text
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")

@@ -238,8 +238,8 @@ class TranscriptModel:
     def next_shown(self, message_id: int) -> int | None:
         """Return the id of the first message after another that this reading shows, else of the
         last; None if empty."""
-        later = [each for each in self.ids if each > message_id]
-        return min(later) if later else max(self.ids, default=None)
+        later = (each for each in self.ids if each > message_id)
+        return min(later, default=max(self.ids, default=None))
 
     def shown_at(self, message_id: int) -> int | None:
         """Return the entry that shows a message: for a tool result that of its call, if the call

@@ -38,17 +38,18 @@ BATCH = 200
 """Messages scanned at a time, which takes a twentieth of a second."""
 _WINDOW = 30
 """Messages read before and after a find."""
-_MARKUP = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
+_SIGNS = re.compile(r"[*_`~\\\[\]]")
+_TARGET = re.compile(r"\]\([^)\s]*\)")
+"""Of a link; that of one to a heading is not shown."""
 _WIDE = 20_000
 """Cells; wide enough for any table."""
 _OVERLAP = 24
 """Messages before a batch that are read again, to find the calls of results in it."""
 
 
-def needle(text: str) -> Term | None:
-    """Return a term for a literal text, anywhere in a word, ignoring case and accents; None for
-    an empty text."""
-    return Term(text, TermKind.INSIDE) if text.strip() else None
+def needle(text: str) -> Term:
+    """Return a term for a literal text, anywhere in a word, ignoring case and accents."""
+    return Term(text, TermKind.INSIDE)
 
 
 def contains(message: ChatMessage, matcher: Term) -> bool:
@@ -64,8 +65,9 @@ def _matches_rendered(text: str, matcher: Term) -> bool:
     """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
     if len(text) > MARKDOWN_LIMIT:
         return False
-    plain = fold(_MARKUP.sub("", text))
-    if len(plain) == len(text) or not matcher.first(plain):
+    texts = (text, _TARGET.sub("", text)) if "](" in text else (text,)
+    plain = (_SIGNS.sub("", each) for each in texts)
+    if not any(each != text and matcher.first(fold(each)) for each in plain):
         return False
     paragraphs = render_markdown(printable(text), _WIDE)
     shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
@@ -229,7 +231,7 @@ class Finding:
     def edited(self, text: str) -> None:
         """Find another text; called for each key."""
         matcher, model, origin = needle(text), self._transcript.model, self._origin
-        if matcher is None or model is None:
+        if not text.strip() or model is None:
             self.close()
             return
         begin = model.entry_of(origin.message_id) if origin is not None else None

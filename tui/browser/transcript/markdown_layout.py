@@ -74,8 +74,8 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
             shown = content or printable(str(token.attrs.get("src", "")))
             spans.append((_("[image {what}]", what=shown), f"{base} dim"))
         else:
-            own = ["code"] if kind == "code_inline" else []
-            spans.append((content, " ".join([*looks, *own])))
+            own = " code" if kind == "code_inline" else ""
+            spans.append((content, " ".join(looks) + own))
     return spans
 
 
@@ -102,11 +102,8 @@ class _Layout:
         match token.type:
             case "inline":
                 return paragraphs_of(_inline(token.children or [], self._base))
-            case "paragraph_open":
-                return self.blocks(width, "paragraph_close")
             case "heading_open":
                 mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
-                next(self._tokens)  # its end
                 title = _inline(inner.children or [], "heading")
                 return paragraphs_of([(mark, "heading dim"), *title])
             case "fence" | "code_block":
@@ -119,9 +116,7 @@ class _Layout:
                 return [fixed(("─" * width, "rule"))]
             case "table_open":
                 return self._table(width)
-            case "html_block":
-                return paragraphs_of([(token.content.rstrip("\n"), f"{self._base} dim")])
-            case _:
+            case _:  # a paragraph, whose text comes next; an end
                 return []
 
     def _code(self, token: Token) -> list[Paragraph]:
@@ -175,8 +170,6 @@ def table_lines(
         aligned: Styles of the first cells, which contain `right` for right-aligned columns.
     """
     widths = [max(1, *map(line_width, column)) for column in zip(*rows, strict=True)]
-    if not widths:
-        return []
     spare = width - 3 * (len(widths) - 1)
     while sum(widths) > spare and max(widths) > 4:
         widest = widths.index(max(widths))

@@ -221,13 +221,6 @@ class Page:
             index += 1
         return index, max(line, 0)
 
-    def _last_place(self) -> Place:
-        index, left = len(self), self.height
-        while index > 0 and left > 0:
-            index -= 1
-            left -= self.height_of(index)
-        return index, max(-left, 0)
-
     def go(self, place: Place, stepped: int | None = None) -> None:
         """Go to a place, by a step to an entry or without one."""
         self.at_end, self.place, self.stepped = False, place, stepped
@@ -241,13 +234,12 @@ class Page:
 
     def here(self) -> Bookmark | None:
         """Return the place at the top of the page; None without a message."""
-        index, line = self.place
-        while index < len(self):
+        first, line = self.place
+        for index in range(first, len(self)):
             row = self.model.row(index)
             if row is not None:
                 return Bookmark(self.model.conversation.root_id, row.id, line)
             line -= self.height_of(index)  # a rule, so it is the message after it
-            index += 1
         return None
 
     def place_of(self, mark: Bookmark) -> Place | None:
@@ -264,7 +256,7 @@ class Page:
         if not len(self):
             self.place = (0, 0)
             return 0
-        end = self._last_place()
+        end = self.moved((len(self), 0), -self.height)
         if self.at_end or self.place >= end:
             self.place, self.at_end = end, True
         if frame := self.frame():

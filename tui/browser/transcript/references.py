@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -44,14 +45,18 @@ _OPENED = re.compile(r"(?:https?://[^\s/\[\]]|mailto:\S)\S*", re.IGNORECASE)
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE
+    r"(?:[a-z][a-z0-9+.-]{0,40}://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+",
+    re.IGNORECASE,
 )
+"""The length of schemes is limited, as each letter of a run without spaces may begin one: of 200,000
+the time would be minutes. So is that of relative paths."""
 # A path begins with /, ~/, ./, ../ or C:\, or is relative and ends in a file name with a suffix.
 _NAME = r"[\w.@+%=-]"
+_RELATIVE = rf"(?:{_NAME}{{1,255}}/){{1,60}}{_NAME}{{1,255}}\.\w+"
 _PATH = re.compile(
-    rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|(?:{_NAME}+/)+{_NAME}+\.\w+)"
+    rf"(?<![\w/:.~\\@-])(?:(?:~|\.{{1,2}})?(?:/{_NAME}+)+/?|[A-Za-z]:\\{_NAME}+(?:\\{_NAME}+)*|{_RELATIVE})"
 )
-_CLOSING = {")": "(", "]": "["}
+_BRACKETS = (")", "("), ("]", "[")
 _IMAGE = re.compile(r".*\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)", re.IGNORECASE)
 """The path of an image."""
 
@@ -84,12 +89,12 @@ class Reference(NamedTuple):
 
 def _trimmed(text: str) -> str:
     """Remove the punctuation of the surrounding sentence, and unbalanced closing brackets."""
-    while text and (
-        text[-1] in ".,;:!?*_~"
-        or text.count(_CLOSING.get(text[-1], text[-1])) < text.count(text[-1])
-    ):
-        text = text[:-1]
-    return text
+    surplus = Counter({close: text.count(close) - text.count(open) for close, open in _BRACKETS})
+    end = len(text)
+    while end and (text[end - 1] in ".,;:!?*_~" or surplus[text[end - 1]] > 0):
+        end -= 1
+        surplus[text[end]] -= 1
+    return text[:end]
 
 
 def _in_text(text: str) -> Iterator[Reference]:
@@ -219,10 +224,6 @@ class ReferencesCard(Card[None]):
             )
         )
 
-    def _tell(self, text: str) -> None:
-        if self.is_whole:
-            self.answer(one_line(text, 300))
-
     def action_copy(self) -> None:
         index = self.query_one(OptionList).highlighted
         if index is None:
@@ -231,7 +232,7 @@ class ReferencesCard(Card[None]):
         if reference.embedded is None:
             self.copy(reference.target, _(reference.kind))
         else:
-            self._tell(_("an embedded image has no path to copy · Enter opens it"))
+            self.answer(_("an embedded image has no path to copy · Enter opens it"))
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
@@ -251,11 +252,11 @@ class ReferencesCard(Card[None]):
         data = await self._main.read(lambda store: store.image(message_id, number))
         path = self._pictures.write(data) if data is not None else None
         if path is None:
-            self._tell(_("not an image known here; & shows the row as it is stored"))
+            self.answer(_("not an image known here; & shows the row as it is stored"))
         elif self.is_whole:
             await self._outside(str(path))
 
     async def _outside(self, target: str) -> None:
         is_taken, sentence = await asyncio.to_thread(programs.open_outside, target)
         copies = "" if is_taken else " · " + _("{key} copies", key=self.key("copy"))
-        self._tell(sentence + copies)
+        self.answer(one_line(sentence + copies, 300))

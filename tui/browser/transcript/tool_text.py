@@ -81,10 +81,6 @@ def language_of(arguments: str) -> str:
     return suffix if _SUFFIX.fullmatch(suffix) else _OTHER_SUFFIXES.get(suffix, "")
 
 
-def has_colours(text: str) -> bool:
-    return "\x1b[" in text and _SGR.search(text) is not None
-
-
 def without_colours(text: str) -> str:
     """Remove SGR sequences from a text; other controls stay."""
     return _SGR.sub("", text) if "\x1b[" in text else text
@@ -170,13 +166,16 @@ def _numbered(text: str, language: str) -> list[Paragraph] | None:
     ]
 
 
-def block(text: str, width: int, language: str = "") -> list[Paragraph]:
-    """Lay out a stored text by its format, or as code in a known language; tables are at most
-    `width` cells wide."""
+def block(key: str, text: str, width: int, language: str) -> list[Paragraph]:
+    """Lay out a stored text, the field of a key, by its format, or as code in a known language.
+
+    Tables are at most `width` cells wide. The language is that of the file which the call is about.
+    """
     head, whole = text[:_HEAD], text.rstrip("\n")
+    language = _language_in(key, language)
     if len(text) > LIMIT:  # finding its format would take too long
         lines = _output(without_colours(whole))
-    elif has_colours(head):
+    elif _SGR.search(head):
         lines = coloured(whole, "output")
     elif language == "diff" or _DIFF.search(head):
         lines = diff_lines(whole)
@@ -206,14 +205,14 @@ def _table_of(value: object) -> list[list[Line]]:
     nothing for any other value."""
     if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS:
         return []
-    names = list(value[0]) if isinstance(value[0], dict) else []
-    items = [item for item in value if isinstance(item, dict) and list(item) == names]
-    if len(items) < len(value) or not 0 < len(names) <= _MAX_COLUMNS:
+    items = [item if isinstance(item, dict) else {} for item in value]
+    names = list(items[0])
+    is_table = 0 < len(names) <= _MAX_COLUMNS and all(list(item) == names for item in items)
+    every = [each for item in items for each in item.values()]
+    if not is_table or any(isinstance(each, dict | list) or len(str(each)) > 200 for each in every):
         return []
     rows = [[[(one_line(name), "output bold")] for name in names]]
     for item in items:
-        if any(isinstance(each, dict | list) or len(str(each)) > 200 for each in item.values()):
-            return []
         texts = ("" if each is None else one_line(str(each)) for each in item.values())
         rows.append([[(text, "output")] for text in texts])
     return rows
@@ -238,7 +237,7 @@ def _language_in(key: str, language: str) -> str:
 def _field(key: str, value: object, width: int, language: str) -> list[Paragraph]:
     label = (one_line(key, 60) + ":", "dim")
     if isinstance(value, str):
-        paragraphs = block(value, width - 2, _language_in(key, language))
+        paragraphs = block(key, value, width - 2, language)
     elif isinstance(value, dict | list) and value:
         paragraphs = pretty(value, width - 2)
     else:
@@ -276,7 +275,7 @@ def tool_text(
         if key != main and (full or value is not None):
             paragraphs += _field(key, value, room, language)
         elif key == main and (value.strip() or not is_object):
-            paragraphs += block(value, room, _language_in(key, language))
+            paragraphs += block(key, value, room, language)
     left = 0
     if not full:
         paragraphs, left = first_lines(paragraphs, room, _SHORT_LINES)

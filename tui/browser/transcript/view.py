@@ -112,18 +112,21 @@ class TranscriptView(TranscriptScroll):
         self._unfolded = None  # stays as the user folds it
         self._go(self.page.place, index)
 
-    def _set_look(self, look: Look) -> None:
+    def _set_look(self, look: Look, words: str) -> None:
         self.page.look = look
         self._place()
+        self.tell(words)
 
     def action_cycle_tools(self) -> None:
         """Show tool calls not at all, short, or in full."""
-        self._set_look(self.page.look._replace(tools=following(Tools, self.page.look.tools)))
-        self.tell(_(_TOOLS[self.page.look.tools]))
+        look = self.page.look
+        tools = following(Tools, look.tools)
+        self._set_look(look._replace(tools=tools), _(_TOOLS[tools]))
 
     def action_toggle_reasoning(self) -> None:
-        self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
-        self.tell(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
+        look = self.page.look
+        words = _("reasoning folded") if look.reasoning else _("reasoning shown")
+        self._set_look(look._replace(reasoning=not look.reasoning), words)
 
     # Days, parts, marks
 
@@ -182,10 +185,10 @@ class TranscriptView(TranscriptScroll):
         index, number = self.page.hit_entry, self.page.hit_number
         if index is None or number is None:
             return False
-        if number + by not in range(len(self.page.match_lines(index))):
-            return False
-        self._show_match(index, number + by)
-        return True
+        is_there = number + by in range(len(self.page.match_lines(index)))
+        if is_there:
+            self._show_match(index, number + by)
+        return is_there
 
     def show_find(
         self, message_id: int, *, last: bool = False, matchers: Sequence[Term] | None = None

@@ -26,7 +26,6 @@ from ...widgets.stacked_columns import (
     Part,
     Picture,
     edges,
-    gap,
     place_labels,
     runs,
     stack,
@@ -179,7 +178,7 @@ def lay_out(chart: Chart, width: int) -> range:
 def axis(chart: Chart, shown: range, width: int) -> str:
     """Return the line below the columns: an arrow to the chosen one, the first and last label,
     others if they fit."""
-    places, free = edges(len(shown), width), gap(len(shown), width)
+    places, free = edges(len(shown), width)
     labels = chart.labels[shown.start : shown.stop]
     step = max(1, -(-24 * len(shown) // width))
     wanted = [(places[index], labels[index]) for index in range(step, len(shown) - 1, step)]
@@ -262,7 +261,8 @@ class BarPlot(Picture):
         if not keys or content is None or content.x < _SCALE:
             return
         shown = lay_out(self._chart, self.room)
-        index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
+        places, _free = edges(len(shown), self.room)
+        index = bisect_right(places, content.x - _SCALE) - 1
         self.post_message(Chosen(keys[shown[min(index, len(shown) - 1)]]))
 
 
