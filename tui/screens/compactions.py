@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.getters import query_one
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
@@ -121,6 +122,11 @@ class CompactionsScreen(ConversationScreen):
     KEYS = COMPACTIONS
     TITLE = N_("compactions")
 
+    replaced = query_one("#replaced", PartPane)
+    """What the summary stands for, with what was lost of it highlighted."""
+    instead = query_one("#instead", PartPane)
+    """What the model had from then on."""
+
     def __init__(self, main: MainScreen, begin: int | None = None) -> None:
         super().__init__(main)
         self._begin = begin
@@ -145,16 +151,6 @@ class CompactionsScreen(ConversationScreen):
             with Vertical(id="instead-side"):
                 yield TextLine(id="instead-title")
                 yield PartPane(id="instead")
-
-    @property
-    def replaced(self) -> PartPane:
-        """What the summary stands for, with what was lost of it highlighted."""
-        return self.query_one("#replaced", PartPane)
-
-    @property
-    def instead(self) -> PartPane:
-        """What the model had from then on."""
-        return self.query_one("#instead", PartPane)
 
     @property
     def _compaction(self) -> Compaction | None:

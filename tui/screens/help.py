@@ -15,6 +15,7 @@ from textual.binding import ActiveBinding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key, Resize
+from textual.getters import query_one
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -155,6 +156,8 @@ class HelpCard(Card[None]):
     KEYS = HELP
     AUTO_FOCUS = ""
 
+    _box, _page = query_one(TextBox), query_one(VerticalScroll)
+
     def __init__(
         self,
         helped: Screen[object],
@@ -212,10 +215,6 @@ class HelpCard(Card[None]):
             self.action_filter()
             self._box.insert_text_at_cursor(event.character)
 
-    @property
-    def _box(self) -> Input:
-        return self.query_one("#filter", Input)
-
     def _show(self) -> None:
         if not self.is_attached:
             return
@@ -237,10 +236,6 @@ class HelpCard(Card[None]):
         of_key = [each.of_key(text) for each in every] if len(text) == 1 else []
         narrowed = [each.narrowed(text) for each in every]
         return [each for each in of_key if each.rows] or [each for each in narrowed if each.rows]
-
-    @property
-    def _page(self) -> VerticalScroll:
-        return self.query_one("#help", VerticalScroll)
 
     def action_filter(self) -> None:
         """Focus the filter."""

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.getters import query_one
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.changes.run import Run, RunRow
@@ -200,14 +201,12 @@ class RunScreen(ConversationScreen):
     KEYS = RUN
     TITLE = N_("run")
 
+    axis = query_one(RunAxis)
+
     def content(self) -> ComposeResult:
         yield TextLine(id="facts")
         yield RunAxis(id="axis")
         yield ConversationList(id="marks")
-
-    @property
-    def axis(self) -> RunAxis:
-        return self.query_one("#axis", RunAxis)
 
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()

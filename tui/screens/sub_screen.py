@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Key, Resize
+from textual.getters import query_one
 
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -54,6 +55,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """Title of the examples."""
 
+    rows = query_one(ConversationList)
+    """The first list."""
+
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
         self.main = main
@@ -81,11 +85,6 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         if self.query(ConversationList):
             self.watch(self.rows, "at", self._cursor_moved, init=False)
             self.set_focus(self.rows)
-
-    @property
-    def rows(self) -> ConversationList:
-        """The first list."""
-        return self.query(ConversationList).first()
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""

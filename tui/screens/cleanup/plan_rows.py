@@ -77,7 +77,8 @@ class NamedRow(ListRow, Protocol):
 
 
 class NamedRows(FixedRows):
-    """Rows, with the names that have been read by now."""
+    """Rows, with the names that have been read by now; what is out of date is read when it is
+    shown, as in the list."""
 
     def __init__(self, rows: Sequence[NamedRow | NoteRow], details: RowDetails) -> None:
         super().__init__(rows)
@@ -88,10 +89,9 @@ class NamedRows(FixedRows):
         return row if isinstance(row, NoteRow) else row.completed(self._details)
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = self._named[first : last + 1]
-        return self._details.nameless(
-            row.conversation for row in shown if not isinstance(row, NoteRow)
-        )
+        shown = (row for row in self._named[first : last + 1] if not isinstance(row, NoteRow))
+        completed = (self._details.complete(row.conversation) for row in shown)
+        return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
 class PlanRow(NamedTuple):

@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
+from textual.getters import query_one
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
@@ -44,6 +45,7 @@ class PruneScreen(PlanScreen):
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
+    axis, map = query_one(TimeAxis), query_one(TileMap)
     measure = Measure.BYTES
     """The quantity on the axis."""
 
@@ -84,14 +86,6 @@ class PruneScreen(PlanScreen):
     def on_resize(self, event: Resize) -> None:
         self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.call_after_refresh(self._show_plan)
-
-    @property
-    def axis(self) -> TimeAxis:
-        return self.query_one(TimeAxis)
-
-    @property
-    def map(self) -> TileMap:
-        return self.query_one(TileMap)
 
     @property
     def _tile(self) -> Conversation | None:
@@ -139,10 +133,9 @@ class PruneScreen(PlanScreen):
 
     # What is shown
 
-    def watch_view(self, before: PlanView | None, view: PlanView | None) -> None:
-        if view is not None:
-            is_sorted_anew = before is not None and before.rows.order is not view.rows.order
-            self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
+    def watch_view(self, before: PlanView, view: PlanView) -> None:
+        is_sorted_anew = before.order is not view.order
+        self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
         self._show_plan()
 
     def watch_planned(self, planned: PreparedPlan | None) -> None:
@@ -168,13 +161,10 @@ class PruneScreen(PlanScreen):
         view, space, is_old = self.view, self.space, self.planned is None
         width = self.size.width
         self.line("totals").update(what_goes(view, space, width, is_old=is_old))
-        stays = formats.fitting(f" {view.stays}", width) if view is not None else ""
-        self.show_line("stays", stays)
+        self.show_line("stays", formats.fitting(f" {view.stays}", width))
         if space is not None:
-            totals = view.totals if view is not None else None
-            goes = (totals.free_bytes, totals.given_back_bytes) if totals is not None else (0, 0)
-            name = one_line(self.main.store.path.name, 60)
-            drawn = file_line(name, space.file, *goes, width, no_color=self.app.no_color)
+            name, no_color = one_line(self.main.store.path.name, 60), self.app.no_color
+            drawn = file_line(name, space.file, view.totals, width, no_color=no_color)
             self.line("file").update(drawn)
 
     def _largest(self) -> dict[str, Conversation]:
@@ -188,15 +178,14 @@ class PruneScreen(PlanScreen):
         view, space = self.view, self.space
         if space is None:
             return
-        freed = view.freed if view is not None else {}
-        goes = view.totals.bytes if view is not None else 0
         complete = self.main.details.complete
         names = {tip: formats.name(complete(each)[0]) for tip, each in self._largest().items()}
         largest = [
-            Tile(one_line(names.get(tip, tip), 100), size, min(freed.get(tip, 0), size), tip)
+            Tile(one_line(names.get(tip, tip), 100), size, min(view.freed.get(tip, 0), size), tip)
             for tip, size in space.conversations[:MOST_TILES]
         ]
-        self.map.show(StoreBytes(largest, len(space.conversations), space.total, goes))
+        count, goes = len(space.conversations), view.totals.bytes
+        self.map.show(StoreBytes(largest, count, space.total, goes))
 
     def heads_shown(self) -> None:
         title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)
@@ -206,14 +195,13 @@ class PruneScreen(PlanScreen):
         self.start("axis", self._add_up)
 
     async def _add_up(self) -> None:
-        view = self.view
         add_up = partial(
             axis_of,
             self.main.catalog,
             self.measure,
             dict(self.main.sizes),
-            gone=view.sessions if view is not None else (),
-            spared=view.spared if view is not None else (),
+            gone=self.view.sessions,
+            spared=self.view.spared,
             most=self.axis.most,
             now=self.main.clock(),
         )

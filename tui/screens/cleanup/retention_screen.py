@@ -76,15 +76,6 @@ _COLUMNS: Columns[ForecastRow] = Columns(
 )
 
 
-class _ForecastRows(NamedRows):
-    """Conversations whose messages are counted as in the list, not by Hermes."""
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = [row for row in self._named[first : last + 1] if isinstance(row, ForecastRow)]
-        completed = [self._details.complete(row.conversation) for row in shown]
-        return [conversation for conversation, is_fresh in completed if not is_fresh]
-
-
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
     rule = one_line(rules.why_never or rules.retention.sentence, 300)
@@ -134,7 +125,7 @@ class RetentionScreen(ListScreen):
         self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
         self._show_axis()
         self.offer_keys(are_of_use=bool(self.leaving))
-        self.rows.show(_ForecastRows(self.leaving or [_none(rules)], self.main.details))
+        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)
