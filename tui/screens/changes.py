@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -129,7 +129,7 @@ _LONGEST_PROMPT = 300
 class DiffList(ConversationList):
     """The lines of a diff, with a cursor."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in DIFF_LOOKS}
+    COMPONENT_CLASSES = {f"list--{look}" for look in DIFF_LOOKS}
 
 
 class ChangesScreen(ConversationScreen):

@@ -32,7 +32,7 @@ from ..browser.panes import Panes
 from ..browser.transcript.entries import TranscriptModel
 from ..browser.transcript.page import SeenByModel
 from ..text import formats
-from ..text.family import context_sizes, outcome
+from ..text.family import context_sizes, count_lost, outcome
 from ..text.styled import Line, row_line
 from ..widgets.list_rows import Column, Columns
 
@@ -50,8 +50,8 @@ class CompactionRow(NamedTuple):
     number: int
     """Counted from 0."""
     compaction: Compaction
-    lost: str
-    """How much it lost, in words."""
+    losses: Losses | None
+    """None as long as they are not known."""
 
     @property
     def key(self) -> str:
@@ -66,7 +66,7 @@ class CompactionRow(NamedTuple):
 
 _COLUMNS: Columns[CompactionRow] = Columns(
     Column(N_("context"), 24, lambda row, now: context_sizes(row.compaction), least=72),
-    Column(N_("lost"), 26, lambda row, now: row.lost, least=104),
+    Column(N_("lost"), 26, lambda row, now: count_lost(row.losses) if row.losses else "…", 104),
 )
 
 

@@ -46,13 +46,13 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
     TITLE: ClassVar[str]
-    HELP_TITLE: ClassVar[str] = ""
+    HELP_TITLE = ""
     """Title in the help, if it is another one."""
-    ENTER: ClassVar[str] = N_("Read this conversation")
-    """Help text of Enter in its lists; empty if it does nothing."""
+    ENTER = N_("Read this conversation")
+    """Help text of Enter in its lists."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Examples and their meanings, for the help."""
-    EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
+    EXAMPLES_TITLE = N_("Rules")
     """Title of the examples."""
 
     rows = query_one(ConversationList)
@@ -80,9 +80,10 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         for name in _SAID:
             self.watch(self.main, name, self._main_said, init=False)
         self.watch(self.main, "catalog", self._catalog_read, init=False)
-        for rows in self.query(ConversationList):
+        lists = self.query(ConversationList)
+        for rows in lists:
             rows.clock = self.main.clock
-        if self.query(ConversationList):
+        if lists:
             self.watch(self.rows, "at", self._cursor_moved, init=False)
             self.set_focus(self.rows)
 
@@ -249,7 +250,6 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         lists = [
             each._replace(tooltip=self.ENTER, task="") if each.call == "select" else each
             for each in LIST
-            if self.ENTER or each.call != "select"
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
         title, place = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].place

@@ -7,6 +7,7 @@ from builders import T0, make_store
 from compressed import END, case, long_conversation, read_memory, store_of
 from effort import slow_but
 
+from hermes_browse.store.compression.losses import Losses
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline
@@ -208,7 +209,7 @@ async def test_rows_fill_exactly_their_width(tmp_path):
         await browser.press("M")
         compactions = _screen(browser)._compactions
         for number, one in enumerate(compactions):
-            row = CompactionRow(number, one, "27 details lost")
+            row = CompactionRow(number, one, Losses((None,) * 27, True))
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
                 range(20, 160)
             )

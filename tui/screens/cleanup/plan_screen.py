@@ -15,7 +15,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
+from hermes_browse.store.search.query import EMPTY, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -51,7 +51,7 @@ _HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/s
 class RulesBox(QueryBox):
     """A box for rules; `hint` is shown while it is empty, and `clock` returns Unix seconds."""
 
-    parsed: var[Query] = var(EMPTY, init=False, always_update=True)
+    parsed = var(EMPTY, init=False, always_update=True)
     """The rules, set within the keystroke that edits them."""
 
     def __init__(self, rules: str, hint: str, clock: Callable[[], float]) -> None:

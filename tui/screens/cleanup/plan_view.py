@@ -204,10 +204,8 @@ def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_colo
         (empty * free, "dim"),
     ]
     room = width - 1 - sum(cell_len(text) for text, _look in parts)
-    words = _sizes(file, goes, given_back)
-    while words and cell_len(" · ".join(words)) > room:
-        words.pop()
-    return Content.assemble(*parts, (f" {' · '.join(words)}", "dim"))
+    words = formats.fitting(" · ".join(_sizes(file, goes, given_back)), room)
+    return Content.assemble(*parts, (f" {words if cell_len(words) <= room else ''}", "dim"))
 
 
 def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:

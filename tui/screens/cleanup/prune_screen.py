@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.selection import with_age
+from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -117,10 +118,6 @@ class PruneScreen(PlanScreen):
         age = self.box.age
         return self.main.clock() - age if age is not None else None
 
-    @on(Input.Submitted, "#rules")
-    def rules_submitted(self) -> None:
-        self.action_plan_pane()
-
     def action_switch(self, index: int) -> None:
         self.box.switch(index)
 
@@ -142,9 +139,11 @@ class PruneScreen(PlanScreen):
         if planned is None:  # else the sums are shown with the new view
             self._show_sums()
 
-    def watch_space(self) -> None:
+    def watch_space(self, space: SpaceMap) -> None:
         self._show_plan()
-        self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
+        largest = (tip for tip, _size in space.conversations[:MOST_TILES])
+        found = filter(None, map(self.main.catalog.of_session, largest))
+        self.read_names(self.main.details.nameless(found), "map-names")
 
     def names_read(self) -> None:
         super().names_read()
@@ -167,23 +166,18 @@ class PruneScreen(PlanScreen):
             drawn = file_line(name, space.file, view.totals, width, no_color=no_color)
             self.line("file").update(drawn)
 
-    def _largest(self) -> dict[str, Conversation]:
-        """Return the conversations that have a tile of their own, by tip."""
-        largest = self.space.conversations[:MOST_TILES] if self.space is not None else ()
-        found = ((tip, self.main.catalog.of_session(tip)) for tip, _size in largest)
-        return {tip: each for tip, each in found if each is not None}
-
     def _show_map(self) -> None:
         """Draw the map, with the names read so far."""
         view, space = self.view, self.space
         if space is None:
             return
-        complete = self.main.details.complete
-        names = {tip: formats.name(complete(each)[0]) for tip, each in self._largest().items()}
-        largest = [
-            Tile(one_line(names.get(tip, tip), 100), size, min(view.freed.get(tip, 0), size), tip)
-            for tip, size in space.conversations[:MOST_TILES]
-        ]
+        largest = []
+        for tip, size in space.conversations[:MOST_TILES]:
+            name, conversation = tip, self.main.catalog.of_session(tip)
+            if conversation is not None:
+                name = formats.name(self.main.details.complete(conversation)[0])
+            goes = min(view.freed.get(tip, 0), size)
+            largest.append(Tile(one_line(name, 100), size, goes, tip))
         count, goes = len(space.conversations), view.totals.bytes
         self.map.show(StoreBytes(largest, count, space.total, goes))
 
@@ -249,7 +243,6 @@ class PruneScreen(PlanScreen):
     def action_reclaim(self) -> None:
         open_reclaim(self.main)
 
-    @on(TileMap.Selected)
     def action_read(self) -> None:
         if not self.map.has_focus:
             self.rows.action_select()
@@ -259,6 +252,7 @@ class PruneScreen(PlanScreen):
     def action_other_pane(self) -> None:
         self.set_focus(self.rows if self.map.has_focus else self.map)
 
+    @on(Input.Submitted, "#rules")
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)
         if (row := self.rows.current) is not None:

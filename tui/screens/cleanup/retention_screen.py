@@ -9,6 +9,7 @@ from typing import NamedTuple
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
+from textual.getters import query_one
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
@@ -104,6 +105,7 @@ class RetentionScreen(ListScreen):
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
+    axis = query_one(TimeAxis)
     leaving: Sequence[ForecastRow] = ()
 
     def content(self) -> ComposeResult:
@@ -122,7 +124,7 @@ class RetentionScreen(ListScreen):
 
         rules, self.leaving = await self.read(look)
         self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
-        self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
+        self.axis.set_class(not self.leaving, "-empty")
         self._show_axis()
         self.offer_keys(are_of_use=bool(self.leaving))
         self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
@@ -132,11 +134,17 @@ class RetentionScreen(ListScreen):
 
     def _show_axis(self) -> None:
         """Show how many conversations go on which day."""
-        if not self.is_whole:
-            return
-        axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
-        at_row = now + row.days * DAY if row is not None else None
-        axis.show(coming([each.days for each in self.leaving], axis.most, now), at_row)
+        if self.is_whole:
+            self.start("axis", self._add_up)
+
+    async def _add_up(self) -> None:
+        days, most, now = [each.days for each in self.leaving], self.axis.most, self.main.clock()
+        self.axis.show(await self.call(partial(coming, days, most, now)), self._at_row)
+
+    @property
+    def _at_row(self) -> float | None:
+        """The time when the conversation under the cursor goes, Unix seconds."""
+        return self.main.clock() + self._row.days * DAY if self._row is not None else None
 
     @property
     def _row(self) -> ForecastRow | None:
@@ -151,7 +159,8 @@ class RetentionScreen(ListScreen):
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
         super().came_to(row, by_hand=by_hand)
-        self._show_axis()
+        if self.is_whole:
+            self.axis.show(self.axis.axis, self._at_row)
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, ForecastRow):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
@@ -140,9 +139,9 @@ class TileMap(Picture, can_focus=True):
 
     NAME = "map"
     LOOKS = ("goes", "stays", "here", "here-goes", "here-stays", "edge")
-    BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
+    BINDINGS = bindings(MAP)
 
-    cursor: reactive[int] = reactive(0)
+    cursor = reactive(0)
     """Index of the tile under the cursor."""
 
     @dataclass
@@ -150,9 +149,6 @@ class TileMap(Picture, can_focus=True):
         """The cursor came to a tile."""
 
         tile: Tile
-
-    class Selected(Message):
-        """Enter was pressed."""
 
     class Toggled(Message):
         """The tile under the cursor was clicked."""
@@ -203,10 +199,8 @@ class TileMap(Picture, can_focus=True):
 
     def _tile_at(self, x: int, y: int) -> int:
         """Return the index of the tile that has a cell; beyond the edges that of the cursor."""
-        for index, tile in enumerate(self.tiles):
-            if tile.region.contains(x, y):
-                return index
-        return self.cursor
+        under = (index for index, tile in enumerate(self.tiles) if tile.region.contains(x, y))
+        return next(under, self.cursor)
 
     def neighbour(self, dx: int, dy: int) -> int:
         """Return the index of the next tile in a direction, or of the same one at the edge.
@@ -222,9 +216,6 @@ class TileMap(Picture, can_focus=True):
 
     def action_go(self, dx: int, dy: int) -> None:
         self.cursor = self.neighbour(dx, dy)
-
-    def action_enter(self) -> None:
-        self.post_message(self.Selected())
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to a tile; clicked there again, take it along or leave it."""

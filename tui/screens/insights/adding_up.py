@@ -103,8 +103,6 @@ class AddingUp:
     def stop(self) -> bool:
         """Stop reading and adding up; return whether the store was being read."""
         scan, self._scan = self._scan, None
-        if scan is not None:
-            scan.stopped.set()
         self._screen.cancel("insights")
         self._screen.cancel("scan")
         for _fingerprint, facts in self._facts.values():
@@ -126,9 +124,8 @@ class AddingUp:
         def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
             # First: whatever is written later makes the sums outdated.
             fingerprint = store.store.fingerprint()
-            catalog, stopped = store.catalog(now), scan.stopped.is_set
-            facts = store.facts(catalog, of_tools=of_tools, stopped=stopped, tell=scan.tell)
-            return fingerprint, facts
+            catalog = store.catalog(now)
+            return fingerprint, store.facts(catalog, of_tools=of_tools, tell=scan.tell)
 
         self._scan = scan
         self._screen.start("scan", self._show_progress, scan)

@@ -3,8 +3,6 @@ hour."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -32,7 +30,6 @@ from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
     TOOL_METRICS,
-    first_with_value,
     label,
     period_notes,
     search_for,
@@ -51,7 +48,7 @@ _FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
 class GroupList(ConversationList):
     """The table, with bars in the colours of the chart."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in (*OWN, OTHERS)}
+    COMPONENT_CLASSES = {f"list--{look}" for look in (*OWN, OTHERS)}
 
 
 class InsightsScreen(SubScreen):
@@ -83,7 +80,7 @@ class InsightsScreen(SubScreen):
     )
     KEYS = INSIGHTS
 
-    question: var[Question] = var(_FIRST, init=False, always_update=True)
+    question = var(_FIRST, init=False, always_update=True)
     answer: var[GroupedSums | None] = var(None, init=False, always_update=True)
     """That to an earlier question while another one is asked."""
     behind: var[GroupRow | None] = var(None, init=False, always_update=True)
@@ -144,7 +141,8 @@ class InsightsScreen(SubScreen):
 
     def watch_answer(self, answer: GroupedSums) -> None:
         if answer.by != TOOL:
-            self._natural = first_with_value(answer.report.total)
+            total = answer.report.total
+            self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
         sums, costs = sums_lines(answer, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
