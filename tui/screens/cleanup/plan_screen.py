@@ -12,7 +12,7 @@ from textual.getters import query_one
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Vocabulary
@@ -87,10 +87,6 @@ class RulesBox(QueryBox):
     def switches_on(self) -> list[int]:
         words = self.value.split()
         return [index for index, rule in enumerate(SWITCHES) if rule in words]
-
-    def switch(self, index: int) -> None:
-        """Add the rule of a switch, or remove it."""
-        self.value = toggled(self.value, SWITCHES[index])
 
 
 class PlanScreen(SubScreen):

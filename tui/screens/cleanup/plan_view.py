@@ -204,15 +204,12 @@ def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_colo
         (empty * free, "dim"),
     ]
     room = width - 1 - sum(cell_len(text) for text, _look in parts)
-    words = formats.fitting(" · ".join(_sizes(file, goes, given_back)), room)
-    return Content.assemble(*parts, (f" {words if cell_len(words) <= room else ''}", "dim"))
-
-
-def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
     sizes = {
         _("{size} freed at once"): goes,
         _("{size} free already"): file.free_bytes,
         _("v shrinks the file by {size}"): given_back + file.free_bytes,
         _("log {size}"): file.wal_bytes,
     }
-    return [words.format(size=formats.size(size)) for words, size in sizes.items() if size]
+    told = (text.format(size=formats.size(count)) for text, count in sizes.items() if count)
+    words = formats.fitting(" · ".join(told), room)
+    return Content.assemble(*parts, (f" {words if cell_len(words) <= room else ''}", "dim"))

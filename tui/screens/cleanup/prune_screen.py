@@ -12,7 +12,7 @@ from textual.getters import query_one
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
-from hermes_browse.store.cleanup.selection import with_age
+from hermes_browse.store.cleanup.selection import toggled, with_age
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.sessions.models import Conversation
@@ -28,7 +28,7 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import ListRow, head_of
 from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, SparedRow
-from .plan_screen import PlanScreen, RulesBox
+from .plan_screen import SWITCHES, PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
@@ -119,7 +119,7 @@ class PruneScreen(PlanScreen):
         return self.main.clock() - age if age is not None else None
 
     def action_switch(self, index: int) -> None:
-        self.box.switch(index)
+        self.box.value = toggled(self.box.value, SWITCHES[index])
 
     def action_rules(self) -> None:
         self.say("")
