@@ -36,7 +36,7 @@ def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
 
 
 _SORTED_BY: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
-    PlanOrder.IDLE: lambda row: rank(row.sums.oldest.conversation),
+    PlanOrder.IDLE: lambda row: rank(row.conversation),
     PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
     PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
     PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
