@@ -122,11 +122,14 @@ class ExportCard(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            many = len(self._part)
+            count = len(self._part)
             words = ngettext(
-                "the message that was replaced", "the {count:,} messages that were replaced", many
+                "the message that was replaced",
+                "the {count:,} messages that were replaced",
+                count,
+                count=count,
             )
-            return _switch(words.format(count=many), is_on=True)
+            return _switch(words, is_on=True)
         words, look = _("also rewound and hidden messages"), ""
         if self._form is Format.JSONL and self._everything:
             words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")

@@ -138,10 +138,10 @@ def _remedy(conversation: Conversation, compaction: Compaction) -> str:
         return _("They may be in another conversation: search for words of the summary.")
     if not compaction.is_broken:
         return ""
-    words = _(
-        "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
+    return _(
+        "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file.",
+        id=one_line(conversation.id[-6:]),
     )
-    return words.format(id=one_line(conversation.id[-6:]))
 
 
 def about(conversation: Conversation, compaction: Compaction) -> Content:
@@ -162,8 +162,8 @@ def title_of_replaced(compaction: Compaction) -> str:
     if not compaction.gone:
         return _("Replaced: nothing")
     messages = formats.counted(len(compaction.gone), "message")
-    words = _("Left behind: {messages}") if compaction.is_broken else _("Replaced: {messages}")
-    return words.format(messages=messages)
+    words = N_("Left behind: {messages}") if compaction.is_broken else N_("Replaced: {messages}")
+    return _(words, messages=messages)
 
 
 def title_of_instead(compaction: Compaction) -> str:

@@ -243,6 +243,7 @@ class PruneScreen(PlanScreen):
     def action_reclaim(self) -> None:
         open_reclaim(self.main)
 
+    @on(TileMap.Selected)
     def action_read(self) -> None:
         if not self.map.has_focus:
             self.rows.action_select()

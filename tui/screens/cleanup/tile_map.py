@@ -150,6 +150,9 @@ class TileMap(Picture, can_focus=True):
 
         tile: Tile
 
+    class Selected(Message):
+        """Enter was pressed."""
+
     class Toggled(Message):
         """The tile under the cursor was clicked."""
 
@@ -216,6 +219,9 @@ class TileMap(Picture, can_focus=True):
 
     def action_go(self, dx: int, dy: int) -> None:
         self.cursor = self.neighbour(dx, dy)
+
+    def action_enter(self) -> None:
+        self.post_message(self.Selected())
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to a tile; clicked there again, take it along or leave it."""

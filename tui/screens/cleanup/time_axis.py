@@ -292,10 +292,14 @@ class TimeAxis(Picture):
             return ""
         days, day = round((self._clock() - self.cut) / DAY), formats.day_key(self.cut)
         words = ngettext(
-            "older than 1 day: before {day}", "older than {days:,} days: before {day}", days
+            "older than 1 day: before {day}",
+            "older than {days:,} days: before {day}",
+            days,
+            day=day,
+            days=days,
         )
-        whole = f" │ {words.format(day=day, days=days)}"
-        return whole if self._can_cut and cell_len(whole) <= room else f" │ {day}"
+        is_room = self._can_cut and cell_len(words) + 3 <= room
+        return f" │ {words if is_room else day}"
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if not self._can_cut:

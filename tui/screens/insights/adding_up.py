@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
@@ -26,9 +26,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ...browser.search.run import TELL_SECONDS, Scan
-
-if TYPE_CHECKING:
-    from ..sub_screen import SubScreen
+from ..sub_screen import SubScreen
 
 TOOL = "tool"
 

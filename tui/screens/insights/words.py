@@ -200,8 +200,8 @@ def period_notes(question: Question, metric: str, now: float) -> list[str]:
     notes = [_(_PERIODS[question.period])]
     day = first_day(question.period, now)
     if day is not None:
-        since, month = _("since {day} {month} {year}"), _(_MONTHS[day.month - 1])
-        notes.append(since.format(day=day.day, month=month, year=day.year))
+        month = _(_MONTHS[day.month - 1])
+        notes.append(_("since {day} {month} {year}", day=day.day, month=month, year=day.year))
     if question.by == "hour":
         notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
     return notes

@@ -175,7 +175,7 @@ MAP = at(
     Command("", "up,k", "up", "go(0,-1)"),
     Command("", "right,l", "right", "go(1,0)"),
     Command("", "left,h", "left", "go(-1,0)"),
-    Command("", "enter,ctrl+j", "read", "screen.read"),
+    Command("", "enter,ctrl+j", "read", "enter"),
 )
 RAW = at(
     "raw",
