@@ -158,7 +158,6 @@ class SinceScreen(ListScreen):
 
     async def _show_output(self, place: Place | None, item: SinceItem) -> None:
         """Show what Hermes kept of the output of a job without a session."""
-
         output = await self._read_in(
             place, lambda store: store.job_output(item.job, item.at or 0.0)
         )
@@ -174,10 +173,11 @@ class SinceScreen(ListScreen):
             await self._find_and_read(session_id, message_id)
             return
         now = self.main.clock()
-        catalog = await self._read_in(place, lambda store: store.neighbourhood([session_id], now))
+        conversation = await self._read_in(
+            place, lambda store: store.neighbourhood([session_id], now).conversation(session_id)
+        )
         self.dismiss(None)
-        arrival = Arrival(catalog.conversation(session_id), message_id)
-        self.main.switching.to(location, arrival)
+        self.main.switching.to(location, Arrival(conversation, message_id))
 
     async def _read_in(self, place: Place | None, job: Callable[[OpenStore], Result]) -> Result:
         """Read the store of a place, or, without one, of the main screen."""

@@ -60,7 +60,7 @@ class PruneScreen(PlanScreen):
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(PRUNE, id="switches")
-        yield TimeAxis(self.main.clock, can_cut=True)
+        yield TimeAxis(self.main.clock)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield TextLine(id="plan-head")

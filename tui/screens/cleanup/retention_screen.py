@@ -110,7 +110,7 @@ class RetentionScreen(ListScreen):
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
-        yield TimeAxis(self.main.clock, _("deletions"), can_cut=False)
+        yield TimeAxis(self.main.clock, _("deletions"))
         yield TextLine(id="forecasts-head")
         yield ConversationList(id="forecasts")
 

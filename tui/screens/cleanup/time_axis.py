@@ -219,10 +219,10 @@ def labels(axis: Axis, width: int) -> str:
 
 
 class TimeAxis(Picture):
-    """Columns of what goes and stays over time, under the measure or a title.
+    """Columns of what goes and stays over time.
 
-    With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the
-    cursor. `clock` returns Unix seconds.
+    They stand under their measure, and the line is the cutoff, which can be moved; or under a
+    title, and it is the time of the row under the cursor. `clock` returns Unix seconds.
     """
 
     NAME = "axis"
@@ -235,9 +235,9 @@ class TimeAxis(Picture):
         days: int
         """Before now."""
 
-    def __init__(self, clock: Callable[[], float], title: str = "", *, can_cut: bool) -> None:
+    def __init__(self, clock: Callable[[], float], title: str = "") -> None:
         super().__init__(id="axis")
-        self._clock, self._heading, self._can_cut = clock, title, can_cut
+        self._clock, self._heading, self._can_cut = clock, title, not title
         self.axis: Axis | None = None
         self.cut: float | None = None
         """The time of the line, Unix seconds."""
