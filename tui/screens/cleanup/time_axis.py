@@ -79,27 +79,17 @@ class Axis(NamedTuple):
 
     def time_at(self, x: float) -> float:
         """The time at a position of the axis, from 0 on the left to 1 on the right."""
-        return _between(x, self._places, self.edges)
+        place = max(0.0, min(x, 1.0)) * len(self.columns)
+        index = min(int(place), len(self.columns) - 1)
+        start, end = self.edges[index : index + 2]
+        return start + (place - index) * (end - start)
 
     def place_of(self, when: float) -> float:
         """The position of a time on the axis, from 0 to 1; there is at least one column."""
-        return _between(when, self.edges, self._places)
-
-    @property
-    def _places(self) -> list[float]:
-        """The positions of the edges."""
-        return [index / len(self.columns) for index in range(len(self.edges))]
-
-
-def _between(value: float, scale: Sequence[float], other: Sequence[float]) -> float:
-    """Return what another scale has at the place of a value, or else at the end next to it."""
-    value = min(max(value, scale[0]), scale[-1])
-    index = min(bisect_right(scale, value), len(scale) - 1)
-    (start, there), (end, beyond) = (
-        (scale[index - 1], other[index - 1]),
-        (scale[index], other[index]),
-    )
-    return there + (value - start) / (end - start) * (beyond - there)
+        when = min(max(when, self.edges[0]), self.edges[-1])
+        index = min(bisect_right(self.edges, when), len(self.columns)) - 1
+        start, end = self.edges[index : index + 2]
+        return (index + (when - start) / (end - start)) / len(self.columns)
 
 
 def axis_of(
@@ -157,8 +147,8 @@ def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
 
 
 def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
-    """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds), in the narrowest unit
-    that fits; without any there are no columns."""
+    """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds), in the
+    narrowest unit that fits; without any there are no columns."""
     if not shares:
         return Axis(_EQUAL, (now,), (), measure)
     first = min(max(min(each.when for each in shares), 0.0), now)
