@@ -216,7 +216,10 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.chose(event.row)
 
     def chose(self, row: ListRow) -> None:
-        """Do what Enter does on a row."""
+        """Do what Enter does on a row, by default read its `conversation`, if it has one."""
+        conversation = getattr(row, "conversation", None)
+        if isinstance(conversation, Conversation):
+            self.read_conversation(conversation)
 
     def names_read(self) -> None:
         """Show names that have been read."""

@@ -210,8 +210,8 @@ class PruneScreen(PlanScreen):
     def chose(self, row: ListRow) -> None:
         if isinstance(row, PlanRow) and row.job:
             self.open_job(row.key)
-        elif isinstance(row, PlanRow | SparedRow):
-            self.read_conversation(row.conversation)
+        else:
+            super().chose(row)
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:

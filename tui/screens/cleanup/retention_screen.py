@@ -162,10 +162,6 @@ class RetentionScreen(ListScreen):
         if self.is_whole:
             self.axis.show(self.axis.axis, self._at_row)
 
-    def chose(self, row: ListRow) -> None:
-        if isinstance(row, ForecastRow):
-            self.read_conversation(row.conversation)
-
     def action_pin(self) -> None:
         """Pin the conversation, so that Hermes keeps it."""
         if self._row is not None:

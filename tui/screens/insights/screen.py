@@ -16,7 +16,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import CatalogRows, Order
-from ...browser.list.rows import ConversationRow, JobRow
+from ...browser.list.rows import JobRow
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats
@@ -251,15 +251,15 @@ class InsightsScreen(SubScreen):
             super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, ConversationRow):
-            self.read_conversation(row.conversation)
-        elif isinstance(row, JobRow):
+        if isinstance(row, JobRow):
             self._opened ^= {row.name}
             self.watch_behind(self.behind)
         elif isinstance(row, GroupRow) and row.by != "conversation":
             self.behind = row
         elif isinstance(row, GroupRow) and self.answer is not None:
             self.read_conversation(self.answer.catalog.conversation(row.group.key))
+        else:
+            super().chose(row)
 
     # Keys
 
