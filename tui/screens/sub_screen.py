@@ -104,7 +104,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Show the title of the screen, the name of the store and a note in the header."""
         title, name = _(self.TITLE), header.store_name(self.main.location)
         self.line("header").update(
-            Content.assemble((f" {title}  ", "bold"), (name, "$accent"), (f"  {note}", "dim"))
+            Content.assemble(
+                (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
+            )
         )
 
     def on_screen_resume(self) -> None:
