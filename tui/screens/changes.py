@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
+from textual.getters import query_one
 
 from hermes_browse.store.changes.changes import (
     Changes,
@@ -24,12 +25,11 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser.list.conversation_list import ConversationList, CursorRow
-from ..browser.main import MainScreen
 from ..browser.transcript.tool_text import diff_lines
 from ..settings.keys.screen_commands import FILE_CHANGES
 from ..text import formats
 from ..text.sentences import author, notes, summary
-from ..text.styled import Line, line_text, line_width, row_line, safe_text, wrap_spans
+from ..text.styled import Line, line_width, row_line, safe_text, wrap_spans
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 from .sub_screen import ConversationScreen, Place, PlaceRow
@@ -78,16 +78,12 @@ COLUMNS: Columns[FileRow] = Columns(
     Column(N_("added"), 7, lambda row, now: _count("+", row.change.added)),
     Column(N_("removed"), 8, lambda row, now: _count("-", row.change.removed)),
     Column(N_("who"), 10, lambda row, now: _authors(row), least=56, lead=1),
-    Column(N_("on disk"), 9, lambda row, now: _on_disk(row), least=64, lead=1),
+    Column(N_("on disk"), 9, lambda row, now: _(row.change.disk or ""), least=64, lead=1),
 )
 
 
 def _count(sign: str, count: int | None) -> str:
     return "?" if count is None else f"{sign}{count}"
-
-
-def _on_disk(row: FileRow) -> str:
-    return _(row.change.disk) if row.change.disk in _DISK else ""
 
 
 def command_row(command: ShellCommand) -> PlaceRow:
@@ -133,7 +129,7 @@ _LONGEST_PROMPT = 300
 class DiffList(ConversationList):
     """The lines of a diff, with a cursor."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in DIFF_LOOKS}
+    COMPONENT_CLASSES = {f"list--{look}" for look in DIFF_LOOKS}
 
 
 class ChangesScreen(ConversationScreen):
@@ -144,12 +140,14 @@ class ChangesScreen(ConversationScreen):
     KEYS = FILE_CHANGES
     TITLE = N_("changes")
 
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        self._own = frozenset(segment.id for segment in self.conversation.segments)
-        self._changes: Changes | None = None
-        self._asked: Place | None = None
-        """The message whose prompt is shown."""
+    diff = query_one("#diff", DiffList)
+    _changes: Changes | None = None
+    _asked: Place | None = None
+    """The message whose prompt is shown."""
+
+    @property
+    def _own(self) -> frozenset[str]:
+        return frozenset(segment.id for segment in self.conversation.segments)
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
@@ -159,10 +157,6 @@ class ChangesScreen(ConversationScreen):
             with Vertical(id="side"):
                 yield TextLine(id="asked")
                 yield DiffList(id="diff")
-
-    @property
-    def diff(self) -> DiffList:
-        return self.query_one("#diff", DiffList)
 
     def on_mount(self) -> None:
         self.watch(self.diff, "at", self._line_reached, init=False)
@@ -187,9 +181,7 @@ class ChangesScreen(ConversationScreen):
         self.offer_keys(are_of_use=is_any)
 
     def heads_shown(self) -> None:
-        width = self.rows.scrollable_content_region.width
-        head = row_line(("   ", "dim"), (_("file"), "dim"), COLUMNS.head(width), width)
-        self.show_line("files-head", line_text(head))
+        self.show_head("files-head", COLUMNS, _("file"))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_diff)  # when the pane has its new width
@@ -224,9 +216,9 @@ class ChangesScreen(ConversationScreen):
         """Show above the diff the prompt before a change, its time, and who made the change."""
         session_id, message_id = row.place
         prompt = await self.read(lambda store: store.prompt_before(session_id, message_id or 0))
-        asked = one_line(prompt.said, _LONGEST_PROMPT) if prompt is not None else ""
-        time = formats.timestamp(prompt.timestamp) if prompt is not None else ""
-        facts = formats.joined(time, author(session_id, self._own))
+        said, at = (prompt.said, prompt.timestamp) if prompt is not None else ("", None)
+        asked = one_line(said, _LONGEST_PROMPT)
+        facts = formats.joined(formats.timestamp(at), author(session_id, self._own))
         self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
 
     def chose(self, row: ListRow) -> None:

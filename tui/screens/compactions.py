@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.getters import query_one
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
@@ -66,9 +65,7 @@ _AROUND = 20
 class PartPane(TranscriptView, inherit_bindings=False):
     """Shows a model of a part; the keys that need the main screen are left out."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
-        each for each in TRANSCRIPT if each.call.startswith(_KEPT)
-    )
+    BINDINGS = bindings(each for each in TRANSCRIPT if each.call.startswith(_KEPT))
 
     _goal: int | None = None
     """The entry to begin at, until what is there has been read: guessed heights may end the page too
@@ -121,12 +118,15 @@ class CompactionsScreen(ConversationScreen):
     KEYS = COMPACTIONS
     TITLE = N_("compactions")
 
+    replaced = query_one("#replaced", PartPane)
+    """What the summary stands for, with what was lost of it highlighted."""
+    instead = query_one("#instead", PartPane)
+    """What the model had from then on."""
+
     def __init__(self, main: MainScreen, begin: int | None = None) -> None:
         super().__init__(main)
         self._begin = begin
         self._history = CompactionHistory()
-        self._compactions: Sequence[Compaction] = ()
-        """All of them, oldest first."""
         self._number = -1
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
@@ -147,14 +147,9 @@ class CompactionsScreen(ConversationScreen):
                 yield PartPane(id="instead")
 
     @property
-    def replaced(self) -> PartPane:
-        """What the summary stands for, with what was lost of it highlighted."""
-        return self.query_one("#replaced", PartPane)
-
-    @property
-    def instead(self) -> PartPane:
-        """What the model had from then on."""
-        return self.query_one("#instead", PartPane)
+    def _compactions(self) -> Sequence[Compaction]:
+        """All of them, oldest first."""
+        return self._history.compactions
 
     @property
     def _compaction(self) -> Compaction | None:
@@ -172,34 +167,30 @@ class CompactionsScreen(ConversationScreen):
         history = await self.read(lambda store: store.compactions(conversation.segments))
         compactions = history.compactions
         is_same = self._compaction and self._compactions == compactions
-        self._history, self._compactions = history, compactions
+        self._history = history
         if is_same:
             return
         self._losses.clear()
-        count = len(compactions)
-        of_message = (each for each in range(count) if at in compactions[each].gone)
-        number = next(of_message, count - 1)
-        if self._begin is not None and self._begin < count:
-            number = self._begin
-        self._number = number
-        self.query_one("#panes").display = count > 0
-        self.line("about").display = count > 0
+        count, begin = len(compactions), self._begin
+        if begin is None or begin >= count:
+            of_message = (each for each in range(count) if at in compactions[each].gone)
+            begin = next(of_message, count - 1)
+        self._number = begin
+        self.set_class(not count, "-empty")
         self.offer_keys(are_of_use=count > 0)
         if not count:
-            self.rows.styles.height = "1fr"
             self.rows.show(FixedRows([NoteRow(nothing_compressed(history))]))
             return
         self.rows.styles.height = min(count, max(self.size.height // 5, 3))
-        self._show(number)
-        self._show_rows(key=f"c{number}")
+        self._show(begin)
+        self._show_rows(key=f"c{begin}")
 
     def _show_rows(self, key: str | None = None) -> None:
-        lost = {number: count_lost(losses) for number, losses in self._losses.items()}
-        rows = (
-            CompactionRow(number, compaction, lost.get(number, "…"))
+        rows = [
+            CompactionRow(number, compaction, self._losses.get(number))
             for number, compaction in enumerate(self._compactions)
-        )
-        self.rows.show(FixedRows(list(rows)), key=key)
+        ]
+        self.rows.show(FixedRows(rows), key=key)
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if isinstance(row, CompactionRow) and row.number != self._number:

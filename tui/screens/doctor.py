@@ -7,6 +7,7 @@ from collections import Counter
 from functools import partial
 
 from textual.app import ComposeResult
+from textual.getters import query_one
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.wording import N_, _
@@ -46,6 +47,7 @@ class DoctorScreen(SubScreen):
     TITLE = N_("doctor")
     KEYS = DOCTOR
 
+    report = query_one(LinesView)
     checkup: Checkup | None = None
     """The last one; None while the checks are running."""
 
@@ -55,10 +57,6 @@ class DoctorScreen(SubScreen):
     def on_mount(self) -> None:
         self.set_focus(self.report)
         self.action_again()
-
-    @property
-    def report(self) -> LinesView:
-        return self.query_one("#report", LinesView)
 
     def action_again(self) -> None:
         """Run the checks."""

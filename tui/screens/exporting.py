@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.export.files import (
     EXTENSIONS,
@@ -81,12 +80,9 @@ class ExportCard(Card[None]):
         self._refused = ""
 
     def content(self) -> ComposeResult:
-        count = len(self._conversations)
-        name = (
-            one_line(formats.name(self._conversations[0]), 80)
-            if count == 1
-            else formats.counted(count, "conversation")
-        )
+        name = one_line(formats.name(self._conversations[0]), 80)
+        if (count := len(self._conversations)) > 1:
+            name = formats.counted(count, "conversation")
         yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
         yield Static(id="formats")
         yield TextBox(self._proposal(), id="path", select_on_focus=False)
@@ -124,11 +120,14 @@ class ExportCard(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            many = len(self._part)
+            count = len(self._part)
             words = ngettext(
-                "the message that was replaced", "the {count:,} messages that were replaced", many
+                "the message that was replaced",
+                "the {count:,} messages that were replaced",
+                count,
+                count=count,
             )
-            return _switch(words.format(count=many), is_on=True)
+            return _switch(words, is_on=True)
         words, look = _("also rewound and hidden messages"), ""
         if self._form is Format.JSONL and self._everything:
             words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")
@@ -195,17 +194,15 @@ class ExportCard(Card[None]):
 
     async def _export(self, path: str, force: bool) -> None:
         """Write the files on the writing thread, and report where they are."""
-        context, conversations, part = self._main, self._conversations, self._part
+        context, conversations = self._main, list(self._conversations)
         form, everything, redact = self._form, self._everything, self._redact
-        location, store, now = context.location, context.store, context.clock()
         notes: list[str] = []
 
         def work() -> tuple[list[Document], str]:
-            redactor = make_redactor(location, notes.append, active=redact)
-            opened = OpenStore(store, location)
-            detailed = opened.with_details(list(conversations))
-            export = Export(opened, form, redactor, now, everything, part)
-            documents = export.plan(detailed, path)
+            redactor = make_redactor(context.location, notes.append, active=redact)
+            opened, now = context.opened(), context.clock()
+            export = Export(opened, form, redactor, now, everything, self._part)
+            documents = export.plan(opened.with_details(conversations), path)
             not_live: Counter[State] = Counter()
             for saved in export.save(documents, force=force):
                 not_live += saved.tally.not_live
@@ -223,13 +220,10 @@ class ExportCard(Card[None]):
             self._is_saving, self._refused = False, str(error)
             self._show()
             return
-        first = documents[0].path.absolute()
-        if len(documents) == 1:
-            saved = _("saved {path}", path=first)
-        else:
-            saved = _(
-                "saved {count:,} files in {folder}", count=len(documents), folder=first.parent
-            )
+        first, many = documents[0].path.absolute(), len(documents)
+        saved = _("saved {path}", path=first)
+        if many > 1:
+            saved = _("saved {count:,} files in {folder}", count=many, folder=first.parent)
         if self.is_current:
             self.dismiss(None)
         context.say(formats.joined(saved, words, *notes))

@@ -15,6 +15,7 @@ from textual.binding import ActiveBinding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key, Resize
+from textual.getters import query_one
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -52,12 +53,15 @@ _KEYS = 13, 18
 """Minimum and maximum cells for keys and examples; signs take their own width."""
 
 
+Row = tuple[str, str]
+"""Keys, a sign or an example, and its meaning."""
+
+
 class Section(NamedTuple):
     """A title and its rows."""
 
     title: str
-    rows: tuple[tuple[str, str], ...]
-    """Keys, a sign or an example, and its meaning."""
+    rows: tuple[Row, ...]
     is_signs: bool = False
 
     def narrowed(self, text: str) -> Section:
@@ -90,7 +94,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return list(map(line_text, wrap_spans([(text, "")], width)))
 
 
-def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _in_words(examples: Iterable[Row]) -> tuple[Row, ...]:
     """Translate examples and their meanings."""
     return tuple((_(example), _(meaning)) for example, meaning in examples)
 
@@ -106,7 +110,7 @@ def _by_task(
 ) -> list[Section]:
     """Group the keys that work by task, those that everybody needs first; `otherwise` is the title
     of commands without a task."""
-    rows = defaultdict[str, list[tuple[str, str]]](list)
+    rows = defaultdict[str, list[Row]](list)
     for keys, command in sorted(working(commands, active), key=_need):
         title = _("To begin with") if command.id in NEEDED else _(command.task) or otherwise
         meaning = _(command.help)
@@ -116,7 +120,7 @@ def _by_task(
 
 def _signs(place: str) -> list[Section]:
     """Return the meanings of the signs of a screen."""
-    rows = defaultdict[str, list[tuple[str, str]]](list)
+    rows = defaultdict[str, list[Row]](list)
     for legend in LEGENDS:
         if legend.place == place:
             rows[_(legend.title)] += _in_words(legend.signs.items())
@@ -155,6 +159,8 @@ class HelpCard(Card[None]):
     KEYS = HELP
     AUTO_FOCUS = ""
 
+    _box, _page = query_one(TextBox), query_one(VerticalScroll)
+
     def __init__(
         self,
         helped: Screen[object],
@@ -162,7 +168,7 @@ class HelpCard(Card[None]):
         *,
         place: str = "main",
         title: str = "",
-        examples: tuple[str, Sequence[tuple[str, str]]] = (N_("Search"), QUERY_HELP),
+        examples: tuple[str, Sequence[Row]] = (N_("Search"), QUERY_HELP),
     ) -> None:
         super().__init__()
         self._sections = _by_task(commands, helped.active_bindings, title)
@@ -212,10 +218,6 @@ class HelpCard(Card[None]):
             self.action_filter()
             self._box.insert_text_at_cursor(event.character)
 
-    @property
-    def _box(self) -> Input:
-        return self.query_one("#filter", Input)
-
     def _show(self) -> None:
         if not self.is_attached:
             return
@@ -237,10 +239,6 @@ class HelpCard(Card[None]):
         of_key = [each.of_key(text) for each in every] if len(text) == 1 else []
         narrowed = [each.narrowed(text) for each in every]
         return [each for each in of_key if each.rows] or [each for each in narrowed if each.rows]
-
-    @property
-    def _page(self) -> VerticalScroll:
-        return self.query_one("#help", VerticalScroll)
 
     def action_filter(self) -> None:
         """Focus the filter."""

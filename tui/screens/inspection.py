@@ -32,7 +32,7 @@ from ..browser.panes import Panes
 from ..browser.transcript.entries import TranscriptModel
 from ..browser.transcript.page import SeenByModel
 from ..text import formats
-from ..text.family import context_sizes, outcome
+from ..text.family import context_sizes, count_lost, outcome
 from ..text.styled import Line, row_line
 from ..widgets.list_rows import Column, Columns
 
@@ -50,8 +50,8 @@ class CompactionRow(NamedTuple):
     number: int
     """Counted from 0."""
     compaction: Compaction
-    lost: str
-    """How much it lost, in words."""
+    losses: Losses | None
+    """None as long as they are not known."""
 
     @property
     def key(self) -> str:
@@ -66,7 +66,7 @@ class CompactionRow(NamedTuple):
 
 _COLUMNS: Columns[CompactionRow] = Columns(
     Column(N_("context"), 24, lambda row, now: context_sizes(row.compaction), least=72),
-    Column(N_("lost"), 26, lambda row, now: row.lost, least=104),
+    Column(N_("lost"), 26, lambda row, now: count_lost(row.losses) if row.losses else "…", 104),
 )
 
 
@@ -138,10 +138,10 @@ def _remedy(conversation: Conversation, compaction: Compaction) -> str:
         return _("They may be in another conversation: search for words of the summary.")
     if not compaction.is_broken:
         return ""
-    words = _(
-        "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
+    return _(
+        "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file.",
+        id=one_line(conversation.id[-6:]),
     )
-    return words.format(id=one_line(conversation.id[-6:]))
 
 
 def about(conversation: Conversation, compaction: Compaction) -> Content:
@@ -162,8 +162,8 @@ def title_of_replaced(compaction: Compaction) -> str:
     if not compaction.gone:
         return _("Replaced: nothing")
     messages = formats.counted(len(compaction.gone), "message")
-    words = _("Left behind: {messages}") if compaction.is_broken else _("Replaced: {messages}")
-    return words.format(messages=messages)
+    words = N_("Left behind: {messages}") if compaction.is_broken else N_("Replaced: {messages}")
+    return _(words, messages=messages)
 
 
 def title_of_instead(compaction: Compaction) -> str:

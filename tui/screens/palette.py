@@ -72,8 +72,7 @@ class ChoiceCard(NarrowCard[None]):
         words = typed.strip().casefold()
         ranks = {choice: choice.rank(words) for choice in self._choices}
         found = [choice for choice in self._choices if ranks[choice] is not None]
-        if words:
-            found.sort(key=lambda choice: ranks[choice] or 0)
+        found.sort(key=lambda choice: ranks[choice] or 0)
         titles = max(cell_len(choice.title) for choice in self._choices)
         keys = max(cell_len(choice.keys) for choice in self._choices)
         options: list[Option] = []
@@ -132,7 +131,7 @@ class PaletteEntry(NamedTuple):
 def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteEntry]:
     """Return the commands that a screen can run, in groups."""
     of_screen: Sequence[Command] = getattr(screen, "KEYS", ())
-    is_main = any(command.place == "main" for command in of_screen)
+    is_main = isinstance(screen, MainScreen)
     focused = screen.focused or screen
     commands = [*of_screen, *TRANSCRIPT] if is_main else list(of_screen)
     if focused.id == "transcript":

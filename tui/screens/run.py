@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate, pairwise
 
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.getters import query_one
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.changes.run import Run, RunRow
@@ -76,7 +78,9 @@ class RunAxis(Picture):
     NAME = "run"
     LOOKS = (*_TOOLS, "others", "none", "cut", "text")
 
-    _run: Run | None = None
+    _fixed: Callable[[int], list[NamedRow]] | None = None
+    """Returns the rows but for the mark; of a long run they take longer than a frame, and are made
+    once for each width."""
     _scale = Scale(())
     _pointed: tuple[float, ...] = ()
     """The time that is marked, if there is one."""
@@ -85,8 +89,9 @@ class RunAxis(Picture):
         """Show a run."""
         ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
         told = [row.at for row in run.rows if row.at is not None]
-        self._run, self._scale = run, Scale([*told, *run.compressions, *ends])
-        self.styles.height = len(list(self._rows(run, _LEAD))) + 2
+        self._fixed = cache(lambda room: list(self._rows(run, room)))
+        self._scale = Scale([*told, *run.compressions, *ends])
+        self.styles.height = len(self._fixed(_LEAD)) + 2
         self.redraw()
 
     def point_at(self, at: float | None) -> None:
@@ -96,12 +101,12 @@ class RunAxis(Picture):
 
     def draw_rows(self) -> list[list[Cell]]:
         room = self.size.width - _LEAD - 1
-        if self._run is None or room < 2:
+        if self._fixed is None or room < 2:
             return []
         first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
         times = place_labels([(0, first), (room - len(last), last)], room)
         marked = self._signs("▲", self._pointed, room)
-        rows = [*self._rows(self._run, room), ("", marked), ("", [Cell(times, "text")])]
+        rows = [*self._fixed(room), ("", marked), ("", [Cell(times, "text")])]
         return list(map(_row, rows))
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
@@ -200,14 +205,12 @@ class RunScreen(ConversationScreen):
     KEYS = RUN
     TITLE = N_("run")
 
+    axis = query_one(RunAxis)
+
     def content(self) -> ComposeResult:
         yield TextLine(id="facts")
         yield RunAxis(id="axis")
         yield ConversationList(id="marks")
-
-    @property
-    def axis(self) -> RunAxis:
-        return self.query_one("#axis", RunAxis)
 
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 from textual.app import ComposeResult
@@ -13,7 +12,6 @@ from hermes_browse.store.notes.notes_file import AllRead
 from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Place
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.since.since import LANES, Since, SinceItem
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
@@ -128,13 +126,11 @@ class SinceScreen(ListScreen):
         def read(store: OpenStore) -> Since:
             return store.since(store.catalog(now), now)
 
-        if self._everywhere is None:
+        if self._everywhere is None or isinstance(self.rows.source.row(0), NoteRow):
             self._show(await self.read(read))
-            return
-        if isinstance(self.rows.source.row(0), NoteRow):
-            self._show(await self.read(read))
-        self.show_title(_("asking the other profiles and machines …"))
-        self._show(await self._result(self._reads_everywhere.run(read)))
+        if self._everywhere is not None:
+            self.show_title(_("asking the other profiles and machines …"))
+            self._show(await self._result(self._reads_everywhere.run(read)))
 
     def _show(self, found: Since) -> None:
         self.show_title(_("new since {time}", time=formats.timestamp(found.since)))
@@ -162,14 +158,9 @@ class SinceScreen(ListScreen):
 
     async def _show_output(self, place: Place | None, item: SinceItem) -> None:
         """Show what Hermes kept of the output of a job without a session."""
-
-        def read(store: OpenStore) -> str | None:
-            return store.job_output(item.job, item.at or 0.0)
-
-        if place is None:
-            output = await self.read(read)
-        else:
-            output = await self.call(partial(_in_place, place, read))
+        output = await self._read_in(
+            place, lambda store: store.job_output(item.job, item.at or 0.0)
+        )
         if output is None:
             self.say(_("a job without a session, and Hermes kept no output of this run"))
         elif self.app.screen is self:
@@ -182,13 +173,22 @@ class SinceScreen(ListScreen):
             await self._find_and_read(session_id, message_id)
             return
         now = self.main.clock()
-
-        def find(store: OpenStore) -> Conversation:
-            return store.neighbourhood([session_id], now).conversation(session_id)
-
-        conversation = await self.call(partial(_in_place, place, find))
+        conversation = await self._read_in(
+            place, lambda store: store.neighbourhood([session_id], now).conversation(session_id)
+        )
         self.dismiss(None)
         self.main.switching.to(location, Arrival(conversation, message_id))
+
+    async def _read_in(self, place: Place | None, job: Callable[[OpenStore], Result]) -> Result:
+        """Read the store of a place, or, without one, of the main screen."""
+        if place is None:
+            return await self.read(job)
+
+        def read() -> Result:
+            with place.connect() as store:
+                return job(store)
+
+        return await self.call(read)
 
     def action_all_read(self) -> None:
         """Mark everything as read, here and in the other places."""
@@ -209,8 +209,3 @@ class SinceScreen(ListScreen):
 
         self.main.edits.done(Undoable(done.sentence, undo), ())
         self.catalog_changed()
-
-
-def _in_place(place: Place, job: Callable[[OpenStore], Result]) -> Result:
-    with place.connect() as store:
-        return job(store)

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Key, Resize
+from textual.getters import query_one
 
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -45,14 +46,17 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
     TITLE: ClassVar[str]
-    HELP_TITLE: ClassVar[str] = ""
+    HELP_TITLE = ""
     """Title in the help, if it is another one."""
-    ENTER: ClassVar[str] = N_("Read this conversation")
-    """Help text of Enter in its lists; empty if it does nothing."""
+    ENTER = N_("Read this conversation")
+    """Help text of Enter in its lists."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Examples and their meanings, for the help."""
-    EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
+    EXAMPLES_TITLE = N_("Rules")
     """Title of the examples."""
+
+    rows = query_one(ConversationList)
+    """The first list."""
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
@@ -76,16 +80,12 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         for name in _SAID:
             self.watch(self.main, name, self._main_said, init=False)
         self.watch(self.main, "catalog", self._catalog_read, init=False)
-        for rows in self.query(ConversationList):
+        lists = self.query(ConversationList)
+        for rows in lists:
             rows.clock = self.main.clock
-        if self.query(ConversationList):
+        if lists:
             self.watch(self.rows, "at", self._cursor_moved, init=False)
             self.set_focus(self.rows)
-
-    @property
-    def rows(self) -> ConversationList:
-        """The first list."""
-        return self.query(ConversationList).first()
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""
@@ -218,7 +218,10 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.chose(event.row)
 
     def chose(self, row: ListRow) -> None:
-        """Do what Enter does on a row."""
+        """Do what Enter does on a row, by default read its `conversation`, if it has one."""
+        conversation = getattr(row, "conversation", None)
+        if isinstance(conversation, Conversation):
+            self.read_conversation(conversation)
 
     def names_read(self) -> None:
         """Show names that have been read."""
@@ -250,7 +253,6 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         lists = [
             each._replace(tooltip=self.ENTER, task="") if each.call == "select" else each
             for each in LIST
-            if self.ENTER or each.call != "select"
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
         title, place = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].place

@@ -23,7 +23,6 @@ from hermes_browse.store.wording import N_, _, ngettext
 from ..browser.edit.deleting import ProgressCard
 from ..browser.list.conversation_list import ConversationList
 from ..browser.list.list_model import FirstPage, read_first
-from ..browser.main import MainScreen
 from ..settings.keys.screen_commands import TRASH
 from ..text import formats
 from ..widgets.lines import WrappedText
@@ -48,11 +47,9 @@ class TrashScreen(ListScreen):
     KEYS = TRASH
     TITLE = N_("trash")
 
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        self._folder = trash_folder(main.location)
-        self._bundles: list[Bundle] = []
-        self._marked: set[str] = set()
+    _bundles: Sequence[Bundle] = ()
+    _marked: frozenset[str] = frozenset()
+    """Names of bundles."""
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
@@ -68,7 +65,8 @@ class TrashScreen(ListScreen):
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
-        summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
+        folder = trash_folder(self.main.location)
+        summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=folder)
         self.show_title(one_line(summary, 300))
         rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
@@ -167,7 +165,7 @@ class TrashScreen(ListScreen):
         progress.finish()
         if restored:
             tell_restored(main, restored, notes)
-        self._marked.clear()
+        self._marked = frozenset()
         if self.is_whole:
             self.catalog_changed()
         if failure is not None:
@@ -181,7 +179,8 @@ class TrashScreen(ListScreen):
             self.start("check", self._check, name)
 
     async def _check(self, name: str) -> None:
-        facts = await self.write(lambda: verify(find(self._folder, name)))
+        folder = trash_folder(self.main.location)
+        facts = await self.write(lambda: verify(find(folder, name)))
         self.say(
             _(
                 "{name} is complete: {count:,} messages, the checksum matches",
@@ -202,7 +201,7 @@ class TrashScreen(ListScreen):
             self.app.push_screen(DropCard(bundles), decided)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
-        folder, count = self._folder, len(bundles)
+        folder, count = trash_folder(self.main.location), len(bundles)
         for bundle in bundles:
             await self.write(partial(drop, folder, bundle.name))
         self.say(
@@ -213,5 +212,5 @@ class TrashScreen(ListScreen):
                 count=count,
             )
         )
-        self._marked.clear()
+        self._marked = frozenset()
         self.catalog_changed()

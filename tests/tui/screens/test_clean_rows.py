@@ -20,7 +20,8 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
-from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by, what_goes
+from hermes_browse.tui.screens.cleanup.plan_view import freed_by, what_goes
+from hermes_browse.tui.screens.cleanup.plan_view import rows_of as plan_rows
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.text.styled import bar
 from hermes_browse.tui.widgets.list_rows import NoteRow
@@ -84,8 +85,8 @@ def test_widths(plan, title, width):
 
 def rows_of(found, **given):
     """The rows of a plan, as a source and as a list."""
-    given = {"left_out": frozenset(), "empty": "nothing"} | given
-    source = PlanRows(found, RowDetails(), **given)
+    usual = {"left_out": (), "empty": "nothing", "opened": (), "order": PlanOrder.IDLE}
+    source = plan_rows(found, RowDetails(), **usual | given)
     return source, list(map(source.row, range(len(source))))
 
 

@@ -335,6 +335,16 @@ async def test_what_hermes_deletes(home):
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 
 
+async def test_the_line_on_the_axis_follows_the_cursor(home):
+    """What goes when is not added up again for each key."""
+    async with browsing(open_app(home, NOW)) as browser:
+        await browser.press("W")
+        axis = browser.app.screen.axis
+        drawn, before = axis.axis, axis.cut
+        await browser.press("G")
+        assert axis.axis is drawn and axis.cut > before
+
+
 async def test_where_hermes_deletes_nothing(path):
     """The reason stands there, not an empty list."""
     copy = path.rename(path.with_name("copy.db"))

@@ -7,6 +7,7 @@ from builders import T0, make_store
 from compressed import END, case, long_conversation, read_memory, store_of
 from effort import slow_but
 
+from hermes_browse.store.compression.losses import Losses
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline
@@ -62,6 +63,13 @@ def _deploys(path, said="Never deploy on Fridays, use the staging host db-7.exam
     return make_store(path, "22", sessions, messages)
 
 
+@pytest.fixture
+async def deploys(tmp_path):
+    """The browser on that conversation."""
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
+        yield browser
+
+
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(80, 24), (120, 36), (200, 60)]))
 async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
@@ -77,25 +85,24 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
         assert (replaced.x == instead.x) is (size[0] < 100)
 
 
-async def test_lost_terms_are_walked_and_copied(tmp_path, clipboard):
-    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
-        await browser.press("M", "n")
-        assert "decision: Never deploy on Fridays" in browser.status
-        seen = set()
-        for _step in range(12):
-            seen.add(browser.status.partition("·")[2].strip())
-            await browser.press("n")
-        assert any("deploy/rollout.yaml" in each for each in seen)
-        assert any("4721" in each for each in seen)
-        first = browser.status
-        await browser.press("n", "N")
-        assert browser.status == first
-        await browser.press("C")
-        assert "- Never deploy on Fridays" in clipboard[-1]
-        assert "- `deploy/rollout.yaml`" in clipboard[-1]
-        await browser.press("c")
-        assert "Understood. I edited deploy/rollout.yaml and ran it." in clipboard[-1]
-        assert "Go on then." not in clipboard[-1]
+async def test_lost_terms_are_walked_and_copied(clipboard, deploys):
+    await deploys.press("M", "n")
+    assert "decision: Never deploy on Fridays" in deploys.status
+    seen = set()
+    for _step in range(12):
+        seen.add(deploys.status.partition("·")[2].strip())
+        await deploys.press("n")
+    assert any("deploy/rollout.yaml" in each for each in seen)
+    assert any("4721" in each for each in seen)
+    first = deploys.status
+    await deploys.press("n", "N")
+    assert deploys.status == first
+    await deploys.press("C")
+    assert "- Never deploy on Fridays" in clipboard[-1]
+    assert "- `deploy/rollout.yaml`" in clipboard[-1]
+    await deploys.press("c")
+    assert "Understood. I edited deploy/rollout.yaml and ran it." in clipboard[-1]
+    assert "Go on then." not in clipboard[-1]
 
 
 async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path, monkeypatch):
@@ -115,16 +122,12 @@ async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path
         assert pane.page.missing is None and "…" not in browser.text("#replaced")
 
 
-async def test_what_was_replaced_is_saved_without_the_rest(tmp_path, monkeypatch):
+async def test_what_was_replaced_is_saved_without_the_rest(deploys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
-        await browser.press("M", "e")
-        assert (
-            "JSONL" not in browser.card()
-            and "● the 4 messages that were replaced" in browser.card()
-        )
-        await browser.press("enter")
-        assert "saved" in browser.status
+    await deploys.press("M", "e")
+    assert "JSONL" not in deploys.card() and "● the 4 messages that were replaced" in deploys.card()
+    await deploys.press("enter")
+    assert "saved" in deploys.status
     (saved,) = tmp_path.glob("Deploys, before *.md")
     text = saved.read_text(encoding="utf-8")
     assert "Never deploy on Fridays" in text and "It took 4721 s." in text and "4 messages" in text
@@ -150,17 +153,16 @@ async def test_every_row_says_what_was_lost(tmp_path):
         assert len(rows) == 3 and all("lost" in row and "…" not in row for row in rows)
 
 
-async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path):
-    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
-        await browser.press("M", "enter")
-        screen = _screen(browser)
-        assert screen.replaced.has_focus
-        await browser.press("tab")
-        assert screen.instead.has_focus
-        await browser.press("tab")
-        assert screen.rows.has_focus
-        await browser.press("escape")
-        assert browser.app.screen is browser.screen
+async def test_enter_goes_to_what_was_replaced_and_escape_back(deploys):
+    await deploys.press("M", "enter")
+    screen = _screen(deploys)
+    assert screen.replaced.has_focus
+    await deploys.press("tab")
+    assert screen.instead.has_focus
+    await deploys.press("tab")
+    assert screen.rows.has_focus
+    await deploys.press("escape")
+    assert deploys.app.screen is deploys.screen
 
 
 async def test_a_conversation_without_compactions_says_so(tmp_path):
@@ -208,7 +210,7 @@ async def test_rows_fill_exactly_their_width(tmp_path):
         await browser.press("M")
         compactions = _screen(browser)._compactions
         for number, one in enumerate(compactions):
-            row = CompactionRow(number, one, "27 details lost")
+            row = CompactionRow(number, one, Losses((None,) * 27, True))
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
                 range(20, 160)
             )
@@ -289,10 +291,9 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path):
         assert browser.screen.transcript.page.seen is None
 
 
-async def test_the_recap_has_no_context(tmp_path):
-    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
-        await browser.press("tab", "p", ".")
-        assert "no message here" in browser.status
+async def test_the_recap_has_no_context(deploys):
+    await deploys.press("tab", "p", ".")
+    assert "no message here" in deploys.status
 
 
 async def test_the_resume_card_says_what_the_model_will_not_remember(browser):

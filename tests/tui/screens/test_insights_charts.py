@@ -131,7 +131,8 @@ def test_searches():
     )
     assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
     assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
-    for by, key in (("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')):
+    cannot = [("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')]
+    for by, key in (*cannot, ("day", "-001-12-31")):
         found = search_for(by, key, "all", NOW)
         assert not found.query and "cannot" in found.note
 

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import open_store
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
@@ -188,11 +189,12 @@ async def test_every_tile_can_be_reached():
 
 def test_the_file_before_and_after():
     file = FileSpace(1000_000, 100_000, 0)
-    line = file_line("state.db", file, 200_000, 400_000, 120, no_color=False)
+    totals = Plan().totals()._replace(free_bytes=200_000, given_back_bytes=400_000)
+    line = file_line("state.db", file, totals, 120, no_color=False)
     bar = [text for text in line.plain if text in "█░"]
     assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain
     assert bar.count("░") == round(len(bar) / 10)
-    assert cell_len(file_line("state.db", file, 200_000, 400_000, 60, no_color=False).plain) <= 60
+    assert cell_len(file_line("state.db", file, totals, 60, no_color=False).plain) <= 60
 
 
 def _prune(browser):

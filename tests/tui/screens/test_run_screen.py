@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder, add_tool_use
 
-from hermes_browse.tui.screens.run import RunScreen, Scale
+from hermes_browse.tui.screens.run import RunAxis, RunScreen, Scale
 from hermes_browse.tui.screens.sub_screen import PlaceRow
 
 HOUR = 3600.0
@@ -47,6 +47,15 @@ async def test_the_run_of_the_sample(tmp_path, size):
         assert "23 hours until the next prompt" in marks
         assert "the slowest call: delegate_task, 30 s" in marks
         assert "subagent: 29 s · Run the whole test suite" in marks
+
+
+async def test_a_key_moves_the_mark_and_counts_nothing_anew(browser, monkeypatch):
+    await browser.press("B")
+    monkeypatch.setattr(RunAxis, "_rows", None)
+    before = browser.text("#axis").splitlines()
+    await browser.press("G")
+    after = browser.text("#axis").splitlines()
+    assert [line for line in after if line not in before] == [line for line in after if "▲" in line]
 
 
 async def test_enter_reads_there_and_escape_comes_back(browser):

@@ -74,19 +74,28 @@ _ALIKE = ("all", "automation", "search-title", "search-nothing", "searches", "fi
 EACH_LOOK = [
     pytest.param(look, marks=pytest.mark.slow) if look in _ALIKE else look for look in LOOKS
 ]
-SIZES = {"120x36-dark": ((120, 36), "hermes-dark"), "80x24-light": ((80, 24), "hermes-light")}
+SIZES = {
+    "120x36-dark": ((120, 36), "hermes-dark"),
+    "80x24-light": ((80, 24), "hermes-light"),
+    "200x60-dark": ((200, 60), "hermes-dark"),
+    "120x36-ansi": ((120, 36), "ansi-dark"),
+}
 EACH_SIZE = ("120x36-dark", pytest.param("80x24-light", marks=pytest.mark.slow))
 """`make test` looks at every picture in one size, `make check` in both."""
-OTHERS = {"200x60-dark": ((200, 60), "hermes-dark"), "120x36-ansi": ((120, 36), "ansi-dark")}
+
+
+@pytest.fixture
+def is_like(size, snap_compare):
+    """Compare the picture of an app, in a size and after some keys, with the one that is kept."""
+    cells, theme = SIZES[size]
+    return lambda app, *keys: snap_compare(app, terminal_size=cells, run_before=steps(keys, theme))
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)
 @pytest.mark.parametrize("look", EACH_LOOK)
-def test_look(look, size, tmp_path, snap_compare):
+def test_look(look, tmp_path, is_like):
     """The named screen, on the demo store, with the clock stopped."""
-    cells, theme = SIZES[size]
-    run = steps(LOOKS[look], theme)
-    assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
+    assert is_like(demo_app(tmp_path), *LOOKS[look])
 
 
 SINCE: dict[str, tuple[str, ...]] = {
@@ -100,33 +109,28 @@ SINCE: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("size", EACH_SIZE)
 @pytest.mark.parametrize("look", SINCE)
-def test_since(look, size, tmp_path, snap_compare):
+def test_since(look, tmp_path, is_like):
     """What is new and waits, in the list and on its screen; tags."""
-    cells, theme = SIZES[size]
-    run = steps(SINCE[look], theme)
-    assert snap_compare(planted_app(tmp_path), terminal_size=cells, run_before=run)
+    assert is_like(planted_app(tmp_path), *SINCE[look])
 
 
-@pytest.mark.parametrize("size", OTHERS)
-def test_main_screen(size, tmp_path, snap_compare):
+@pytest.mark.parametrize("size", ["200x60-dark", "120x36-ansi"])
+def test_main_screen(tmp_path, is_like):
     """On a large terminal, and in the colours of the terminal."""
-    cells, theme = OTHERS[size]
-    assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=steps((), theme))
+    assert is_like(demo_app(tmp_path))
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)
-def test_the_very_first_start(size, tmp_path, snap_compare):
+def test_the_very_first_start(tmp_path, is_like):
     """Before the first key."""
-    cells, theme = SIZES[size]
     app = demo_app(tmp_path)
     app.is_hint_wanted = True
-    assert snap_compare(app, terminal_size=cells, run_before=steps((), theme))
+    assert is_like(app)
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)
-def test_trash(size, snap_compare, monkeypatch):
+def test_trash(size, is_like, monkeypatch):
     """With a deletion, in a folder and at a time that are the same each time."""
-    cells, theme = SIZES[size]
     monkeypatch.setattr("hermes_browse.store.edit.delete.time.time", lambda: NOW)
     monkeypatch.setattr(
         "hermes_browse.store.trash.copying.secrets.token_hex", lambda count: "00" * count
@@ -134,36 +138,33 @@ def test_trash(size, snap_compare, monkeypatch):
     folder = Path("/tmp") / f"hermes-browse-look-{size}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    run = steps(("down", "space", "space", "D", "2", "enter", "X"), theme)
+    keys = ("down", "space", "space", "D", "2", "enter", "X")
     try:
-        assert snap_compare(demo_app(folder), terminal_size=cells, run_before=run)
+        assert is_like(demo_app(folder), *keys)
     finally:
         shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)
-def test_doctor(size, tmp_path, snap_compare, monkeypatch):
+def test_doctor(tmp_path, is_like, monkeypatch):
     """What does not depend on the machine."""
-    cells, theme = SIZES[size]
     kept = ("profile", "holds", "schema", "journal mode", "search index", "retention")
     facts = checkup.facts
     monkeypatch.setattr(doctor, "facts", lambda found: [f for f in facts(found) if f[0] in kept])
     monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)
     monkeypatch.setenv("PATH", "")
-    run = steps(("H",), theme)
-    assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
+    assert is_like(demo_app(tmp_path), "H")
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)
-def test_hosts(size, tmp_path, snap_compare, monkeypatch):
+def test_hosts(tmp_path, is_like, monkeypatch):
     """The card that names other machines."""
-    cells, theme = SIZES[size]
     app = demo_app(tmp_path)
     links = [FakeLink(Host(name, f"me@{name}"), tmp_path / "state.db") for name in ("vps", "nas")]
     configured(app, tuple(each.host for each in links))
     app.__dict__["links"] = FakeLinks(*links)
     monkeypatch.setattr(RemoteStore, "far", lambda store: FakeLease(store.link))
-    assert snap_compare(app, terminal_size=cells, run_before=steps(("0",), theme))
+    assert is_like(app, "0")
 
 
 @pytest.mark.slow

@@ -99,8 +99,9 @@ def prune_screen(browser):
 async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""
     screen = prune_screen(untitled)
-    of_plan, of_map = screen.rows.source.lacking(0, 0), list(screen._largest().values())
-    screen.read_names(of_plan if pane == "plan" else of_map)
+    tips = [tile.tip for tile in screen.map.tiles if tile.tip]
+    of_plan, of_map = screen.rows.source.lacking(0, 0), map(screen.main.catalog.of_session, tips)
+    screen.read_names(of_plan if pane == "plan" else list(of_map))
     await untitled.settle()
     assert "check the disk" in untitled.text("#plan")
     assert "check the disk" in untitled.text("#map")

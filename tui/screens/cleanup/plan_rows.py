@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from hermes_browse.store.cleanup.plan import Planned
-from hermes_browse.store.sessions.catalog import SpareReason, rank
+from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
@@ -42,8 +42,6 @@ class Sums(NamedTuple):
     """Whether the bytes of all of them are known."""
     cost_usd: float | None
     """None if no cost is known."""
-    oldest: Planned
-    """The one that has been idle longest."""
 
 
 def sums_of(runs: Sequence[Planned]) -> Sums:
@@ -53,7 +51,6 @@ def sums_of(runs: Sequence[Planned]) -> Sums:
         bytes=sum(run.bytes for run in runs),
         is_measured=all(run.is_measured for run in runs),
         cost_usd=known_sum(run.cost_usd for run in runs),
-        oldest=min(runs, key=lambda run: rank(run.conversation)),
     )
 
 
@@ -77,7 +74,8 @@ class NamedRow(ListRow, Protocol):
 
 
 class NamedRows(FixedRows):
-    """Rows, with the names that have been read by now."""
+    """Rows, with the names that have been read by now; what is out of date is read when it is
+    shown, as in the list."""
 
     def __init__(self, rows: Sequence[NamedRow | NoteRow], details: RowDetails) -> None:
         super().__init__(rows)
@@ -88,17 +86,16 @@ class NamedRows(FixedRows):
         return row if isinstance(row, NoteRow) else row.completed(self._details)
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = self._named[first : last + 1]
-        return self._details.nameless(
-            row.conversation for row in shown if not isinstance(row, NoteRow)
-        )
+        shown = (row for row in self._named[first : last + 1] if not isinstance(row, NoteRow))
+        completed = (self._details.complete(row.conversation) for row in shown)
+        return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
 class PlanRow(NamedTuple):
     """A conversation that would go, or all runs of a cron job."""
 
     runs: Sequence[Planned]
-    """One for a conversation."""
+    """One for a conversation; longest idle first."""
     sums: Sums
     goes: int
     """How many the user did not leave out."""
@@ -169,7 +166,7 @@ PLAN_COLUMNS: Columns[PlanRow] = Columns(
     Column(
         PlanOrder.IDLE,
         6,
-        lambda row, now: idle_age(row.sums.oldest.conversation, now),
+        lambda row, now: idle_age(row.conversation, now),
         order=PlanOrder.IDLE,
     ),
     Column(

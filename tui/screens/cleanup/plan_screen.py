@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from textual.content import Content
+from textual.getters import query_one
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search.query import EMPTY, Query, Vocabulary
+from hermes_browse.store.search.query import EMPTY, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -26,10 +27,10 @@ from ...browser.search.box import QueryBox
 from ...browser.search.query_line import complete
 from ...text import formats
 from ...widgets.bindings import following
-from ...widgets.list_rows import FixedRows, NoteRow
+from ...widgets.list_rows import NoteRow
 from ..sub_screen import SubScreen
-from .plan_rows import BY_HAND, PlanOrder
-from .plan_view import PlanRows, PlanView, make_view
+from .plan_rows import BY_HAND, NamedRows, PlanOrder
+from .plan_view import NO_PLAN, PlanView, make_view, rows_of
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
@@ -39,12 +40,62 @@ _LONGEST = 200
 """Letters of the line that a sentence repeats."""
 
 
+SWITCHES = (
+    *("older:30d", "older:90d", "older:365d", "is:automation", "is:empty", "include:stale"),
+    *("include:archived", "free:50%"),
+)
+"""The rules of the keys 1, 2, …"""
+_HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/src"
+
+
+class RulesBox(QueryBox):
+    """A box for rules; `hint` is shown while it is empty, and `clock` returns Unix seconds."""
+
+    parsed = var(EMPTY, init=False, always_update=True)
+    """The rules, set within the keystroke that edits them."""
+
+    def __init__(self, rules: str, hint: str, clock: Callable[[], float]) -> None:
+        super().__init__(rules, placeholder=hint or _HINT, id="rules")
+        self._clock, self.vocabulary = clock, Vocabulary()
+        self.set_reactive(RulesBox.parsed, parse_line(rules, clock()))
+
+    def on_mount(self) -> None:
+        self.watch(self, "value", self._edited, init=False)
+        self._mark()
+
+    def _edited(self, text: str) -> None:
+        self.parsed = parse_line(text, self._clock())
+        self._mark()
+
+    def _mark(self) -> None:
+        """Mark what is read as a filter, and offer to complete the last one."""
+        query, text, now = self.parsed, self.value, self._clock()
+        offered = complete(text, self.vocabulary, now, for_cleanup=True)
+        typing = len(text) if offered is not None else -1
+        problems = [each for each in query.problems if each.end != typing]
+        self.mark(query.filters, problems)
+        self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+
+    @property
+    def age(self) -> float | None:
+        """The age from which on conversations go, in seconds; None without such a rule."""
+        if self.parsed.problems:
+            return None
+        return Selection(self.parsed).age(self._clock())
+
+    @property
+    def switches_on(self) -> list[int]:
+        words = self.value.split()
+        return [index for index, rule in enumerate(SWITCHES) if rule in words]
+
+
 class PlanScreen(SubScreen):
     """Makes plans; its subclass shows them and changes the rules."""
 
+    box = query_one(RulesBox)
     planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
     """The plan by the rules, with what the user leaves out; None while another one is made."""
-    view: var[PlanView | None] = var(None, init=False, always_update=True)
+    view = var(NO_PLAN, init=False, always_update=True)
     """The plan as shown: the last one while another one is made."""
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
@@ -62,11 +113,6 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    @property
-    def box(self) -> RulesBox:
-        """The rules."""
-        return self.query_one(RulesBox)
-
     def plan_by_rules(self) -> None:
         """Make the plan of other rules after a moment without keys."""
         self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
@@ -83,8 +129,8 @@ class PlanScreen(SubScreen):
         await asyncio.sleep(rest)
         selection = Selection(self.box.parsed, marks=self.choices.taken)
         if sentence := why_none(selection):
-            self.view = None
-            self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
+            rows = NamedRows([NoteRow(sentence)], self.main.details)
+            self.view = NO_PLAN._replace(rows=rows)
             self._is_made()
             self._measure_once()
             return
@@ -117,8 +163,8 @@ class PlanScreen(SubScreen):
             empty = _("Nothing to clean up: all that match are kept.")
 
         def view(_store: OpenStore) -> PlanView:
-            rows = PlanRows(plan, details, left_out, empty, opened, order)
-            return make_view(rows, plan, planned.catalog, left_out, planned.selection.marks)
+            rows = rows_of(plan, details, left_out, empty, opened, order)
+            return make_view(planned, rows, order, left_out)
 
         return view
 
@@ -193,8 +239,8 @@ class PlanScreen(SubScreen):
     def take_or_leave(self, conversation: Conversation) -> None:
         """Leave a conversation out, take it back, or add it; say what protects it."""
         view, root = self.view, conversation.root_id
-        why = view.spared.get(root) if view is not None else None
-        if view is not None and root in view.roots:
+        why = view.spared.get(root)
+        if root in view.roots:
             self.leave_out([root])
         elif why is not None and why.code not in BY_HAND:
             self.say(_("it stays whatever is marked: {reason}", reason=why.words), look="")
@@ -217,7 +263,7 @@ class PlanScreen(SubScreen):
         wanted, self._wanted = self._wanted, ""
         if not wanted:
             return
-        if self.planned is None or self.view is None or not self.view.plan.selected:
+        if self.planned is None or not self.view.plan.selected:
             self._say_nothing()
             return
         planned = self.planned._replace(plan=self.view.plan)
@@ -235,59 +281,6 @@ class PlanScreen(SubScreen):
 
     def _say_nothing(self) -> None:
         self.say(_("nothing to clean up by these rules"), look="")
-
-
-SWITCHES = (
-    *("older:30d", "older:90d", "older:365d", "is:automation", "is:empty", "include:stale"),
-    *("include:archived", "free:50%"),
-)
-"""The rules of the keys 1, 2, …"""
-_HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/src"
-
-
-class RulesBox(QueryBox):
-    """A box for rules; `hint` is shown while it is empty, and `clock` returns Unix seconds."""
-
-    parsed: var[Query] = var(EMPTY, init=False, always_update=True)
-    """The rules, set within the keystroke that edits them."""
-
-    def __init__(self, rules: str, hint: str, clock: Callable[[], float]) -> None:
-        super().__init__(rules, placeholder=hint or _HINT, id="rules")
-        self._clock, self.vocabulary = clock, Vocabulary()
-        self.set_reactive(RulesBox.parsed, parse_line(rules, clock()))
-
-    def on_mount(self) -> None:
-        self.watch(self, "value", self._edited, init=False)
-        self._mark()
-
-    def _edited(self, text: str) -> None:
-        self.parsed = parse_line(text, self._clock())
-        self._mark()
-
-    def _mark(self) -> None:
-        """Mark what is read as a filter, and offer to complete the last one."""
-        query, text, now = self.parsed, self.value, self._clock()
-        offered = complete(text, self.vocabulary, now, for_cleanup=True)
-        typing = len(text) if offered is not None else -1
-        problems = [each for each in query.problems if each.end != typing]
-        self.mark(query.filters, problems)
-        self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
-
-    @property
-    def age(self) -> float | None:
-        """The age from which on conversations go, in seconds; None without such a rule."""
-        if self.parsed.problems:
-            return None
-        return Selection(self.parsed).age(self._clock())
-
-    @property
-    def switches_on(self) -> list[int]:
-        words = self.value.split()
-        return [index for index, rule in enumerate(SWITCHES) if rule in words]
-
-    def switch(self, index: int) -> None:
-        """Add the rule of a switch, or remove it."""
-        self.value = toggled(self.value, SWITCHES[index])
 
 
 def why_none(selection: Selection) -> str:

@@ -5,25 +5,23 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
 
+from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
 from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
-from hermes_browse.store.sessions.catalog import rank
+from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
 from hermes_browse.store.wording import _, ngettext
 
+from ...browser.edit.deleting import PreparedPlan
 from ...browser.list.list_model import RowDetails, job_key_of
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.list_rows import NoteRow
 from .plan_rows import NamedRow, NamedRows, PlanOrder, PlanRow, SparedRow, sums_of
-
-if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
-    from hermes_browse.store.sessions.catalog import Catalog, SpareReason
 
 
 def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
@@ -38,7 +36,7 @@ def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
 
 
 _SORTED_BY: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
-    PlanOrder.IDLE: lambda row: rank(row.sums.oldest.conversation),
+    PlanOrder.IDLE: lambda row: rank(row.conversation),
     PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
     PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
     PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
@@ -46,9 +44,16 @@ _SORTED_BY: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
 }
 
 
-class PlanRows(NamedRows):
-    """Rows of a plan: what would go, then what is spared; the runs of a cron job that go are one line
-    until it is opened.
+def rows_of(
+    plan: Plan,
+    details: RowDetails,
+    left_out: Container[str],
+    empty: str,
+    opened: Container[str],
+    order: PlanOrder,
+) -> NamedRows:
+    """Return the rows of a plan: what would go, then what is spared; the runs of a cron job that go
+    are one line until it is opened.
 
     Args:
         details: Previews read so far.
@@ -58,34 +63,23 @@ class PlanRows(NamedRows):
         order: A job is sorted by the sums of its runs, and by the idle time of its oldest run.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        details: RowDetails,
-        left_out: Set[str],
-        empty: str,
-        opened: Container[str] = frozenset(),
-        order: PlanOrder = PlanOrder.IDLE,
-    ) -> None:
-        self.order = order
+    def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
+        goes = sum(run.conversation.root_id not in left_out for run in runs)
+        first = runs[0].conversation
+        title = details.job_title(first) if job else first.title or ""
+        return PlanRow(runs, sums_of(runs), goes, job, f"j{job}" in opened, title)
 
-        def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
-            goes = sum(run.conversation.root_id not in left_out for run in runs)
-            first = runs[0].conversation
-            title = details.job_title(first) if job else first.title or ""
-            return PlanRow(runs, sums_of(runs), goes, job, f"j{job}" in opened, title)
-
-        lines = [going(runs, job) for job, runs in _by_job(plan)]
-        lines.sort(key=_SORTED_BY[order])
-        rows: list[NamedRow | NoteRow] = []
-        for line in lines:
-            rows.append(line)
-            rows += [going([run]) for run in line.runs if line.is_open]
-        rows = rows or [NoteRow(empty)]
-        if plan.spared:
-            rows.append(NoteRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
-            rows += [SparedRow(*spared) for spared in plan.spared]
-        super().__init__(rows, details)
+    lines = [going(runs, job) for job, runs in _by_job(plan)]
+    lines.sort(key=_SORTED_BY[order])
+    rows: list[NamedRow | NoteRow] = []
+    for line in lines:
+        rows.append(line)
+        rows += [going([run]) for run in line.runs if line.is_open]
+    rows = rows or [NoteRow(empty)]
+    if plan.spared:
+        rows.append(NoteRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
+        rows += [SparedRow(*spared) for spared in plan.spared]
+    return NamedRows(rows, details)
 
 
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
@@ -105,13 +99,15 @@ class PlanView(NamedTuple):
     """What the screen shows of a plan, computed so that the screen need not visit every
     conversation."""
 
-    rows: PlanRows
+    rows: NamedRows
+    order: PlanOrder
+    """That of its rows."""
     plan: Plan
     """What goes: without what the user leaves out."""
     is_measured: bool
     totals: Totals
     sentence: str
-    """The totals in words."""
+    """The totals in words; empty if there is no plan."""
     stays: str
     freed: dict[str, int]
     """Bytes that go, by the tip of each conversation."""
@@ -123,14 +119,28 @@ class PlanView(NamedTuple):
     """All sessions that go."""
 
 
-def make_view(
-    rows: PlanRows, plan: Plan, catalog: Catalog, left_out: Set[str], marks: Container[str]
-) -> PlanView:
-    """Compute what the screen shows of a plan.
+NO_PLAN = PlanView(
+    rows=NamedRows((), RowDetails()),
+    order=PlanOrder.IDLE,
+    plan=Plan(),
+    is_measured=True,
+    totals=Plan().totals(),
+    sentence="",
+    stays="",
+    freed={},
+    roots=frozenset(),
+    spared={},
+    sessions=frozenset(),
+)
+"""What is shown of no plan."""
 
-    `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were
-    marked by hand.
-    """
+
+def make_view(
+    planned: PreparedPlan, rows: NamedRows, order: PlanOrder, left_out: Container[str]
+) -> PlanView:
+    """Compute what the screen shows of a plan, as rows in an order; `left_out` are the roots that
+    the user leaves out."""
+    plan = planned.plan
     narrowed = plan.narrowed(left_out)
     orphans = len(narrowed.reparented)
     without_parent = ngettext(
@@ -141,29 +151,30 @@ def make_view(
     )
     return PlanView(
         rows=rows,
+        order=order,
         plan=narrowed,
         is_measured=plan.is_measured,
         totals=narrowed.totals(),
         sentence=totals_line(narrowed),
         stays=formats.joined(
-            along_line(plan, marks), spared_line(plan), without_parent if orphans else ""
+            along_line(plan, planned.selection.marks),
+            spared_line(plan),
+            without_parent if orphans else "",
         ),
-        freed=freed_by(narrowed, catalog),
-        roots=frozenset(planned.conversation.root_id for planned in plan.selected),
+        freed=freed_by(narrowed, planned.catalog),
+        roots=frozenset(each.conversation.root_id for each in plan.selected),
         spared={spared.conversation.root_id: spared.why for spared in plan.spared},
         sessions=frozenset(
-            session_id for planned in narrowed.selected for session_id in planned.session_ids
+            session_id for each in narrowed.selected for session_id in each.session_ids
         ),
     )
 
 
-def what_goes(
-    view: PlanView | None, space: SpaceMap | None, width: int, *, is_old: bool
-) -> Content:
+def what_goes(view: PlanView, space: SpaceMap | None, width: int, *, is_old: bool) -> Content:
     """Say what a plan deletes, as far as it fits; `is_old` if another plan is being made."""
-    if view is None:
-        return Content("")
     totals = view.totals
+    if not view.sentence:
+        return Content("")
     if not totals.conversations:
         return Content.styled(" " + _("nothing to clean up"), "dim")
     parts = [formats.counted(totals.conversations, "conversation")]
@@ -174,17 +185,14 @@ def what_goes(
     return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
 
-def file_line(
-    name: str, file: FileSpace, goes: int, given_back: int, width: int, *, no_color: bool
-) -> Content:
-    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as
-    far as they fit.
+def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_color: bool) -> Content:
+    """Draw the file as a bar of what stays, what goes by a plan and what is free already, then its
+    sizes as far as they fit.
 
-    `name` is printable, `goes` are the bytes that the plan frees for new rows at once, `given_back`
-    those by which the file shrinks after that; `width` is in cells.
+    `name` is printable, `totals` are those of the plan; `width` is in cells.
     """
     used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
-    goes, given_back = min(goes, used), min(given_back, used)
+    goes, given_back = min(totals.free_bytes, used), min(totals.given_back_bytes, used)
     size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
@@ -196,17 +204,12 @@ def file_line(
         (empty * free, "dim"),
     ]
     room = width - 1 - sum(cell_len(text) for text, _look in parts)
-    words = _sizes(file, goes, given_back)
-    while words and cell_len(" · ".join(words)) > room:
-        words.pop()
-    return Content.assemble(*parts, (f" {' · '.join(words)}", "dim"))
-
-
-def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
     sizes = {
         _("{size} freed at once"): goes,
         _("{size} free already"): file.free_bytes,
         _("v shrinks the file by {size}"): given_back + file.free_bytes,
         _("log {size}"): file.wal_bytes,
     }
-    return [words.format(size=formats.size(size)) for words, size in sizes.items() if size]
+    told = (text.format(size=formats.size(count)) for text, count in sizes.items() if count)
+    words = formats.fitting(" · ".join(told), room)
+    return Content.assemble(*parts, (f" {words if cell_len(words) <= room else ''}", "dim"))

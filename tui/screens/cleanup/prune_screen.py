@@ -8,10 +8,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
+from textual.getters import query_one
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
-from hermes_browse.store.cleanup.selection import with_age
+from hermes_browse.store.cleanup.selection import toggled, with_age
+from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -26,7 +28,7 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import ListRow, head_of
 from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, SparedRow
-from .plan_screen import PlanScreen, RulesBox
+from .plan_screen import SWITCHES, PlanScreen, RulesBox
 from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
@@ -44,6 +46,7 @@ class PruneScreen(PlanScreen):
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
+    axis, map = query_one(TimeAxis), query_one(TileMap)
     measure = Measure.BYTES
     """The quantity on the axis."""
 
@@ -57,7 +60,7 @@ class PruneScreen(PlanScreen):
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(PRUNE, id="switches")
-        yield TimeAxis(self.main.clock, can_cut=True)
+        yield TimeAxis(self.main.clock)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield TextLine(id="plan-head")
@@ -84,14 +87,6 @@ class PruneScreen(PlanScreen):
     def on_resize(self, event: Resize) -> None:
         self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
         self.call_after_refresh(self._show_plan)
-
-    @property
-    def axis(self) -> TimeAxis:
-        return self.query_one(TimeAxis)
-
-    @property
-    def map(self) -> TileMap:
-        return self.query_one(TileMap)
 
     @property
     def _tile(self) -> Conversation | None:
@@ -123,12 +118,8 @@ class PruneScreen(PlanScreen):
         age = self.box.age
         return self.main.clock() - age if age is not None else None
 
-    @on(Input.Submitted, "#rules")
-    def rules_submitted(self) -> None:
-        self.action_plan_pane()
-
     def action_switch(self, index: int) -> None:
-        self.box.switch(index)
+        self.box.value = toggled(self.box.value, SWITCHES[index])
 
     def action_rules(self) -> None:
         self.say("")
@@ -139,19 +130,20 @@ class PruneScreen(PlanScreen):
 
     # What is shown
 
-    def watch_view(self, before: PlanView | None, view: PlanView | None) -> None:
-        if view is not None:
-            is_sorted_anew = before is not None and before.rows.order is not view.rows.order
-            self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
+    def watch_view(self, before: PlanView, view: PlanView) -> None:
+        is_sorted_anew = before.order is not view.order
+        self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
         self._show_plan()
 
     def watch_planned(self, planned: PreparedPlan | None) -> None:
         if planned is None:  # else the sums are shown with the new view
             self._show_sums()
 
-    def watch_space(self) -> None:
+    def watch_space(self, space: SpaceMap) -> None:
         self._show_plan()
-        self.read_names(self.main.details.nameless(self._largest().values()), "map-names")
+        largest = (tip for tip, _size in space.conversations[:MOST_TILES])
+        found = filter(None, map(self.main.catalog.of_session, largest))
+        self.read_names(self.main.details.nameless(found), "map-names")
 
     def names_read(self) -> None:
         super().names_read()
@@ -168,35 +160,26 @@ class PruneScreen(PlanScreen):
         view, space, is_old = self.view, self.space, self.planned is None
         width = self.size.width
         self.line("totals").update(what_goes(view, space, width, is_old=is_old))
-        stays = formats.fitting(f" {view.stays}", width) if view is not None else ""
-        self.show_line("stays", stays)
+        self.show_line("stays", formats.fitting(f" {view.stays}", width))
         if space is not None:
-            totals = view.totals if view is not None else None
-            goes = (totals.free_bytes, totals.given_back_bytes) if totals is not None else (0, 0)
-            name = one_line(self.main.store.path.name, 60)
-            drawn = file_line(name, space.file, *goes, width, no_color=self.app.no_color)
+            name, no_color = one_line(self.main.store.path.name, 60), self.app.no_color
+            drawn = file_line(name, space.file, view.totals, width, no_color=no_color)
             self.line("file").update(drawn)
-
-    def _largest(self) -> dict[str, Conversation]:
-        """Return the conversations that have a tile of their own, by tip."""
-        largest = self.space.conversations[:MOST_TILES] if self.space is not None else ()
-        found = ((tip, self.main.catalog.of_session(tip)) for tip, _size in largest)
-        return {tip: each for tip, each in found if each is not None}
 
     def _show_map(self) -> None:
         """Draw the map, with the names read so far."""
         view, space = self.view, self.space
         if space is None:
             return
-        freed = view.freed if view is not None else {}
-        goes = view.totals.bytes if view is not None else 0
-        complete = self.main.details.complete
-        names = {tip: formats.name(complete(each)[0]) for tip, each in self._largest().items()}
-        largest = [
-            Tile(one_line(names.get(tip, tip), 100), size, min(freed.get(tip, 0), size), tip)
-            for tip, size in space.conversations[:MOST_TILES]
-        ]
-        self.map.show(StoreBytes(largest, len(space.conversations), space.total, goes))
+        largest = []
+        for tip, size in space.conversations[:MOST_TILES]:
+            name, conversation = tip, self.main.catalog.of_session(tip)
+            if conversation is not None:
+                name = formats.name(self.main.details.complete(conversation)[0])
+            goes = min(view.freed.get(tip, 0), size)
+            largest.append(Tile(one_line(name, 100), size, goes, tip))
+        count, goes = len(space.conversations), view.totals.bytes
+        self.map.show(StoreBytes(largest, count, space.total, goes))
 
     def heads_shown(self) -> None:
         title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)
@@ -206,14 +189,13 @@ class PruneScreen(PlanScreen):
         self.start("axis", self._add_up)
 
     async def _add_up(self) -> None:
-        view = self.view
         add_up = partial(
             axis_of,
             self.main.catalog,
             self.measure,
             dict(self.main.sizes),
-            gone=view.sessions if view is not None else (),
-            spared=view.spared if view is not None else (),
+            gone=self.view.sessions,
+            spared=self.view.spared,
             most=self.axis.most,
             now=self.main.clock(),
         )
@@ -228,8 +210,8 @@ class PruneScreen(PlanScreen):
     def chose(self, row: ListRow) -> None:
         if isinstance(row, PlanRow) and row.job:
             self.open_job(row.key)
-        elif isinstance(row, PlanRow | SparedRow):
-            self.read_conversation(row.conversation)
+        else:
+            super().chose(row)
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
@@ -271,6 +253,7 @@ class PruneScreen(PlanScreen):
     def action_other_pane(self) -> None:
         self.set_focus(self.rows if self.map.has_focus else self.map)
 
+    @on(Input.Submitted, "#rules")
     def action_plan_pane(self) -> None:
         self.set_focus(self.rows)
         if (row := self.rows.current) is not None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
+from textual.getters import query_one
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
@@ -76,15 +77,6 @@ _COLUMNS: Columns[ForecastRow] = Columns(
 )
 
 
-class _ForecastRows(NamedRows):
-    """Conversations whose messages are counted as in the list, not by Hermes."""
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = [row for row in self._named[first : last + 1] if isinstance(row, ForecastRow)]
-        completed = [self._details.complete(row.conversation) for row in shown]
-        return [conversation for conversation, is_fresh in completed if not is_fresh]
-
-
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     """Say by which rule Hermes deletes, what goes next, and what protects from it."""
     rule = one_line(rules.why_never or rules.retention.sentence, 300)
@@ -113,11 +105,12 @@ class RetentionScreen(ListScreen):
     KEYS = RETENTION
     TITLE = N_("retention: what Hermes will delete")
 
+    axis = query_one(TimeAxis)
     leaving: Sequence[ForecastRow] = ()
 
     def content(self) -> ComposeResult:
         yield TextLine(id="rule")
-        yield TimeAxis(self.main.clock, _("deletions"), can_cut=False)
+        yield TimeAxis(self.main.clock, _("deletions"))
         yield TextLine(id="forecasts-head")
         yield ConversationList(id="forecasts")
 
@@ -131,21 +124,27 @@ class RetentionScreen(ListScreen):
 
         rules, self.leaving = await self.read(look)
         self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
-        self.query_one(TimeAxis).set_class(not self.leaving, "-empty")
+        self.axis.set_class(not self.leaving, "-empty")
         self._show_axis()
         self.offer_keys(are_of_use=bool(self.leaving))
-        self.rows.show(_ForecastRows(self.leaving or [_none(rules)], self.main.details))
+        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)
 
     def _show_axis(self) -> None:
         """Show how many conversations go on which day."""
-        if not self.is_whole:
-            return
-        axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
-        at_row = now + row.days * DAY if row is not None else None
-        axis.show(coming([each.days for each in self.leaving], axis.most, now), at_row)
+        if self.is_whole:
+            self.start("axis", self._add_up)
+
+    async def _add_up(self) -> None:
+        days, most, now = [each.days for each in self.leaving], self.axis.most, self.main.clock()
+        self.axis.show(await self.call(partial(coming, days, most, now)), self._at_row)
+
+    @property
+    def _at_row(self) -> float | None:
+        """The time when the conversation under the cursor goes, Unix seconds."""
+        return self.main.clock() + self._row.days * DAY if self._row is not None else None
 
     @property
     def _row(self) -> ForecastRow | None:
@@ -160,11 +159,8 @@ class RetentionScreen(ListScreen):
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         """Say why the conversation goes, and show when on the axis."""
         super().came_to(row, by_hand=by_hand)
-        self._show_axis()
-
-    def chose(self, row: ListRow) -> None:
-        if isinstance(row, ForecastRow):
-            self.read_conversation(row.conversation)
+        if self.is_whole:
+            self.axis.show(self.axis.axis, self._at_row)
 
     def action_pin(self) -> None:
         """Pin the conversation, so that Hermes keeps it."""

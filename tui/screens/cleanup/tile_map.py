@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
@@ -140,9 +139,9 @@ class TileMap(Picture, can_focus=True):
 
     NAME = "map"
     LOOKS = ("goes", "stays", "here", "here-goes", "here-stays", "edge")
-    BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
+    BINDINGS = bindings(MAP)
 
-    cursor: reactive[int] = reactive(0)
+    cursor = reactive(0)
     """Index of the tile under the cursor."""
 
     @dataclass
@@ -203,10 +202,8 @@ class TileMap(Picture, can_focus=True):
 
     def _tile_at(self, x: int, y: int) -> int:
         """Return the index of the tile that has a cell; beyond the edges that of the cursor."""
-        for index, tile in enumerate(self.tiles):
-            if tile.region.contains(x, y):
-                return index
-        return self.cursor
+        under = (index for index, tile in enumerate(self.tiles) if tile.region.contains(x, y))
+        return next(under, self.cursor)
 
     def neighbour(self, dx: int, dy: int) -> int:
         """Return the index of the next tile in a direction, or of the same one at the edge.

@@ -147,13 +147,13 @@ def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
 
 
 def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
-    """Add up shares in at most `most` columns up to `now` (Unix seconds), in the narrowest unit
-    that fits; without any there are no columns."""
+    """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds), in the
+    narrowest unit that fits; without any there are no columns."""
     if not shares:
         return Axis(_EQUAL, (now,), (), measure)
     first = min(max(min(each.when for each in shares), 0.0), now)
     equal = [first + (now - first) * index / most for index in range(most + 1)]
-    by_unit = ((name, _edges(unit, first, now, max(most, 2))) for unit, name in _UNITS.items())
+    by_unit = ((name, _edges(unit, first, now, most)) for unit, name in _UNITS.items())
     unit, edges = next((each for each in by_unit if each[1][-1] > now), (_EQUAL, equal))
     columns = [dict.fromkeys(_KINDS, 0.0) for _start in edges[:-1]]
     for each in shares:
@@ -209,10 +209,10 @@ def labels(axis: Axis, width: int) -> str:
 
 
 class TimeAxis(Picture):
-    """Columns of what goes and stays over time, under the measure or a title.
+    """Columns of what goes and stays over time.
 
-    With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the
-    cursor. `clock` returns Unix seconds.
+    They stand under their measure, and the line is the cutoff, which can be moved; or under a
+    title, and it is the time of the row under the cursor. `clock` returns Unix seconds.
     """
 
     NAME = "axis"
@@ -225,9 +225,9 @@ class TimeAxis(Picture):
         days: int
         """Before now."""
 
-    def __init__(self, clock: Callable[[], float], title: str = "", *, can_cut: bool) -> None:
+    def __init__(self, clock: Callable[[], float], title: str = "") -> None:
         super().__init__(id="axis")
-        self._clock, self._heading, self._can_cut = clock, title, can_cut
+        self._clock, self._heading, self._can_cut = clock, title, not title
         self.axis: Axis | None = None
         self.cut: float | None = None
         """The time of the line, Unix seconds."""
@@ -269,9 +269,8 @@ class TimeAxis(Picture):
                 cells += [Cell(sign, look), Cell(f" {_(words)}  ", "text")]
         used = sum(cell_len(cell.text) for cell in cells)
         cutoff = self._cutoff(width - used)
-        if cutoff:
-            cells.append(Cell(cutoff, "cut"))
-            used += cell_len(cutoff)
+        cells.append(Cell(cutoff, "cut"))
+        used += cell_len(cutoff)
         keys = _("[ ] move it · m measures")
         if self._can_cut and used + cell_len(keys) + 2 < width:
             cells.append(Cell(f"{keys} ".rjust(width - used), "text"))
@@ -283,10 +282,14 @@ class TimeAxis(Picture):
             return ""
         days, day = round((self._clock() - self.cut) / DAY), formats.day_key(self.cut)
         words = ngettext(
-            "older than 1 day: before {day}", "older than {days:,} days: before {day}", days
+            "older than 1 day: before {day}",
+            "older than {days:,} days: before {day}",
+            days,
+            day=day,
+            days=days,
         )
-        whole = f" │ {words.format(day=day, days=days)}"
-        return whole if self._can_cut and cell_len(whole) <= room else f" │ {day}"
+        is_room = self._can_cut and cell_len(words) + 3 <= room
+        return f" │ {words if is_room else day}"
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if not self._can_cut:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
@@ -26,9 +26,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ...browser.search.run import TELL_SECONDS, Scan
-
-if TYPE_CHECKING:
-    from ..sub_screen import SubScreen
+from ..sub_screen import SubScreen
 
 TOOL = "tool"
 
@@ -103,8 +101,6 @@ class AddingUp:
     def stop(self) -> bool:
         """Stop reading and adding up; return whether the store was being read."""
         scan, self._scan = self._scan, None
-        if scan is not None:
-            scan.stopped.set()
         self._screen.cancel("insights")
         self._screen.cancel("scan")
         for _fingerprint, facts in self._facts.values():
@@ -126,9 +122,8 @@ class AddingUp:
         def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
             # First: whatever is written later makes the sums outdated.
             fingerprint = store.store.fingerprint()
-            catalog, stopped = store.catalog(now), scan.stopped.is_set
-            facts = store.facts(catalog, of_tools=of_tools, stopped=stopped, tell=scan.tell)
-            return fingerprint, facts
+            catalog = store.catalog(now)
+            return fingerprint, store.facts(catalog, of_tools=of_tools, tell=scan.tell)
 
         self._scan = scan
         self._screen.start("scan", self._show_progress, scan)

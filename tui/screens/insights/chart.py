@@ -168,7 +168,7 @@ _SHADES = "░▒▓█"
 def lay_out(chart: Chart, width: int) -> range:
     """Return the columns that `width` cells show: if not all fit, the last ones, or those around
     the chosen one."""
-    count, width = len(chart.labels), max(width, 1)
+    count = len(chart.labels)
     first = max(0, count - width)
     if 0 <= chart.chosen < first:
         first = max(0, chart.chosen - width // 4)
@@ -180,11 +180,10 @@ def axis(chart: Chart, shown: range, width: int) -> str:
     others if they fit."""
     places, free = edges(len(shown), width)
     labels = chart.labels[shown.start : shown.stop]
-    step = max(1, -(-24 * len(shown) // width))
-    wanted = [(places[index], labels[index]) for index in range(step, len(shown) - 1, step)]
-    if labels:
-        last = width - free - cell_len(labels[-1])
-        wanted = [(0, labels[0]), (last, labels[-1]), *wanted]
+    step = -(-24 * len(shown) // width)
+    last = width - free - cell_len(labels[-1])
+    wanted = [(0, labels[0]), (last, labels[-1])]
+    wanted += [(places[index], labels[index]) for index in range(step, len(shown) - 1, step)]
     if chart.chosen in shown:
         index = shown.index(chart.chosen)
         label, middle = labels[index], (places[index] + places[index + 1] - free - 1) // 2
@@ -231,11 +230,11 @@ class BarPlot(Picture):
         most = max(sum(value for _look, value in parts) for parts in columns)
         half = height // 2
         scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
-        numbers = [
-            formats.amount(scale[row], chart.metric) if row in scale else ""
+        numbers = {row: formats.amount(value, chart.metric) for row, value in scale.items()}
+        beside = [
+            f"{formats.fit(numbers.get(row, ''), _SCALE - 1, right=True)} "
             for row in range(height + 1)
         ]
-        beside = [f"{formats.fit(number, _SCALE - 1, right=True)} " for number in numbers]
         drawn = stack(columns, self.room, height, exact=True, band=band)
         pairs = zip(beside, drawn, strict=False)
         rows = [[Cell(number, "text"), *runs(cells)] for number, cells in pairs]

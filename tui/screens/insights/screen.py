@@ -3,8 +3,6 @@ hour."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -18,7 +16,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import CatalogRows, Order
-from ...browser.list.rows import ConversationRow, JobRow
+from ...browser.list.rows import JobRow
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats
@@ -32,7 +30,6 @@ from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
     TOOL_METRICS,
-    first_with_value,
     label,
     period_notes,
     search_for,
@@ -51,7 +48,7 @@ _FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
 class GroupList(ConversationList):
     """The table, with bars in the colours of the chart."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in (*OWN, OTHERS)}
+    COMPONENT_CLASSES = {f"list--{look}" for look in (*OWN, OTHERS)}
 
 
 class InsightsScreen(SubScreen):
@@ -83,7 +80,7 @@ class InsightsScreen(SubScreen):
     )
     KEYS = INSIGHTS
 
-    question: var[Question] = var(_FIRST, init=False, always_update=True)
+    question = var(_FIRST, init=False, always_update=True)
     answer: var[GroupedSums | None] = var(None, init=False, always_update=True)
     """That to an earlier question while another one is asked."""
     behind: var[GroupRow | None] = var(None, init=False, always_update=True)
@@ -144,7 +141,8 @@ class InsightsScreen(SubScreen):
 
     def watch_answer(self, answer: GroupedSums) -> None:
         if answer.by != TOOL:
-            self._natural = first_with_value(answer.report.total)
+            total = answer.report.total
+            self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
         sums, costs = sums_lines(answer, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
@@ -203,8 +201,13 @@ class InsightsScreen(SubScreen):
         self.rows.show(rows)
         self.heads_shown()
         count = formats.counted(len(roots), "conversation")
-        words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
-        self.say(words.format(what=row.name, conversations=count))
+        self.say(
+            _(
+                "behind {what}: {conversations} · Enter reads one, Esc goes back",
+                what=row.name,
+                conversations=count,
+            )
+        )
 
     # Chart
 
@@ -248,15 +251,15 @@ class InsightsScreen(SubScreen):
             super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, ConversationRow):
-            self.read_conversation(row.conversation)
-        elif isinstance(row, JobRow):
+        if isinstance(row, JobRow):
             self._opened ^= {row.name}
             self.watch_behind(self.behind)
         elif isinstance(row, GroupRow) and row.by != "conversation":
             self.behind = row
         elif isinstance(row, GroupRow) and self.answer is not None:
             self.read_conversation(self.answer.catalog.conversation(row.group.key))
+        else:
+            super().chose(row)
 
     # Keys
 

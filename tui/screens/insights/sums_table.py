@@ -133,10 +133,9 @@ class GroupRow(NamedTuple):
     @property
     def about(self) -> str:
         """Its name and its cost, if it has any."""
-        name, group = one_line(self.name, 120), self.group
-        if not group.cost_usd and not group.unknown:
-            return name
-        return " · ".join([name, _("cost {sum}", sum=cost_line(group, 0))])
+        group, costs = self.group, _("cost {sum}", sum=cost_line(self.group, 0))
+        is_any = group.cost_usd or group.unknown
+        return formats.joined(one_line(self.name, 120), costs if is_any else "")
 
 
 def group_rows(

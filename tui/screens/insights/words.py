@@ -59,11 +59,6 @@ def value_of(group: Group, metric: str) -> float:
     return float(values[metric])
 
 
-def first_with_value(total: Group) -> str:
-    """Return the first metric with a value."""
-    return next((metric for metric in METRICS if value_of(total, metric)), METRICS[0])
-
-
 def cost(group: Group) -> str:
     """`$1.24`; `~$1.24` if a part is estimated, `$1.24?` if a part is unknown."""
     amount = formats.money(group.cost_usd)
@@ -88,10 +83,9 @@ def _short_day(day: date) -> str:
 
 def label(by: str, key: str) -> str:
     """Return the label of a group by its key."""
-    if by == "hour":
-        day, dash, hour = key.partition("-")
-        if dash and day.isdecimal() and hour.isdecimal():
-            return f"{weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
+    if by == "hour" and key != UNKNOWN:
+        day, hour = key.split("-")
+        return f"{weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
@@ -206,8 +200,8 @@ def period_notes(question: Question, metric: str, now: float) -> list[str]:
     notes = [_(_PERIODS[question.period])]
     day = first_day(question.period, now)
     if day is not None:
-        since, month = _("since {day} {month} {year}"), _(_MONTHS[day.month - 1])
-        notes.append(since.format(day=day.day, month=month, year=day.year))
+        month = _(_MONTHS[day.month - 1])
+        notes.append(_("since {day} {month} {year}", day=day.day, month=month, year=day.year))
     if question.by == "hour":
         notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
     return notes
@@ -244,11 +238,10 @@ def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
             return GroupSearch(f"after:{after} before:{before}", "")
         return GroupSearch(f"on:{key}", "")
-    if '"' in key or not key.strip():
+    if by not in _FILTERS or '"' in key or not key.strip():
         return GroupSearch("", _("the search cannot ask for this name"))
-    query, notes = f"{_FILTERS[by]}:{key}", []
-    if any(map(str.isspace, key)):
-        query = f'{_FILTERS[by]}:"{key}"'
+    name, notes = f'"{key}"' if any(map(str.isspace, key)) else key, []
+    query = f"{_FILTERS[by]}:{name}"
     if by == "model":
         notes.append(_("models helpers used are left out"))
     if by in ("model", "project"):
