@@ -115,13 +115,10 @@ def _parse_date(word: str, now: float) -> When | None:
         if len(word) >= 3 and name.startswith(word):
             return _day(today - timedelta(days=(today.weekday() - number) % 7))
     if _YEAR.fullmatch(word):
-        year = int(word)
-        return When(_moment(date(year, 1, 1)), _moment(date(year + 1, 1, 1)))
+        return _span(date(int(word), 1, 1), date(int(word) + 1, 1, 1))
     if match := _YEAR_AND_MONTH.fullmatch(word):
-        year, month = int(match[1]), int(match[2])
-        return When(
-            _moment(date(year, month, 1)), _moment(date(year + month // 12, month % 12 + 1, 1))
-        )
+        first = date(int(match[1]), int(match[2]), 1)
+        return _span(first, month_after(first))
     if not re.match(r"[0-9]{4}-|[0-9]{8}(?:t|$)", word):
         return None
     if len(word) <= len("2026-03-05"):
@@ -140,11 +137,21 @@ def day_of(moment: float) -> When:
 
 
 def _day(day: date) -> When:
-    return When(_moment(day), _moment(day + timedelta(days=1)))
+    return _span(day, day + timedelta(days=1))
 
 
-def _moment(day: date) -> float:
+def _span(first: date, beyond: date) -> When:
+    return When(begin_of(first), begin_of(beyond))
+
+
+def begin_of(day: date) -> float:
+    """Return the Unix seconds at which a local day begins."""
     return datetime(day.year, day.month, day.day).timestamp()
+
+
+def month_after(day: date) -> date:
+    """Return the first day of the month after that of a day."""
+    return date(day.year + day.month // 12, day.month % 12 + 1, 1)
 
 
 def age_words(seconds: float) -> str:

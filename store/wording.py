@@ -17,20 +17,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
-__all__ = [
-    "ENGLISH",
-    "LANGUAGES",
-    "NN_",
-    "N_",
-    "PN_",
-    "_",
-    "language",
-    "language_of",
-    "ngettext",
-    "pgettext",
-    "speak",
-]
-
 T = TypeVar("T")
 
 ENGLISH = "en"

@@ -28,6 +28,7 @@ _MESSAGES = (
     "id", "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp",
     "finish_reason", "reasoning", "reasoning_content", "reasoning_details", "display_kind",
     "display_order", "api_content", "effect_disposition", "_compressed_summary", "token_count",
+    "codex_reasoning_items", "codex_message_items",
 )  # fmt: skip
 _SESSIONS = (
     "id", "source", "parent_session_id", "title", "model", "cwd", "git_branch", "end_reason",
@@ -37,7 +38,8 @@ _SESSIONS = (
     "system_prompt", "system_prompt_hash", "tool_names", "user_id", "chat_id", "chat_type", "thread_id",
     "display_name", "billing_provider", "billing_base_url", "billing_mode", "title_source",
     "git_repo_root", "profile_name", "cost_status", "cost_source", "last_activity_description",
-    "last_read_at", "origin_json", "api_call_count",
+    "last_read_at", "origin_json", "api_call_count", "handoff_state", "handoff_platform",
+    "handoff_error",
 )  # fmt: skip
 """Columns that statements of ours name; a file may lack all but the ids."""
 

@@ -92,6 +92,22 @@ _BY_MODEL = f"""
 """
 """What each session used of each model. What the rows of its models leave of its counters goes to
 the model that the session names."""
+_SIZED = ("content", "tool_calls", "api_content", *REASONING)
+_BYTES = f"sum({' + '.join(bytes_sql(f'm.{name}') for name in _SIZED)})"
+"""Bytes of the messages of a group."""
+# Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content
+# begins.
+_BLOB, _MOST_BYTES = "CAST(m.content AS BLOB)", 4 * LIMIT
+_TOOLS = f"""
+    SELECT m.id, m.session_id, m.tool_calls, m.tool_call_id, m.tool_name, m.timestamp,
+        m.effect_disposition, m.role = 'tool',
+        CASE WHEN m.role <> 'tool' THEN NULL
+            WHEN length({_BLOB}) > {_MOST_BYTES} THEN substr({_BLOB}, 1, {_MOST_BYTES})
+            ELSE m.content END,
+        CASE WHEN m.role = 'tool' THEN {bytes_sql("m.content")} END
+    FROM message_rows m WHERE
+"""
+"""The calls of a message, or its answer."""
 
 Tell = Callable[[float], None]
 """Receives the share done, 0 to 1."""
@@ -175,9 +191,10 @@ def _slices(reader: Reader, sql: str, key: str, size: int, stopped: Stopped) -> 
 
 def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     catalog = facts.catalog
-    names = ("git_repo_root", "cwd", "cost_status", "estimated_cost_usd", "actual_cost_usd")
-    columns = ", ".join(map(reader.schema.session, names))
-    sql = f"SELECT s.rowid, s.id, {columns} FROM sessions s WHERE"
+    sql = (
+        "SELECT s.rowid, s.id, s.git_repo_root, s.cwd, s.cost_status, s.estimated_cost_usd, "
+        "s.actual_cost_usd FROM session_rows s WHERE"
+    )
 
     def decode(row: Row) -> Sequence[object] | None:
         session = catalog.sessions.get(text_of(row[1]))
@@ -230,14 +247,10 @@ def _message_groups(
     is. Counts come from the index on session and time. Bytes are read from the rows, in the order
     of the file.
     """
-    message = reader.schema.message
-    stamp = message("timestamp")
-    names = ("content", "tool_calls", "api_content", *REASONING)
-    size = f"sum({' + '.join(bytes_sql(message(name)) for name in names)})" if sizes else "0"
     select = (
-        f"SELECT m.session_id, CASE WHEN {stamp} >= 0 AND {stamp} < 1e11 "
-        f"THEN CAST({stamp} / {QUARTER}.0 AS INTEGER) * {QUARTER} ELSE {stamp} END, "
-        f"count(*), {size} FROM messages m"
+        "SELECT m.session_id, CASE WHEN m.timestamp >= 0 AND m.timestamp < 1e11 "
+        f"THEN CAST(m.timestamp / {QUARTER}.0 AS INTEGER) * {QUARTER} ELSE m.timestamp END, "
+        f"count(*), {_BYTES if sizes else 0} FROM message_rows m"
     )
     if sizes:
         for ids in _slices(reader, "SELECT m.id FROM messages m WHERE", "m.id", _SLICE, stopped):
@@ -301,25 +314,11 @@ def read_tools(
     _read_sessions(reader, facts, stopped)
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
-    for rows in _slices(reader, _tool_sql(reader), "m.id", _TOOL_SLICE, stopped):
+    for rows in _slices(reader, _TOOLS, "m.id", _TOOL_SLICE, stopped):
         counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
         facts.insert(_ADD_UP, counted)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
     return facts
-
-
-def _tool_sql(reader: Reader) -> str:
-    message = reader.schema.message
-    content = message("content")
-    # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content
-    # begins.
-    blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT
-    cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"
-    is_answer = f"CAST({message('role')} AS TEXT) = 'tool'"
-    answers = [f"CASE WHEN {is_answer} THEN {each} END" for each in ("1", cut, bytes_sql(content))]
-    names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
-    columns = ", ".join([*map(message, names), *answers])
-    return f"SELECT m.id, m.session_id, {columns} FROM messages m WHERE"
 
 
 def _count_tools(

@@ -9,17 +9,18 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
+from ..amounts import begin_of, month_after
 from ..connection.reader import Reader, Row
 from ..sessions.catalog import read_catalog
 from ..sessions.models import Tokens
 from .facts import QUARTER, Facts, read_facts, read_tools
 
-PERIODS = ("7d", "30d", "90d", "1y", "all")
 UNITS = ("day", "week", "month")
 
 _DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
 NATURAL_UNITS = {"7d": "day", "30d": "day", "90d": "day", "1y": "week", "all": "month"}
 """The unit that divides each period into a readable number of bars."""
+PERIODS = tuple(NATURAL_UNITS)
 WITH_BYTES = ("model", "source", "day", "tool")
 """Groupings that also sum bytes, over all time (`read_report`)."""
 _LOCAL = "at, 'unixepoch', 'localtime'"
@@ -242,11 +243,6 @@ def first_day(period: str, now: float) -> date | None:
     return None if days is None else datetime.fromtimestamp(now).date() - timedelta(days=days - 1)
 
 
-def begin_of(day: date) -> float:
-    """Return the Unix seconds at which a local day begins."""
-    return datetime(day.year, day.month, day.day).timestamp()
-
-
 def bucket_of(day: date, unit: str) -> date:
     """Return the first day of the unit of time that a day is in; of a week its Monday."""
     if unit == "week":
@@ -257,7 +253,7 @@ def bucket_of(day: date, unit: str) -> date:
 def bucket_after(day: date, unit: str) -> date:
     """Return the first day of the unit after the one that begins with a day."""
     if unit == "month":
-        return date(day.year + day.month // 12, day.month % 12 + 1, 1)
+        return month_after(day)
     return day + timedelta(days=7 if unit == "week" else 1)
 
 

@@ -28,10 +28,9 @@ from .spellings import (
     loose_match,
     may_be_joined,
     may_have,
-    plain_match,
     substring_match,
 )
-from .terms import Group, Span
+from .terms import Group, Span, plain_match
 
 _NEWEST = 350
 """Rows, with the other words of a query, that are read before an index is queried for a prefix.

@@ -20,7 +20,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..wording import _
 from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter, FilterKind
-from .terms import Term, TermKind
+from .terms import Term, TermKind, plain_match
 
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
@@ -89,8 +89,7 @@ class Query:
     @property
     def match(self) -> str:
         """All of it for MATCH, to rank by; terms the word index does not know are left out."""
-        groups = (" AND ".join(each.match for each in group if each.words) for group in self.groups)
-        return " OR ".join(f"({group})" for group in groups if group)
+        return " OR ".join(f"({group})" for group in map(plain_match, self.groups) if group)
 
     @property
     def refusal(self) -> str:

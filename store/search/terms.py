@@ -190,3 +190,8 @@ class Term:
 
 Group = Sequence[Term]
 """Terms that must all match."""
+
+
+def plain_match(group: Group) -> str:
+    """Return for MATCH on the word index: rows that have the words of a group as words."""
+    return " AND ".join(each.match for each in group if each.words)

@@ -114,6 +114,9 @@ class Catalog(ParentLinks):
         }
         """Of the sessions that continue another."""
         self._conversations = {root: self._alone(chains[root]) for root in chains}
+        self._below: dict[str | None, list[str]] = {}
+        """Root ids of the conversations whose parent is a segment of one, by its root id; by None
+        those at the top."""
         self._count_children()
         self._lists: dict[View | None, list[str]] = {}
         """Root ids by view, made when they are first asked for."""
@@ -143,8 +146,7 @@ class Catalog(ParentLinks):
 
     def _count_children(self) -> None:
         """Count branches and subagents of each conversation, and add the costs of its subagents."""
-        conversations = self._conversations
-        children: dict[str | None, list[str]] = {}
+        conversations, children = self._conversations, self._below
         for root, conversation in conversations.items():
             children.setdefault(conversation.parent_root_id, []).append(root)
         parents_first = list(children.get(None, ()))
@@ -198,10 +200,8 @@ class Catalog(ParentLinks):
 
     def child_chains(self, conversation: Conversation) -> list[Conversation]:
         """Return the conversations whose parent is a segment of this one, oldest first."""
-        ids = [each.id for part in conversation.segments for each in self.children_of(part.id)]
-        below = [self._conversations[each] for each in ids if self.is_root(each)]
-        attached = [child for child in below if child.parent_root_id == conversation.root_id]
-        return sorted(attached, key=lambda child: start_key(child.root))
+        below = map(self.conversation, self._below.get(conversation.root_id, ()))
+        return sorted(below, key=lambda child: start_key(child.root))
 
     def listed(self, view: View | None) -> Sequence[str]:
         """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL`
