@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
@@ -15,7 +15,7 @@ from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_fail
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
-from ..trash.progress import never
+from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 
 QUARTER = 900
@@ -109,9 +109,6 @@ _TOOLS = f"""
 """
 """The calls of a message, or its answer."""
 
-Tell = Callable[[float], None]
-"""Receives the share done, 0 to 1."""
-
 
 class Facts:
     """What was read of a store, in a database in memory; any thread may use it, one at a time."""
@@ -148,14 +145,15 @@ class Facts:
     def dump(self) -> dict[str, list[Row]]:
         """Return the rows of all tables, for `load`."""
         tables = {name: self.rows(f"SELECT * FROM {name}") for name in _ROWS}
-        return {**tables, "about": [(int(self.of_tools),)]}
+        return {**tables, "about": [(int(self.of_tools), self.without_session)]}
 
     @classmethod
     def load(cls, tables: Mapping[str, Sequence[Sequence[object]]], catalog: Catalog) -> Self:
         """Return the facts of a dump. ValueError if it is none."""
         try:
-            ((of_tools,),) = tables["about"]
+            ((of_tools, without_session),) = tables["about"]
             facts = cls(catalog, of_tools=bool(of_tools))
+            facts.without_session = as_int(without_session)
             for name in _ROWS:
                 facts.insert(_insert(name), tables[name])
         except (KeyError, ValueError, sqlite3.Error) as error:
@@ -239,7 +237,7 @@ def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
 
 
 def _message_groups(
-    reader: Reader, sessions: Mapping[str, Session], sizes: bool, stopped: Stopped, tell: Tell
+    reader: Reader, sessions: Mapping[str, Session], sizes: bool, stopped: Stopped, tell: TellShare
 ) -> Iterator[list[Row]]:
     """Yield session, quarter of an hour, count and bytes of messages, in short statements.
 
@@ -269,15 +267,17 @@ def read_facts(
     reader: Reader,
     catalog: Catalog,
     *,
+    of_tools: bool = False,
     sizes: bool = False,
     stopped: Stopped = never,
-    tell: Tell = lambda share: None,
+    tell: TellShare = quiet,
 ) -> Facts:
     """Read the data for sums of the whole store, in short statements.
 
     Args:
         reader: Of the store.
         catalog: Its conversations.
+        of_tools: Read the calls and answers of tools instead of tokens, cost and messages.
         sizes: Also read the bytes of all messages, and the messages without a session.
         stopped: Polled between statements.
         tell: Called after each statement that reads messages.
@@ -285,11 +285,21 @@ def read_facts(
     Raises:
         QueryInterruptedError: `stopped` returned True.
     """
-    facts, sessions = Facts(catalog), catalog.sessions
+    facts = Facts(catalog, of_tools=of_tools)
     _read_sessions(reader, facts, stopped)
-    _read_usage(reader, facts, stopped)
-    facts.rows(_BY_MODEL)
-    known = 0
+    if of_tools:
+        _read_tools(reader, facts, stopped, tell)
+    else:
+        _read_usage(reader, facts, stopped)
+        facts.rows(_BY_MODEL)
+        _read_messages(reader, facts, sizes, stopped, tell)
+    return facts
+
+
+def _read_messages(
+    reader: Reader, facts: Facts, sizes: bool, stopped: Stopped, tell: TellShare
+) -> None:
+    known, sessions = 0, facts.catalog.sessions
     for rows in _message_groups(reader, sessions, sizes, stopped, tell):
         groups = [
             (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
@@ -297,28 +307,19 @@ def read_facts(
         known += sum(count for session, _at, count, _size in groups if session in sessions)
         facts.insert(_insert("message"), groups)
     facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
-    return facts
 
 
-def read_tools(
-    reader: Reader, catalog: Catalog, *, stopped: Stopped = never, tell: Tell = lambda share: None
-) -> Facts:
+def _read_tools(reader: Reader, facts: Facts, stopped: Stopped, tell: TellShare) -> None:
     """Read all tool calls and answers, in slices by id.
 
     An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
-
-    Raises:
-        QueryInterruptedError: `stopped`, which is polled between slices, returned True.
     """
-    facts = Facts(catalog, of_tools=True)
-    _read_sessions(reader, facts, stopped)
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
     for rows in _slices(reader, _TOOLS, "m.id", _TOOL_SLICE, stopped):
         counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
         facts.insert(_ADD_UP, counted)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
-    return facts
 
 
 def _count_tools(

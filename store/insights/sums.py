@@ -6,14 +6,13 @@ import json
 from collections import defaultdict
 from collections.abc import Set
 from datetime import date, datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
 from ..amounts import begin_of, month_after
 from ..connection.reader import Reader, Row
 from ..sessions.catalog import read_catalog
 from ..sessions.models import Tokens
-from .facts import QUARTER, Facts, read_facts, read_tools
+from .facts import QUARTER, Facts, read_facts
 
 UNITS = ("day", "week", "month")
 
@@ -214,11 +213,10 @@ def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
     """
     catalog = read_catalog(reader, now)
     is_whole = period == "all" and by in WITH_BYTES
-    read = partial(read_facts, reader, catalog, sizes=is_whole)
-    facts = read_tools(reader, catalog) if by == "tool" else read()
+    facts = read_facts(reader, catalog, of_tools=by == "tool", sizes=is_whole)
     report = make_report(facts, by, period, now, is_whole=is_whole)
     if is_whole and by in ("model", "tool"):
-        every = read() if by == "tool" else facts
+        every = read_facts(reader, catalog, sizes=True) if by == "tool" else facts
         total = make_report(every, "source", period, now, is_whole=True).total
         report = report._replace(total=total)
     if by in (*UNITS, "hour"):

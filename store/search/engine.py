@@ -13,7 +13,7 @@ from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit
-from ..trash.progress import never
+from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy
@@ -94,7 +94,7 @@ class Search:
     """In a search for a file: first the rows that edit it, then those that mention it."""
     stopped: Stopped = never
     """Called between statements; True stops the search."""
-    progress: Callable[[float], None] = lambda share: None
+    progress: TellShare = quiet
     """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
 
     def __post_init__(self) -> None:
@@ -116,7 +116,7 @@ class Search:
         limit: int = 50,
         *,
         after: Hit | None = None,
-        portion: Callable[[Answer], None] = lambda answer: None,
+        portion: Callable[[Answer], object] = quiet,
     ) -> Answer:
         """Return the next hits, at most so many (0 for all), behind one.
 
@@ -148,7 +148,7 @@ class Search:
         return Answer(self.query, hits, engine, matchers=self._asked.terms, **facts)
 
     def _read(
-        self, most: int, after: Hit | None, portion: Callable[[Answer], None]
+        self, most: int, after: Hit | None, portion: Callable[[Answer], object]
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()

@@ -11,7 +11,7 @@ from pruning import NOW, aged, opened, said
 from trashing import rows as sql
 
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.insights.facts import read_facts, read_tools
+from hermes_browse.store.insights.facts import Facts, read_facts
 from hermes_browse.store.insights.sums import (
     PERIODS,
     UNITS,
@@ -42,7 +42,7 @@ def facts_of(path):
 def tools_of(path):
     """The calls and answers of a store."""
     with opened(path) as (reader, catalog):
-        return read_tools(reader, catalog)
+        return read_facts(reader, catalog, of_tools=True)
 
 
 def rows(facts, by, period="all", now=NOW):
@@ -265,6 +265,8 @@ def test_hostile_rows(tmp_path, by):
     )
     if by in UNITS:
         assert any(each.key == "unknown" and each.messages for each in found.rows)
+    travelled = Facts.load(facts.dump(), facts.catalog)
+    assert travelled.without_session == facts.without_session
 
 
 @pytest.mark.parametrize("by", WITH_BYTES)
@@ -288,11 +290,11 @@ def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path):
         read_facts(reader, catalog, tell=told.append)
         assert told[-1] == 1.0 and told == sorted(told) and len(told) >= 5
         told.clear()
-        read_tools(reader, catalog, tell=told.append)
+        read_facts(reader, catalog, of_tools=True, tell=told.append)
         assert told[-1] == 1.0 and len(told) >= 7
-        for read in (read_facts, read_tools):
+        for of_tools in (False, True):
             with pytest.raises(QueryInterruptedError):
-                read(reader, catalog, stopped=lambda: True)
+                read_facts(reader, catalog, of_tools=of_tools, stopped=lambda: True)
 
 
 def test_tools(tmp_path):
