@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
+from math import nan
 from typing import NamedTuple
 
 from .wording import _, ngettext
@@ -61,9 +62,8 @@ def parse_age(text: str) -> float:
                     number=number,
                 )
             )
-    is_age = not _PART.sub("", word).strip() and all(unit in _UNITS for _number, unit in parts)
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts) if is_age else 0.0
-    if not (parts and is_age) or seconds > _MAX_SECONDS:
+    seconds = sum(float(number) * _UNITS.get(unit, nan) for number, unit in parts)
+    if not parts or _PART.sub("", word).strip() or not seconds <= _MAX_SECONDS:
         raise ValueError(
             _(
                 "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)",

@@ -64,7 +64,7 @@ _SUMS = """
         total(messages), total(bytes), total(calls), total(failed),
         total(input), total(output), total(cache_read), total(cache_write), total(reasoning),
         total(estimated), total(actual), json_group_array(DISTINCT {conversation})
-    FROM ({events}) WHERE {condition}
+    FROM ({events}) WHERE (:is_whole OR root IS NOT NULL) AND (:since IS NULL OR at >= :since)
 """
 
 
@@ -143,17 +143,16 @@ def _add_up(
         of_root = "" if is_by_model else "AND id = root"
         conversation = f"CASE WHEN begun {of_root} THEN root END"
     day = first_day(period, now)
-    conditions = ["1" if is_whole else "root IS NOT NULL", "1" if day is None else "at >= :since"]
     sql = _SUMS.format(
         key=_KEYS[by],
         split=_KEYS[split],
         conversation=conversation,
         events=_CALLED_AND_ANSWERED if facts.of_tools else events,
-        condition=" AND ".join(conditions),
     )
+    bounds = {"is_whole": is_whole, "since": None if day is None else begin_of(day)}
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
     order = " GROUP BY 1, 2 ORDER BY 1, 2" if by else ""  # all in one row otherwise
-    for row in facts.rows(sql + order, {"since": None if day is None else begin_of(day)}):
+    for row in facts.rows(sql + order, bounds):
         group = _group(row)
         parts[str(row[1])][group.key] = group
     return parts

@@ -88,8 +88,7 @@ Turn = Sequence[TurnRow]
 
 
 _COLUMNS = (
-    "m.id, m.role, substr(m.content, {start}, {length}), m.tool_calls, m.tool_call_id, "
-    "m.timestamp, m.finish_reason, m.state"
+    "m.id, m.role, {text}, m.tool_calls, m.tool_call_id, m.timestamp, m.finish_reason, m.state"
 )
 """What `_row` decodes of `message_rows m`, with a piece of the text."""
 
@@ -115,7 +114,7 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
         f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {reader.schema.active()} = 1 "
         f"ORDER BY +m.id DESC LIMIT {_MOST}"
     )
-    columns = _COLUMNS.format(start=1, length=_BEGIN)
+    columns = _COLUMNS.format(text=f"substr(m.content, 1, {_BEGIN})")
     statement = f"SELECT {columns} FROM message_rows m WHERE m.id IN ({newest}) ORDER BY m.id DESC"
     turn: list[TurnRow] = []
     for row in reader.rows(statement, [session_id]):
@@ -131,7 +130,7 @@ def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, T
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
         f"SELECT s.id, (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
-        f"{_COLUMNS.format(start=-_END, length=_END)} "
+        f"{_COLUMNS.format(text=f'substr(m.content, -{_END})')} "
         f"FROM sessions s CROSS JOIN message_rows m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
     )
     return {
