@@ -4,7 +4,7 @@ cancellable."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
@@ -65,6 +65,12 @@ class Total:
     """Counting stopped at the cap, or because it was stopped."""
     sessions: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """The sessions of the counted hits."""
+
+
+def engine_of(engines: Iterable[str]) -> str:
+    """Return the engine of an answer that these took part in."""
+    used = {*engines} - {"none"}
+    return "mixed" if len(used) > 1 else next(iter(used), "none")
 
 
 def until(stopped: Stopped, seconds: float) -> Stopped:
@@ -134,7 +140,7 @@ class Search:
         is_known = candidates.is_complete and not more and after is None
         return self._answer(
             shown,
-            "mixed" if len(engines) > 1 else next(iter(engines)),
+            engine_of(engines),
             complete=candidates.is_complete,
             total=len(shown) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
