@@ -217,13 +217,11 @@ def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
 
 def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     """Read what Hermes keeps per session, model and task (`session_model_usage`, since 0.19)."""
-    existing = reader.columns("session_model_usage")
-    if not {"session_id", "model"}.issubset(existing):
-        return
-    tokens = (f"{name}_tokens" for name in Tokens._fields)
-    wanted = (*tokens, "estimated_cost_usd", "actual_cost_usd")
-    columns = ", ".join(name if name in existing else "0" for name in wanted)
-    sql = f"SELECT u.rowid, u.session_id, u.model, {columns} FROM session_model_usage u WHERE"
+    sql = (
+        "SELECT u.rowid, u.session_id, u.model, u.input_tokens, u.output_tokens, "
+        "u.cache_read_tokens, u.cache_write_tokens, u.reasoning_tokens, u.estimated_cost_usd, "
+        "u.actual_cost_usd FROM usage_rows u WHERE"
+    )
 
     def decode(row: Row) -> Sequence[object] | None:
         session, model = map(as_text, row[1:3])
