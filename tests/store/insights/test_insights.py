@@ -33,21 +33,15 @@ TOKENS = (
 )
 
 
-def facts_of(path):
-    """What there is to add up in a store."""
+def facts_of(path, *, of_tools=False):
+    """What there is to add up in a store, or its calls and answers."""
     with opened(path) as (reader, catalog):
-        return read_facts(reader, catalog)
+        return read_facts(reader, catalog, of_tools=of_tools)
 
 
-def tools_of(path):
-    """The calls and answers of a store."""
-    with opened(path) as (reader, catalog):
-        return read_facts(reader, catalog, of_tools=True)
-
-
-def rows(facts, by, period="all", now=NOW):
+def rows(facts, by):
     """The groups of a report by their keys."""
-    return {each.key: each for each in make_report(facts, by, period, now).rows}
+    return {each.key: each for each in make_report(facts, by, "all", NOW).rows}
 
 
 @pytest.fixture(params=slow_but(["demo", *FIXTURES], ["demo", "big", *FIXTURES]))
@@ -218,8 +212,7 @@ def test_days_and_hours_are_local(tmp_path, monkeypatch, zone, begin, offsets, d
         patch.setenv("TZ", zone)
         time.tzset()
         found = [
-            {each.key: each.messages for each in make_report(facts, by, "all", NOW).rows}
-            for by in ("day", "hour")
+            {key: each.messages for key, each in rows(facts, by).items()} for by in ("day", "hour")
         ]
         week = make_report(facts, "day", "7d", begin + 6 * DAY + 12 * 3600).total
     time.tzset()
@@ -312,10 +305,9 @@ def test_tools(tmp_path):
         said("b", 40, "Error: no such file", role="tool", tool_name="read"),
         said("b", 40, failed, role="tool", tool_call_id="c1"),
     ]
-    facts = tools_of(
-        make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages)
-    )
-    found = {each.key: each for each in make_report(facts, "tool", "all", NOW).rows}
+    path = make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages)
+    facts = facts_of(path, of_tools=True)
+    found = rows(facts, "tool")
     assert {key: (each.calls, each.messages, each.failed) for key, each in found.items()} == {
         "read": (1, 2, 1),
         "run": (2, 1, 1),
