@@ -224,18 +224,15 @@ class ParentLinks:
             return Relation.ROOT, ""  # the usual case
         parent = self.parent(root)
         relation = edge(root, parent)
-        note = ""
         if root.id in self.cycle_roots:
-            relation, note = Relation.ORPHAN, _("its parents form a cycle")
-        elif root.parent_id == root.id:
-            note = _("its parent is itself")
-        elif relation is Relation.CONTINUED and parent is not None:
-            relation, note = self._stale_sibling(root, parent)
-        elif relation is Relation.ROOT and root.delegate_from == ORPHANED:
-            note = _("possibly a subagent")
-        elif relation in _NOTES:
-            note = _(_NOTES[relation])
-        return relation, note
+            return Relation.ORPHAN, _("its parents form a cycle")
+        if root.parent_id == root.id:
+            return relation, _("its parent is itself")
+        if relation is Relation.CONTINUED and parent is not None:
+            return self._stale_sibling(root, parent)
+        if relation is Relation.ROOT and root.delegate_from == ORPHANED:
+            return relation, _("possibly a subagent")
+        return relation, _(_NOTES.get(relation, ""))
 
     def _stale_sibling(self, root: Session, parent: Session) -> tuple[Relation, str]:
         """Return the relation of a child that could continue a compressed session, but lost to

@@ -238,17 +238,17 @@ def _armed(reader: Reader) -> frozenset[str]:
     """Return the ids of sessions for which something of Hermes runs on: a process in the
     background, a job, a background agent."""
     home = reader.path.parent
-    found: set[str | None] = set()
+    found: list[object] = []
     for each in read_objects(home / "processes.json"):
-        found |= {as_text(each.get(name)) for name in ("task_id", "session_key")}
+        found += [each.get("task_id"), each.get("session_key")]
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
-            found |= {as_text(value) for value in origin.values()}
+            found += origin.values()
     if "async_delegations" in reader.schema.tables:
         statement = "SELECT parent_session_id FROM async_delegations WHERE state IN ('running', 'finalizing')"
-        found |= {as_text(session) for (session,) in reader.rows(statement)}
-    keys = {each for each in found if each}
+        found += first_texts(reader.rows(statement))
+    keys = set(filter(None, map(as_text, found)))
     by_key = "SELECT s.id FROM session_rows s WHERE s.session_key IN ({keys})"
     return frozenset(keys.union(first_texts(reader.rows_in(by_key, sorted(keys)))))
 
