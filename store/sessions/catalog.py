@@ -231,9 +231,9 @@ class Catalog(ParentLinks):
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count what is not on screen: with the `shown` ones of a view it sums up to all."""
         counts = self.counts()
-        apart = (View.AUTOMATION, View.ARCHIVED)
-        elsewhere = [0 if view in (View.ALL, each) else counts[each] for each in apart]
-        return Hidden(*elsewhere, counts[View.ALL] - shown - sum(elsewhere))
+        automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
+        archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
+        return Hidden(automation, archived, counts[View.ALL] - shown - automation - archived)
 
     def order(
         self,
