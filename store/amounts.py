@@ -167,10 +167,10 @@ def age_words(seconds: float) -> str:
 # Counts, sizes and money
 
 _COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+)([km]?)")
-_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?")
+_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?")
 _MONEY = re.compile(r"\$?([0-9]+\.?[0-9]*|\.[0-9]+)([km]?)")
 _THOUSANDS = {"": 1, "k": 1000, "m": 1_000_000}
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _MAX_COUNT = 10**15
 """Of a count: more is a typing error, and too much for some readers of JSON."""
 _MAX_BYTES = 2**53
@@ -203,7 +203,7 @@ def parse_bytes(text: str) -> int:
         ValueError: It is not a size; the message is a sentence for the user.
     """
     match = _BYTES.fullmatch(text.strip().lower())
-    if match is None or (match[3] and not match[2]):
+    if match is None:
         raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}", text=text))
     amount = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if amount > _MAX_BYTES:
