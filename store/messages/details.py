@@ -135,7 +135,7 @@ def _live(reader: Reader, session_id: str) -> Iterator[int]:
 
 def read_details(reader: Reader, conversation: Conversation) -> Details:
     """Read the details of a conversation, in statements as short as those that open it."""
-    ids = [segment.id for segment in conversation.segments]
+    ids = conversation.session_ids
     sql = f"SELECT {_SEGMENT} FROM session_rows WHERE id = ?"
     segments = [row for each in ids for row in reader.rows(sql, [each])]
     facts: dict[str, str] = {}

@@ -131,7 +131,7 @@ def make_scope(
     if catalog is None or not catalog.exact:
         catalog = read_catalog(reader, now)
     chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
-    ids = frozenset(segment.id for each in chosen for segment in each.segments)
+    ids = frozenset(id for each in chosen for id in each.session_ids)
     return Scope(conditions.rows, ids, catalog)
 
 

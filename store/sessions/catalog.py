@@ -14,7 +14,6 @@ from ..wording import _
 from .models import (
     FAR_PAST,
     Conversation,
-    ConversationKind,
     Hidden,
     Relation,
     Session,
@@ -22,10 +21,9 @@ from .models import (
     Status,
     View,
     known_sum,
-    newest_activity,
     start_key,
 )
-from .relations import AUTOMATION_SOURCES, LIVE_SECONDS, ORPHANED, ParentLinks, status
+from .relations import LIVE_SECONDS, ParentLinks, kind_of, newest_activity, status
 from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
@@ -81,16 +79,6 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation],
     return key
 
 
-def _kind(root: Session, relation: Relation) -> ConversationKind:
-    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
-    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
-        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
-    if is_agent:
-        return ConversationKind.SUBAGENT
-    is_automation = root.source in AUTOMATION_SOURCES
-    return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
-
-
 class Catalog(ParentLinks):
     """All sessions of a store at one moment, or those of a neighbourhood, folded into
     conversations, each built once.
@@ -135,7 +123,7 @@ class Catalog(ParentLinks):
         return Conversation(
             segments=segments,
             relation=relation,
-            kind=_kind(root, relation),
+            kind=kind_of(root, relation),
             status=status(segments, self.now),
             title=next(filter(None, titles), None),
             last_active=active if active != FAR_PAST else None,
@@ -287,7 +275,7 @@ def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
     """Return the ids of sessions whose changes leave no trace: the most recently used, those that
     were touched, and their children."""
     recent = map(catalog.conversation, catalog.listed(View.ALL)[-_REREAD:])
-    ids = [session.id for conversation in recent for session in conversation.segments]
+    ids = [id for conversation in recent for id in conversation.session_ids]
     for each in touched:
         ids += [each, *(child.id for child in catalog.children_of(each))]
     return list(dict.fromkeys(ids))

@@ -61,7 +61,7 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
             keys[root] = mark, id, conversation.last_active, conversation.message_count
     known = reader.of_file.others.get(_UNREAD, {})
     chosen = [root for root, key in keys.items() if (root, key) not in known]
-    sessions = [part.id for root in chosen for part in catalog.conversation(root).segments]
+    sessions = [id for root in chosen for id in catalog.conversation(root).session_ids]
     rows = _shown(reader, catalog, sessions, "m.id > ?", marks.floor)
     counted = _count(reader, catalog, (row for row in rows if row[1] > keys[row[0]][0]))
     known = known | {(root, keys[root]): counted.get(root) for root in chosen}
@@ -141,7 +141,7 @@ def _branched_off(reader: Reader, branch: Conversation, above: Conversation) -> 
     statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
     own, theirs = (
         sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
-        for ids in ([branch.root_id], [segment.id for segment in above.segments])
+        for ids in ([branch.root_id], above.session_ids)
     )
     identities = read_identities(reader, [*own, *theirs])
     known = {identities[id] for id in theirs}

@@ -146,7 +146,7 @@ class ChangesScreen(ConversationScreen):
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
-        self._own = frozenset(segment.id for segment in self.conversation.segments)
+        self._own = frozenset(self.conversation.session_ids)
         self._changes: Changes | None = None
         self._asked: Place | None = None
         """The message whose prompt is shown."""
