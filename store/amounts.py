@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
+from math import nan
 from typing import NamedTuple
 
 from .wording import _, ngettext
@@ -61,9 +62,8 @@ def parse_age(text: str) -> float:
                     number=number,
                 )
             )
-    is_age = not _PART.sub("", word).strip() and all(unit in _UNITS for _number, unit in parts)
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts) if is_age else 0.0
-    if not (parts and is_age) or seconds > _MAX_SECONDS:
+    seconds = sum(float(number) * _UNITS.get(unit, nan) for number, unit in parts)
+    if not parts or _PART.sub("", word).strip() or not seconds <= _MAX_SECONDS:
         raise ValueError(
             _(
                 "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)",
@@ -115,13 +115,10 @@ def _parse_date(word: str, now: float) -> When | None:
         if len(word) >= 3 and name.startswith(word):
             return _day(today - timedelta(days=(today.weekday() - number) % 7))
     if _YEAR.fullmatch(word):
-        year = int(word)
-        return When(_moment(date(year, 1, 1)), _moment(date(year + 1, 1, 1)))
+        return _span(date(int(word), 1, 1), date(int(word) + 1, 1, 1))
     if match := _YEAR_AND_MONTH.fullmatch(word):
-        year, month = int(match[1]), int(match[2])
-        return When(
-            _moment(date(year, month, 1)), _moment(date(year + month // 12, month % 12 + 1, 1))
-        )
+        first = date(int(match[1]), int(match[2]), 1)
+        return _span(first, month_after(first))
     if not re.match(r"[0-9]{4}-|[0-9]{8}(?:t|$)", word):
         return None
     if len(word) <= len("2026-03-05"):
@@ -140,11 +137,21 @@ def day_of(moment: float) -> When:
 
 
 def _day(day: date) -> When:
-    return When(_moment(day), _moment(day + timedelta(days=1)))
+    return _span(day, day + timedelta(days=1))
 
 
-def _moment(day: date) -> float:
+def _span(first: date, beyond: date) -> When:
+    return When(begin_of(first), begin_of(beyond))
+
+
+def begin_of(day: date) -> float:
+    """Return the Unix seconds at which a local day begins."""
     return datetime(day.year, day.month, day.day).timestamp()
+
+
+def month_after(day: date) -> date:
+    """Return the first day of the month after that of a day."""
+    return date(day.year + day.month // 12, day.month % 12 + 1, 1)
 
 
 def age_words(seconds: float) -> str:
@@ -160,10 +167,10 @@ def age_words(seconds: float) -> str:
 # Counts, sizes and money
 
 _COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+)([km]?)")
-_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?")
+_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?")
 _MONEY = re.compile(r"\$?([0-9]+\.?[0-9]*|\.[0-9]+)([km]?)")
 _THOUSANDS = {"": 1, "k": 1000, "m": 1_000_000}
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _MAX_COUNT = 10**15
 """Of a count: more is a typing error, and too much for some readers of JSON."""
 _MAX_BYTES = 2**53
@@ -196,7 +203,7 @@ def parse_bytes(text: str) -> int:
         ValueError: It is not a size; the message is a sentence for the user.
     """
     match = _BYTES.fullmatch(text.strip().lower())
-    if match is None or (match[3] and not match[2]):
+    if match is None:
         raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}", text=text))
     amount = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if amount > _MAX_BYTES:

@@ -10,7 +10,7 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, Session, View
 from .text import one_line
-from .trash.progress import never
+from .trash.progress import TellShare, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
@@ -214,6 +214,8 @@ class OpenStore(Changeable):
     retention = read_at(later.retention.retention_rules_at)
     search_health = read(later.health.search_health)
 
+    read_facts = read(later.facts.read_facts)
+
     def facts(
         self,
         catalog: Catalog,
@@ -221,27 +223,12 @@ class OpenStore(Changeable):
         of_tools: bool = False,
         sizes: bool = False,
         stopped: Stopped = never,
-        tell: Callable[[float], None] = lambda share: None,
+        tell: TellShare = quiet,
     ) -> Facts:
         """Read the data for sums: of sessions and messages, or of calls and answers of tools."""
         facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, stopped=stopped, tell=tell)
         facts.catalog = catalog
         return facts
-
-    @call
-    def read_facts(
-        self,
-        catalog: Catalog,
-        *,
-        of_tools: bool,
-        sizes: bool,
-        stopped: Stopped,
-        tell: Callable[[float], None],
-    ) -> Facts:
-        """Read the facts of another machine's catalog; see `facts`."""
-        if of_tools:
-            return later.facts.read_tools(self.reader, catalog, stopped=stopped, tell=tell)
-        return later.facts.read_facts(self.reader, catalog, sizes=sizes, stopped=stopped, tell=tell)
 
     report = read(later.sums.read_report)
 

@@ -87,7 +87,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
 
 def write_private(path: Path, text: str, *, replace: bool = True) -> None:
     """Write a text as `write_whole` does, and make its folder if there is none."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(path.parent)
     write_whole(path, [text.encode("utf-8")], replace=replace)
 
 

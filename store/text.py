@@ -46,7 +46,7 @@ def as_text(value: object) -> str | None:
         return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    text = value if isinstance(value, str) else str(value)
+    text = str(value)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

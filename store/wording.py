@@ -17,20 +17,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
-__all__ = [
-    "ENGLISH",
-    "LANGUAGES",
-    "NN_",
-    "N_",
-    "PN_",
-    "_",
-    "language",
-    "language_of",
-    "ngettext",
-    "pgettext",
-    "speak",
-]
-
 T = TypeVar("T")
 
 ENGLISH = "en"
@@ -119,20 +105,21 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
     Returns:
         The first one named that has a translation; English where none has.
     """
-    locale = next(
-        (value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))),
-        "",
-    )
-    name = locale.partition(".")[0].partition("@")[0]
+    named = filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG")))
+    name = _without_encoding(next(named, ""))
     if name in ("", "C", "POSIX"):  # gettext ignores LANGUAGE then
         return ENGLISH
     for each in (*environment.get("LANGUAGE", "").split(":"), name):
-        plain = each.partition(".")[0].partition("@")[0].replace("-", "_").lower()
+        plain = _without_encoding(each).replace("-", "_").lower()
         if plain in _SIMPLIFIED or plain.startswith("zh_hans_"):
             return "zh_CN"
         if plain.partition("_")[0] == ENGLISH:
             return ENGLISH
     return ENGLISH
+
+
+def _without_encoding(locale: str) -> str:
+    return locale.partition(".")[0].partition("@")[0]
 
 
 def speak(language: str) -> None:

@@ -23,10 +23,9 @@ from .changes import find_tree
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _USAGE = (
-    *("model", "first_seen", "estimated_cost_usd"),
-    *("input_tokens", "cache_read_tokens", "cache_write_tokens"),
+    "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, cache_write_tokens "
+    "FROM usage_rows WHERE session_id = ? ORDER BY 2, rowid"
 )
-"""Columns of `session_model_usage`."""
 _IDENTITIES = (
     "SELECT COALESCE(system_prompt_hash, system_prompt), tool_names FROM session_rows WHERE id = ?"
 )
@@ -141,12 +140,10 @@ def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[R
 def _stretches(
     reader: Reader, segments: Sequence[Session], rows: Sequence[RunRow]
 ) -> Iterator[Stretch]:
-    has_usage = {"session_id", *_USAGE} <= set(reader.columns("session_model_usage"))
-    usages_of = f"SELECT {', '.join(_USAGE)} FROM session_model_usage WHERE session_id = ?"
     for segment in segments:
         own = [row for row in rows if row.session_id == segment.id] or [RunRow(segment.id)]
         prompt, tools = reader.rows(_IDENTITIES, [segment.id])[0]
-        usages = reader.rows(f"{usages_of} ORDER BY 2, rowid", [segment.id]) if has_usage else []
+        usages = reader.rows(_USAGE, [segment.id])
         if len({usage[0] for usage in usages}) < 2:
             tokens = segment.tokens
             counts = tokens.input, tokens.cache_read, tokens.cache_write

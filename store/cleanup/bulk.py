@@ -129,7 +129,7 @@ def outcome_of(plan: Plan, cleaned: CleanedUp) -> Outcome[Deleted]:
 def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Change]:
     """Archive the conversations of a plan in one transaction by `flags.archive` of its store; those
     that the plan spares stay, even members of a lineage."""
-    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+    spared = [id for each in plan.spared for id in each.conversation.session_ids]
     tips = [planned.conversation.id for planned in plan.selected]
     return Outcome(plan, (archive(tips, spared=spared),), 0)
 

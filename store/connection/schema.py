@@ -28,6 +28,7 @@ _MESSAGES = (
     "id", "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp",
     "finish_reason", "reasoning", "reasoning_content", "reasoning_details", "display_kind",
     "display_order", "api_content", "effect_disposition", "_compressed_summary", "token_count",
+    "codex_reasoning_items", "codex_message_items",
 )  # fmt: skip
 _SESSIONS = (
     "id", "source", "parent_session_id", "title", "model", "cwd", "git_branch", "end_reason",
@@ -37,9 +38,15 @@ _SESSIONS = (
     "system_prompt", "system_prompt_hash", "tool_names", "user_id", "chat_id", "chat_type", "thread_id",
     "display_name", "billing_provider", "billing_base_url", "billing_mode", "title_source",
     "git_repo_root", "profile_name", "cost_status", "cost_source", "last_activity_description",
-    "last_read_at", "origin_json", "api_call_count",
+    "last_read_at", "origin_json", "api_call_count", "handoff_state", "handoff_platform",
+    "handoff_error",
 )  # fmt: skip
-"""Columns that statements of ours name; a file may lack all but the ids."""
+_USAGE = (
+    "session_id", "model", "billing_provider", "task", "api_call_count", "input_tokens", "output_tokens",
+    "cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "estimated_cost_usd", "actual_cost_usd",
+    "first_seen",
+)  # fmt: skip
+"""Columns that statements of ours name; a file may lack all but the ids of sessions and messages."""
 
 
 def sql_name(name: str) -> str:
@@ -70,6 +77,8 @@ class Schema(NamedTuple):
     triggers: frozenset[str]
     session_columns: frozenset[str]
     message_columns: frozenset[str]
+    usage_columns: frozenset[str]
+    """Of `session_model_usage` (0.19 and later)."""
     fts: FtsIndex | None
     """The word index."""
     trigram: FtsIndex | None
@@ -109,13 +118,13 @@ class Schema(NamedTuple):
         return "COALESCE(m.compacted, 0)" if "compacted" in self.message_columns else "0"
 
     def views(self) -> Iterator[str]:
-        """Yield SQL that makes two views in the temporary database of a connection.
+        """Yield SQL that makes three views in the temporary database of a connection.
 
-        `session_rows` and `message_rows` have the columns that statements name, NULL where this
-        file lacks them. SQLite reads the tables through them as if they were named themselves. Of a
-        message they also say its `role` as text, its `state` (the values of `State`), and whether
-        it is `hidden` from people: `session_meta`, `display_kind='hidden'`, `model_only` (0.20,
-        0.22).
+        `session_rows`, `message_rows` and `usage_rows` have the columns that statements name, NULL
+        where this file lacks them; without its table the last one has no rows. SQLite reads the
+        tables through them as if they were named themselves. Of a message they also say its `role`
+        as text, its `state` (the values of `State`), and whether it is `hidden` from people:
+        `session_meta`, `display_kind='hidden'`, `model_only` (0.20, 0.22).
         """
         role = f"COALESCE(NULLIF(CAST({self.message('role')} AS TEXT), ''), 'unknown')"
         metadata = self.message("display_metadata")
@@ -129,9 +138,13 @@ class Schema(NamedTuple):
         }
         messages = {name: self.message(name) for name in _MESSAGES} | computed
         sessions = {"rowid": "s.rowid"} | {name: self.session(name) for name in _SESSIONS}
+        own = {"rowid", *self.usage_columns}
+        usage = {name: name if name in own else "NULL" for name in ("rowid", *_USAGE)}
+        usages = "session_model_usage" if self.usage_columns else "(SELECT 1 AS rowid LIMIT 0)"
         for view, table, columns in (
             ("message_rows", "messages m", messages),
             ("session_rows", "sessions s", sessions),
+            ("usage_rows", usages, usage),
         ):
             listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
             yield f"CREATE TEMP VIEW {view} AS SELECT {listed} FROM {table}"
@@ -224,6 +237,7 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         triggers=names("trigger"),
         session_columns=sessions,
         message_columns=messages,
+        usage_columns=_columns(connection, "session_model_usage"),
         fts=_describe_fts("messages_fts", definitions),
         trigram=_describe_fts("messages_fts_trigram", definitions),
         leases=tuple(

@@ -15,7 +15,7 @@ import re
 import shutil
 import time
 from collections import defaultdict
-from operator import itemgetter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,23 +57,24 @@ def build_store(path: Path, source: Path = Path("state.jsonl"), *, now: float) -
     Raises:
         FileExistsError: The path exists.
     """
-    tables: defaultdict[str, list[tuple[float, dict[str, Any]]]] = defaultdict(list)
+    tables: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     text = _at(now, (_HOME / source).read_text(encoding="utf-8"))
-    for line in text.rstrip("\n").split("\n"):
-        table, row, *written = json.loads(line)
-        moment = written[0] if written else row.get("timestamp", row.get("started_at", 0.0))
-        tables[table].append((float(moment), row))
-    ordered = {
-        table: [row for _moment, row in sorted(rows, key=itemgetter(0))]
-        for table, rows in tables.items()
-    }
-    meta = {row["key"]: row["value"] for row in ordered["state_meta"]}
-    numbers = {row["id"]: number for number, row in enumerate(ordered["messages"], 1)}
-    for row in ordered["messages"]:
+    lines = map(json.loads, text.rstrip("\n").split("\n"))
+    for table, row, *_written in sorted(lines, key=_moment):
+        tables[table].append(row)
+    meta = {row["key"]: row["value"] for row in tables["state_meta"]}
+    numbers = {row["id"]: number for number, row in enumerate(tables["messages"], 1)}
+    for row in tables["messages"]:
         number, shown = numbers[row["id"]], numbers[row.get("display_order", row["id"])]
         uid = f"{meta['store_instance_id'][:24]}{number:08x}"
         row |= {"id": number, "display_order": shown, "message_uid": uid}
-    write_store(path, ordered, generation=meta["db_file_generation"])
+    write_store(path, tables, generation=meta["db_file_generation"])
+
+
+def _moment(line: Sequence[Any]) -> float:
+    """Return when a line of a store was written."""
+    _table, row, *written = line
+    return float(written[0] if written else row.get("timestamp", row.get("started_at", 0.0)))
 
 
 def _at(now: float, text: str) -> str:

@@ -92,13 +92,13 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
         raise no_session(session_id)
     children = _children_by_session(catalog)
     found = [catalog.conversation(session_id)]
-    deleted: set[str | None] = {segment.id for segment in found[0].segments}
-    for segment in (segment for chain in found for segment in chain.segments):  # `found` grows
-        for child in map(catalog.conversation, children.get(segment.id, ())):
+    deleted: set[str | None] = set(found[0].session_ids)
+    for session in (session for chain in found for session in chain.session_ids):  # `found` grows
+        for child in map(catalog.conversation, children.get(session, ())):
             if child.root.id not in deleted and _is_dependent(child, deleted):
                 found.append(child)
-                deleted.update(segment.id for segment in child.segments)
-    sessions = tuple(segment.id for chain in found for segment in chain.segments)
+                deleted.update(child.session_ids)
+    sessions = tuple(session for chain in found for session in chain.session_ids)
     children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
         conversation=found[0],

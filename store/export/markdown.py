@@ -192,7 +192,7 @@ def _front_matter(source: Source, exporter: str, now: float) -> str:
         "message_count": each.message_count,
         "tool_call_count": each.tool_call_count,
         "cost_usd": None if each.cost_usd is None else round(each.cost_usd, 6),
-        "lineage_session_ids": [segment.id for segment in each.segments],
+        "lineage_session_ids": each.session_ids,
         "secrets": "redacted" if source.redactor.active else "kept",
         "format": "markdown",
         "exported_at": _iso(now),

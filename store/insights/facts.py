@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
@@ -15,7 +15,7 @@ from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_fail
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
-from ..trash.progress import never
+from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 
 QUARTER = 900
@@ -92,9 +92,22 @@ _BY_MODEL = f"""
 """
 """What each session used of each model. What the rows of its models leave of its counters goes to
 the model that the session names."""
-
-Tell = Callable[[float], None]
-"""Receives the share done, 0 to 1."""
+_SIZED = ("content", "tool_calls", "api_content", *REASONING)
+_BYTES = f"sum({' + '.join(bytes_sql(f'm.{name}') for name in _SIZED)})"
+"""Bytes of the messages of a group."""
+# Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content
+# begins.
+_BLOB, _MOST_BYTES = "CAST(m.content AS BLOB)", 4 * LIMIT
+_TOOLS = f"""
+    SELECT m.id, m.session_id, m.tool_calls, m.tool_call_id, m.tool_name, m.timestamp,
+        m.effect_disposition, m.role = 'tool',
+        CASE WHEN m.role <> 'tool' THEN NULL
+            WHEN length({_BLOB}) > {_MOST_BYTES} THEN substr({_BLOB}, 1, {_MOST_BYTES})
+            ELSE m.content END,
+        CASE WHEN m.role = 'tool' THEN {bytes_sql("m.content")} END
+    FROM message_rows m WHERE
+"""
+"""The calls of a message, or its answer."""
 
 
 class Facts:
@@ -132,14 +145,15 @@ class Facts:
     def dump(self) -> dict[str, list[Row]]:
         """Return the rows of all tables, for `load`."""
         tables = {name: self.rows(f"SELECT * FROM {name}") for name in _ROWS}
-        return {**tables, "about": [(int(self.of_tools),)]}
+        return {**tables, "about": [(int(self.of_tools), self.without_session)]}
 
     @classmethod
     def load(cls, tables: Mapping[str, Sequence[Sequence[object]]], catalog: Catalog) -> Self:
         """Return the facts of a dump. ValueError if it is none."""
         try:
-            ((of_tools,),) = tables["about"]
+            ((of_tools, without_session),) = tables["about"]
             facts = cls(catalog, of_tools=bool(of_tools))
+            facts.without_session = as_int(without_session)
             for name in _ROWS:
                 facts.insert(_insert(name), tables[name])
         except (KeyError, ValueError, sqlite3.Error) as error:
@@ -175,9 +189,10 @@ def _slices(reader: Reader, sql: str, key: str, size: int, stopped: Stopped) -> 
 
 def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     catalog = facts.catalog
-    names = ("git_repo_root", "cwd", "cost_status", "estimated_cost_usd", "actual_cost_usd")
-    columns = ", ".join(map(reader.schema.session, names))
-    sql = f"SELECT s.rowid, s.id, {columns} FROM sessions s WHERE"
+    sql = (
+        "SELECT s.rowid, s.id, s.git_repo_root, s.cwd, s.cost_status, s.estimated_cost_usd, "
+        "s.actual_cost_usd FROM session_rows s WHERE"
+    )
 
     def decode(row: Row) -> Sequence[object] | None:
         session = catalog.sessions.get(text_of(row[1]))
@@ -202,13 +217,11 @@ def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
 
 def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     """Read what Hermes keeps per session, model and task (`session_model_usage`, since 0.19)."""
-    existing = reader.columns("session_model_usage")
-    if not {"session_id", "model"}.issubset(existing):
-        return
-    tokens = (f"{name}_tokens" for name in Tokens._fields)
-    wanted = (*tokens, "estimated_cost_usd", "actual_cost_usd")
-    columns = ", ".join(name if name in existing else "0" for name in wanted)
-    sql = f"SELECT u.rowid, u.session_id, u.model, {columns} FROM session_model_usage u WHERE"
+    sql = (
+        "SELECT u.rowid, u.session_id, u.model, u.input_tokens, u.output_tokens, "
+        "u.cache_read_tokens, u.cache_write_tokens, u.reasoning_tokens, u.estimated_cost_usd, "
+        "u.actual_cost_usd FROM usage_rows u WHERE"
+    )
 
     def decode(row: Row) -> Sequence[object] | None:
         session, model = map(as_text, row[1:3])
@@ -222,7 +235,7 @@ def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
 
 
 def _message_groups(
-    reader: Reader, sessions: Mapping[str, Session], sizes: bool, stopped: Stopped, tell: Tell
+    reader: Reader, sessions: Mapping[str, Session], sizes: bool, stopped: Stopped, tell: TellShare
 ) -> Iterator[list[Row]]:
     """Yield session, quarter of an hour, count and bytes of messages, in short statements.
 
@@ -230,14 +243,10 @@ def _message_groups(
     is. Counts come from the index on session and time. Bytes are read from the rows, in the order
     of the file.
     """
-    message = reader.schema.message
-    stamp = message("timestamp")
-    names = ("content", "tool_calls", "api_content", *REASONING)
-    size = f"sum({' + '.join(bytes_sql(message(name)) for name in names)})" if sizes else "0"
     select = (
-        f"SELECT m.session_id, CASE WHEN {stamp} >= 0 AND {stamp} < 1e11 "
-        f"THEN CAST({stamp} / {QUARTER}.0 AS INTEGER) * {QUARTER} ELSE {stamp} END, "
-        f"count(*), {size} FROM messages m"
+        "SELECT m.session_id, CASE WHEN m.timestamp >= 0 AND m.timestamp < 1e11 "
+        f"THEN CAST(m.timestamp / {QUARTER}.0 AS INTEGER) * {QUARTER} ELSE m.timestamp END, "
+        f"count(*), {_BYTES if sizes else 0} FROM message_rows m"
     )
     if sizes:
         for ids in _slices(reader, "SELECT m.id FROM messages m WHERE", "m.id", _SLICE, stopped):
@@ -256,15 +265,17 @@ def read_facts(
     reader: Reader,
     catalog: Catalog,
     *,
+    of_tools: bool = False,
     sizes: bool = False,
     stopped: Stopped = never,
-    tell: Tell = lambda share: None,
+    tell: TellShare = quiet,
 ) -> Facts:
     """Read the data for sums of the whole store, in short statements.
 
     Args:
         reader: Of the store.
         catalog: Its conversations.
+        of_tools: Read the calls and answers of tools instead of tokens, cost and messages.
         sizes: Also read the bytes of all messages, and the messages without a session.
         stopped: Polled between statements.
         tell: Called after each statement that reads messages.
@@ -272,11 +283,21 @@ def read_facts(
     Raises:
         QueryInterruptedError: `stopped` returned True.
     """
-    facts, sessions = Facts(catalog), catalog.sessions
+    facts = Facts(catalog, of_tools=of_tools)
     _read_sessions(reader, facts, stopped)
-    _read_usage(reader, facts, stopped)
-    facts.rows(_BY_MODEL)
-    known = 0
+    if of_tools:
+        _read_tools(reader, facts, stopped, tell)
+    else:
+        _read_usage(reader, facts, stopped)
+        facts.rows(_BY_MODEL)
+        _read_messages(reader, facts, sizes, stopped, tell)
+    return facts
+
+
+def _read_messages(
+    reader: Reader, facts: Facts, sizes: bool, stopped: Stopped, tell: TellShare
+) -> None:
+    known, sessions = 0, facts.catalog.sessions
     for rows in _message_groups(reader, sessions, sizes, stopped, tell):
         groups = [
             (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
@@ -284,42 +305,19 @@ def read_facts(
         known += sum(count for session, _at, count, _size in groups if session in sessions)
         facts.insert(_insert("message"), groups)
     facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
-    return facts
 
 
-def read_tools(
-    reader: Reader, catalog: Catalog, *, stopped: Stopped = never, tell: Tell = lambda share: None
-) -> Facts:
+def _read_tools(reader: Reader, facts: Facts, stopped: Stopped, tell: TellShare) -> None:
     """Read all tool calls and answers, in slices by id.
 
     An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
-
-    Raises:
-        QueryInterruptedError: `stopped`, which is polled between slices, returned True.
     """
-    facts = Facts(catalog, of_tools=True)
-    _read_sessions(reader, facts, stopped)
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
-    for rows in _slices(reader, _tool_sql(reader), "m.id", _TOOL_SLICE, stopped):
+    for rows in _slices(reader, _TOOLS, "m.id", _TOOL_SLICE, stopped):
         counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
         facts.insert(_ADD_UP, counted)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
-    return facts
-
-
-def _tool_sql(reader: Reader) -> str:
-    message = reader.schema.message
-    content = message("content")
-    # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content
-    # begins.
-    blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT
-    cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"
-    is_answer = f"CAST({message('role')} AS TEXT) = 'tool'"
-    answers = [f"CASE WHEN {is_answer} THEN {each} END" for each in ("1", cut, bytes_sql(content))]
-    names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
-    columns = ", ".join([*map(message, names), *answers])
-    return f"SELECT m.id, m.session_id, {columns} FROM messages m WHERE"
 
 
 def _count_tools(

@@ -6,20 +6,20 @@ import json
 from collections import defaultdict
 from collections.abc import Set
 from datetime import date, datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
+from ..amounts import begin_of, month_after
 from ..connection.reader import Reader, Row
 from ..sessions.catalog import read_catalog
 from ..sessions.models import Tokens
-from .facts import QUARTER, Facts, read_facts, read_tools
+from .facts import QUARTER, Facts, read_facts
 
-PERIODS = ("7d", "30d", "90d", "1y", "all")
 UNITS = ("day", "week", "month")
 
 _DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
 NATURAL_UNITS = {"7d": "day", "30d": "day", "90d": "day", "1y": "week", "all": "month"}
 """The unit that divides each period into a readable number of bars."""
+PERIODS = tuple(NATURAL_UNITS)
 WITH_BYTES = ("model", "source", "day", "tool")
 """Groupings that also sum bytes, over all time (`read_report`)."""
 _LOCAL = "at, 'unixepoch', 'localtime'"
@@ -64,7 +64,7 @@ _SUMS = """
         total(messages), total(bytes), total(calls), total(failed),
         total(input), total(output), total(cache_read), total(cache_write), total(reasoning),
         total(estimated), total(actual), json_group_array(DISTINCT {conversation})
-    FROM ({events}) WHERE {condition}
+    FROM ({events}) WHERE (:is_whole OR root IS NOT NULL) AND (:since IS NULL OR at >= :since)
 """
 
 
@@ -143,17 +143,16 @@ def _add_up(
         of_root = "" if is_by_model else "AND id = root"
         conversation = f"CASE WHEN begun {of_root} THEN root END"
     day = first_day(period, now)
-    conditions = ["1" if is_whole else "root IS NOT NULL", "1" if day is None else "at >= :since"]
     sql = _SUMS.format(
         key=_KEYS[by],
         split=_KEYS[split],
         conversation=conversation,
         events=_CALLED_AND_ANSWERED if facts.of_tools else events,
-        condition=" AND ".join(conditions),
     )
+    bounds = {"is_whole": is_whole, "since": None if day is None else begin_of(day)}
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
     order = " GROUP BY 1, 2 ORDER BY 1, 2" if by else ""  # all in one row otherwise
-    for row in facts.rows(sql + order, {"since": None if day is None else begin_of(day)}):
+    for row in facts.rows(sql + order, bounds):
         group = _group(row)
         parts[str(row[1])][group.key] = group
     return parts
@@ -213,11 +212,10 @@ def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
     """
     catalog = read_catalog(reader, now)
     is_whole = period == "all" and by in WITH_BYTES
-    read = partial(read_facts, reader, catalog, sizes=is_whole)
-    facts = read_tools(reader, catalog) if by == "tool" else read()
+    facts = read_facts(reader, catalog, of_tools=by == "tool", sizes=is_whole)
     report = make_report(facts, by, period, now, is_whole=is_whole)
     if is_whole and by in ("model", "tool"):
-        every = read() if by == "tool" else facts
+        every = read_facts(reader, catalog, sizes=True) if by == "tool" else facts
         total = make_report(every, "source", period, now, is_whole=True).total
         report = report._replace(total=total)
     if by in (*UNITS, "hour"):
@@ -242,11 +240,6 @@ def first_day(period: str, now: float) -> date | None:
     return None if days is None else datetime.fromtimestamp(now).date() - timedelta(days=days - 1)
 
 
-def begin_of(day: date) -> float:
-    """Return the Unix seconds at which a local day begins."""
-    return datetime(day.year, day.month, day.day).timestamp()
-
-
 def bucket_of(day: date, unit: str) -> date:
     """Return the first day of the unit of time that a day is in; of a week its Monday."""
     if unit == "week":
@@ -257,7 +250,7 @@ def bucket_of(day: date, unit: str) -> date:
 def bucket_after(day: date, unit: str) -> date:
     """Return the first day of the unit after the one that begins with a day."""
     if unit == "month":
-        return date(day.year + day.month // 12, day.month % 12 + 1, 1)
+        return month_after(day)
     return day + timedelta(days=7 if unit == "week" else 1)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -120,15 +119,16 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
         value: A JSON list of `{"id", "function": {"name", "arguments"}}`, in older rows `{"name",
             "arguments"}`. The arguments are a JSON text and may be cut short.
     """
+    return tuple(map(_call, _objects(value)))
+
+
+def _objects(value: object) -> list[Json]:
+    """Return the objects in a stored JSON list; none if it is invalid."""
     text = text_of(value)
     try:
-        return tuple(map(_call, _objects(read_json_items(text)))) if text else ()
+        return [item for item in read_json_items(text) if isinstance(item, dict)] if text else []
     except ValueError:
-        return ()
-
-
-def _objects(items: Iterable[object]) -> Iterator[Json]:
-    return (item for item in items if isinstance(item, dict))
+        return []
 
 
 def _call(item: Json) -> ToolCall:
@@ -176,12 +176,7 @@ def reasoning_of_details(value: object) -> str | None:
     Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others
     are encrypted. Hermes mostly stores the texts as `reasoning`, too.
     """
-    text = text_of(value)
-    try:
-        items = list(read_json_items(text)) if text else []
-    except ValueError:
-        return None
-    keyed = (next(filter(None, map(item.get, _REASONING_KEYS)), None) for item in _objects(items))
+    keyed = (next(filter(None, map(item.get, _REASONING_KEYS)), None) for item in _objects(value))
     said = dict.fromkeys(text_of(each) for each in keyed if isinstance(each, str))
     return "\n\n".join(said) or None
 

@@ -31,10 +31,14 @@ _SEGMENT = ", ".join(
 )
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")
 """Fields of `origin_json` that are in no column (gateway/session.py, 0.19)."""
-_USAGE = (
-    "model", "billing_provider", "task", "api_call_count", "estimated_cost_usd", "actual_cost_usd",
-    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
-)  # fmt: skip
+_USAGE = """
+    SELECT model, billing_provider, task, sum(api_call_count),
+        sum(max(COALESCE(input_tokens, 0), 0) + max(COALESCE(output_tokens, 0), 0)
+            + max(COALESCE(cache_read_tokens, 0), 0) + max(COALESCE(cache_write_tokens, 0), 0)) AS tokens,
+        sum(COALESCE(NULLIF(actual_cost_usd, 0), estimated_cost_usd, 0.0)) AS cost
+    FROM usage_rows WHERE session_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3
+    ORDER BY cost DESC, tokens DESC, 1
+"""
 
 
 class ToolCount(NamedTuple):
@@ -91,19 +95,6 @@ class Details(NamedTuple):
 
 
 def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
-    existing = reader.columns("session_model_usage")
-    if not existing:
-        return ()
-    columns = [f"u.{name}" if name in existing else "NULL" for name in _USAGE]
-    model, provider, task, calls, estimated, actual, *tokens = columns
-    total = " + ".join(f"max(COALESCE({column}, 0), 0)" for column in tokens)
-    rows = reader.rows(
-        f"SELECT {model}, {provider}, {task}, sum({calls}), sum({total}) AS tokens, "
-        f"sum(COALESCE(NULLIF({actual}, 0), {estimated}, 0.0)) AS cost FROM session_model_usage u "
-        "WHERE u.session_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3 "
-        "ORDER BY cost DESC, tokens DESC, 1",
-        [json.dumps(ids)],
-    )
     return tuple(
         ModelUse(
             model=text_of(name),
@@ -113,7 +104,7 @@ def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
             tokens=as_count(sent),
             cost_usd=as_money(cost) or 0.0,
         )
-        for name, route, purpose, requests, sent, cost in rows
+        for name, route, purpose, requests, sent, cost in reader.rows(_USAGE, [json.dumps(ids)])
     )
 
 
@@ -144,7 +135,7 @@ def _live(reader: Reader, session_id: str) -> Iterator[int]:
 
 def read_details(reader: Reader, conversation: Conversation) -> Details:
     """Read the details of a conversation, in statements as short as those that open it."""
-    ids = [segment.id for segment in conversation.segments]
+    ids = conversation.session_ids
     sql = f"SELECT {_SEGMENT} FROM session_rows WHERE id = ?"
     segments = [row for each in ids for row in reader.rows(sql, [each])]
     facts: dict[str, str] = {}

@@ -112,12 +112,12 @@ def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Co
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Add preview and row count to the conversations of a page."""
-    counts = count_rows(reader, [segment.id for each in conversations for segment in each.segments])
+    counts = count_rows(reader, [id for each in conversations for id in each.session_ids])
     previews = read_previews(reader, {each.root_id: each.segments for each in conversations})
     return [
         each._replace(
             preview=previews[each.root_id],
-            rows=sum(counts.get(segment.id, 0) for segment in each.segments),
+            rows=sum(counts.get(id, 0) for id in each.session_ids),
         )
         for each in conversations
     ]

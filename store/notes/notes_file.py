@@ -18,6 +18,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -112,19 +114,18 @@ def read_tags(reader: Reader) -> Mapping[str, tuple[str, ...]]:
     """
     notes = notes_of(reader)
     if IN_BUNDLE in reader.schema.tables:
-        rows = reader.rows(f"SELECT session, tag FROM {IN_BUNDLE} ORDER BY tag")
+        rows = reader.rows(f"SELECT session, tag FROM {IN_BUNDLE} ORDER BY session, tag")
     elif notes is None:
         return {}
     else:
         try:
-            rows = notes.rows(f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY tag")
+            rows = notes.rows(
+                f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY session, tag"
+            )
         except NotesError:
             return {}
-    found: dict[str, tuple[str, ...]] = {}
-    for session, tag in rows:
-        key = text_of(session)
-        found[key] = (*found.get(key, ()), text_of(tag))
-    return found
+    by_session = groupby(rows, key=itemgetter(0))
+    return {text_of(id): tuple(text_of(tag) for _id, tag in pairs) for id, pairs in by_session}
 
 
 _FLOOR = f"SELECT message, at FROM floors WHERE {OWN} ORDER BY at DESC LIMIT 1"

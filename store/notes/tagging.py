@@ -102,7 +102,7 @@ def change_tags(
         if missing:
             raise no_session(missing[0], is_unchanged=True)
         chosen = {catalog.root_of(id): catalog.conversation(id) for id in session_ids}
-        sessions = [segment.id for each in chosen.values() for segment in each.segments]
+        sessions = [id for each in chosen.values() for id in each.session_ids]
         done = _write(reader, product(sessions, names), product(sessions, unset))
     words = [f"#{name}" for name in names] + [f"−#{name}" for name in unset]
     sentence = ngettext(

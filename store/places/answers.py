@@ -10,7 +10,7 @@ from ..errors import RefusedError
 from ..messages.chat_message import Hit
 from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
-from ..search.engine import Answer, Total
+from ..search.engine import Answer, Total, engine_of
 from ..search.found import Found, Suggestion
 from ..search.query import Query, Vocabulary
 from ..sessions.models import FAR_PAST, Conversation
@@ -53,12 +53,11 @@ def merged_hits(
     is_cut = len(hits) > limit
     totals = [each.total for each in answers]
     is_counted = not (is_cut or is_part or notes or None in totals)
-    engines = {each.engine for each in answers} - {"none"}
     named = [f"{place.name}: {note}" for place, each in found for note in each.answer.notes]
     answer = Answer(
         query,
         tuple(hits[:limit]),
-        engines.pop() if len(engines) == 1 else "mixed" if engines else "none",
+        engine_of(each.engine for each in answers),
         complete=not notes and not is_part and all(each.complete for each in answers),
         total=sum(total or 0 for total in totals) if is_counted else None,
         elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),

@@ -9,7 +9,7 @@ the search anywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
+from ..trash.progress import TellShare
 from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
@@ -28,10 +29,9 @@ from .spellings import (
     loose_match,
     may_be_joined,
     may_have,
-    plain_match,
     substring_match,
 )
-from .terms import Group, Span
+from .terms import Group, Span, plain_match
 
 _NEWEST = 350
 """Rows, with the other words of a query, that are read before an index is queried for a prefix.
@@ -225,7 +225,7 @@ class Candidates:
     """On `message_rows m`: other rows are no candidates."""
     stopped: Stopped
     """As of `Search`, like what follows."""
-    progress: Callable[[float], None]
+    progress: TellShare
     is_stopped: bool = False
     """It was stopped before its end."""
     _scanned: int = 0

@@ -97,9 +97,7 @@ class Coverage:
 
     def __str__(self) -> str:
         """Return it as text for the status line."""
-        if self.reason:
-            return self.reason
-        return _("all {count:,} messages indexed", count=self.messages)
+        return self.reason or _("all {count:,} messages indexed", count=self.messages)
 
 
 def read_coverage(reader: Reader) -> Coverage:

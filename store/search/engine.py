@@ -4,7 +4,7 @@ cancellable."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit
-from ..trash.progress import never
+from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy
@@ -67,6 +67,12 @@ class Total:
     """The sessions of the counted hits."""
 
 
+def engine_of(engines: Iterable[str]) -> str:
+    """Return the engine of an answer that these took part in."""
+    used = {*engines} - {"none"}
+    return "mixed" if len(used) > 1 else next(iter(used), "none")
+
+
 def until(stopped: Stopped, seconds: float) -> Stopped:
     """Return a function that tells whether another one says so, or so many seconds have gone by."""
     deadline = time.monotonic() + seconds
@@ -94,7 +100,7 @@ class Search:
     """In a search for a file: first the rows that edit it, then those that mention it."""
     stopped: Stopped = never
     """Called between statements; True stops the search."""
-    progress: Callable[[float], None] = lambda share: None
+    progress: TellShare = quiet
     """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
 
     def __post_init__(self) -> None:
@@ -116,7 +122,7 @@ class Search:
         limit: int = 50,
         *,
         after: Hit | None = None,
-        portion: Callable[[Answer], None] = lambda answer: None,
+        portion: Callable[[Answer], object] = quiet,
     ) -> Answer:
         """Return the next hits, at most so many (0 for all), behind one.
 
@@ -134,7 +140,7 @@ class Search:
         is_known = candidates.is_complete and not more and after is None
         return self._answer(
             shown,
-            "mixed" if len(engines) > 1 else next(iter(engines)),
+            engine_of(engines),
             complete=candidates.is_complete,
             total=len(shown) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
@@ -148,7 +154,7 @@ class Search:
         return Answer(self.query, hits, engine, matchers=self._asked.terms, **facts)
 
     def _read(
-        self, most: int, after: Hit | None, portion: Callable[[Answer], None]
+        self, most: int, after: Hit | None, portion: Callable[[Answer], object]
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()

@@ -18,7 +18,7 @@ from ..messages.transcript import read_messages_of
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
-from ..trash.progress import never
+from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
@@ -57,8 +57,8 @@ def find_hits(
     is_typed: bool = False,
     after: Hit | None = None,
     stopped: Stopped = never,
-    tell: Callable[[float], None] = lambda share: None,
-    portion: Callable[[Found], None] = lambda found: None,
+    tell: TellShare = quiet,
+    portion: Callable[[Found], object] = quiet,
 ) -> Found:
     """Search for a page of hits.
 

@@ -20,7 +20,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..wording import _
 from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter, FilterKind
-from .terms import Term, TermKind
+from .terms import Term, TermKind, plain_match
 
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
@@ -89,8 +89,7 @@ class Query:
     @property
     def match(self) -> str:
         """All of it for MATCH, to rank by; terms the word index does not know are left out."""
-        groups = (" AND ".join(each.match for each in group if each.words) for group in self.groups)
-        return " OR ".join(f"({group})" for group in groups if group)
+        return " OR ".join(f"({group})" for group in map(plain_match, self.groups) if group)
 
     @property
     def refusal(self) -> str:
@@ -127,18 +126,19 @@ def _strip_grouping(word: str) -> str:
     return word
 
 
-def _filter(token: re.Match[str], negated: bool = False) -> Filter | None:
-    key = token["key"] or token["number"]
-    if key is None:
-        return None
+def _key(token: re.Match[str]) -> str:
+    """Return the key of a filter; empty for a word."""
+    return (token["key"] or token["number"] or "").lower()
+
+
+def _filter(token: re.Match[str], is_negated: bool) -> Filter:
     value = token["word"] if token["quoted"] is None else token["quoted"]
-    is_negated = negated or bool(token["negated"])
-    return Filter(key.lower(), token["op"] or ":", value, is_negated, *token.span())
+    return Filter(_key(token), token["op"] or ":", value, is_negated, *token.span())
 
 
 def _excludes_filter(tokens: Sequence[re.Match[str]]) -> bool:
     """Whether tokens begin with a NOT before a filter."""
-    return len(tokens) > 1 and tokens[0][0] == "NOT" and _filter(tokens[1]) is not None
+    return tokens[0][0] == "NOT" and any(map(_key, tokens[1:2]))
 
 
 def _term(token: re.Match[str]) -> Term | None:
@@ -183,18 +183,17 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     filters: list[Filter] = []
     negate = False
     for place, token in enumerate(tokens):
-        if _is_operator(token):
-            if token[0] == "OR" and any(map(_filter, tokens[max(place - 1, 0) : place + 2])):
+        is_negated = negate or bool(token["negated"])
+        negate = token[0] == "NOT"
+        if token[0] == "OR":
+            groups.append([])
+            if any(map(_key, tokens[max(place - 1, 0) : place + 2])):
                 reason = _(
                     "OR joins words only: filters of one key are alternatives, others must all hold"
                 )
                 problems.append(QueryProblem(*token.span(), reason))
-            if token[0] == "OR" and groups[-1]:
-                groups.append([])
-            negate = token[0] == "NOT"
-            continue
-        typed = _filter(token, negate)
-        if typed is not None:
+        elif _key(token):
+            typed = _filter(token, is_negated)
             kind = BY_KEY[typed.key]
             reason = kind.reason(typed, moment)
             if kind.is_cleanup_only and not for_cleanup:
@@ -203,9 +202,8 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
                 problems.append(QueryProblem(*token.span(), reason, kind.is_value))
             else:
                 filters.append(typed)
-        elif term := _term(token):
-            (excluded if negate or token["negated"] else groups[-1]).append(term)
-        negate = False
+        elif not _is_operator(token) and (term := _term(token)):
+            (excluded if is_negated else groups[-1]).append(term)
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
         reason = _("only exclusions: add something to search for")

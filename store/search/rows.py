@@ -11,7 +11,6 @@ id), the line shows the JSON.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -38,6 +37,8 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 def unescaped(json_text: str) -> str:
     """Return JSON text with the escapes in it resolved, also where it is cut short."""
+    if "\\" not in json_text:  # the usual case
+        return json_text
 
     def letter(escape: re.Match[str]) -> str:
         return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
@@ -83,10 +84,9 @@ class StoredRow:
         """Return the searched texts: the spoken one first, then those stored, and the JSON of a
         tool's result and of its calls without escapes, where there are some."""
         texts = [self.spoken, self.content, self.tool_name, self.tool_calls]
-        if "\\" in self.stored and IS_JSON.match(self.stored):
+        if IS_JSON.match(self.stored):
             texts.append(unescaped(self.stored))
-        if "\\" in self.tool_calls:  # the arguments of a call are JSON in JSON
-            texts.append(unescaped(unescaped(self.tool_calls)))
+        texts.append(unescaped(unescaped(self.tool_calls)))  # arguments are JSON in JSON
         return list(dict.fromkeys(texts))
 
     def is_accepted(self, query: Query) -> bool:
@@ -234,16 +234,6 @@ _MOST_READ = 100_000
 """Code points of JSON that is shown as text; parsing more would delay the next keystroke."""
 
 
-def _string(inner: str) -> str:
-    """Return the value of a JSON string, given the text between its quotes."""
-    if "\\" not in inner:
-        return inner
-    try:
-        return text_of(json.loads(f'"{inner}"', strict=False))
-    except ValueError:
-        return unescaped(inner)
-
-
 def _json_to_text(json_text: str, *, is_call: bool) -> str:
     """Return the fields of the JSON of a tool as text, also where it is cut short.
 
@@ -256,7 +246,7 @@ def _json_to_text(json_text: str, *, is_call: bool) -> str:
         if colon:
             name = "" if string in _NAMELESS or (is_call and not fields) else unescaped(string)
             continue
-        value = _string(string) if string is not None else word if word != "null" else ""
+        value = unescaped(string) if string is not None else word if word != "null" else ""
         if value and (name, value) not in _USUAL:
             fields.append(f"{name}: {value}" if name else value)
         name = ""

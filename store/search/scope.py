@@ -131,7 +131,7 @@ def make_scope(
     if catalog is None or not catalog.exact:
         catalog = read_catalog(reader, now)
     chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
-    ids = frozenset(segment.id for each in chosen for segment in each.segments)
+    ids = frozenset(id for each in chosen for id in each.session_ids)
     return Scope(conditions.rows, ids, catalog)
 
 
@@ -142,7 +142,7 @@ def roots_in(
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    return table_of(catalog).roots(conditions.conversations, reader, conditions.costly, known)
+    return table_of(catalog).roots(reader, conditions, known)
 
 
 class ConversationTable:
@@ -152,23 +152,21 @@ class ConversationTable:
         self._catalog = catalog
         self._lock = threading.Lock()
         self._has_gateway = False
-        self._table = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        # Never committed: nobody else sees it.
+        self._table = sqlite3.connect(":memory:", check_same_thread=False)
         self._table.execute(f"CREATE TABLE conversations ({', '.join(_COLUMNS)})")
         rows = [self._row(root) for root in catalog.listed(View.ALL)]
         marks = ", ".join("?" * len(_COLUMNS))
-        self._table.execute("BEGIN")
-        self._table.executemany(f"INSERT OR REPLACE INTO conversations VALUES ({marks})", rows)
-        self._table.execute("COMMIT")
+        self._table.executemany(f"INSERT INTO conversations VALUES ({marks})", rows)
 
-    def roots(
-        self, condition: Condition, reader: Reader, costly: Condition, known: KnownSizes | None
-    ) -> list[str]:
-        """Return the root ids of the conversations that meet two conditions on `conversations c`.
+    def roots(self, reader: Reader, conditions: Conditions, known: KnownSizes | None) -> list[str]:
+        """Return the root ids of the conversations that meet some conditions.
 
-        Messages are counted, and bytes measured, where `costly` compares them: once, and only of
+        Messages are counted, and bytes measured, where they are compared: once, and only of
         conversations that meet the other condition. `known` is a cache of sizes by session id, and
         is added to.
         """
+        _rows, condition, costly = conditions
         with self._lock:
             if any(column in condition.sql for column in _GATEWAY) and not self._has_gateway:
                 self._read_gateway(reader)

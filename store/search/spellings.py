@@ -103,11 +103,6 @@ def _phrase(words: Sequence[str], *, is_open: bool) -> str:
     return fts_string(" ".join(words)) + "*" * is_open
 
 
-def plain_match(group: Group) -> str:
-    """Return for MATCH on the word index: rows that have the words of a group as words."""
-    return " AND ".join(each.match for each in group if each.words)
-
-
 def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have a word of a group behind a line end, a tab
     or a sign in JSON, or a term in escapes, and the other words in any spelling."""

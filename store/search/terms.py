@@ -32,6 +32,7 @@ _LAST_SIGN = "\u2065"
 as most emoji and some currency signs, and private ones, such as the icons of terminal fonts."""
 _LETTER = r"[^\W_]"
 _WORDS = re.compile(rf"{_LETTER}+")
+_OUTSIDE = re.compile(r"\A[\W_]+|[\W_]+\Z")
 _SENTINEL_WORD = "json"
 """The word that the index makes of `decode.SENTINEL`."""
 
@@ -123,11 +124,8 @@ class Term:
         folded = fold(self.composed)
         if self.is_anywhere:
             return folded if self.kind is TermKind.INSIDE else folded.strip() or folded
-        if self.is_phrase:  # from the first word to the last, as in FTS5
-            words = words_of(folded)
-            folded = folded[folded.index(words[0]) :]
-            return folded[: folded.rindex(words[-1]) + len(words[-1])]
-        return folded
+        # From the first word to the last, as in FTS5.
+        return _OUTSIDE.sub("", folded) if self.is_phrase else folded
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -190,3 +188,8 @@ class Term:
 
 Group = Sequence[Term]
 """Terms that must all match."""
+
+
+def plain_match(group: Group) -> str:
+    """Return for MATCH on the word index: rows that have the words of a group as words."""
+    return " AND ".join(each.match for each in group if each.words)

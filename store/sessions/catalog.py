@@ -14,7 +14,6 @@ from ..wording import _
 from .models import (
     FAR_PAST,
     Conversation,
-    ConversationKind,
     Hidden,
     Relation,
     Session,
@@ -22,10 +21,9 @@ from .models import (
     Status,
     View,
     known_sum,
-    newest_activity,
     start_key,
 )
-from .relations import AUTOMATION_SOURCES, LIVE_SECONDS, ORPHANED, ParentLinks, status
+from .relations import LIVE_SECONDS, ParentLinks, kind_of, newest_activity, status
 from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
@@ -81,16 +79,6 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation],
     return key
 
 
-def _kind(root: Session, relation: Relation) -> ConversationKind:
-    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
-    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
-        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
-    if is_agent:
-        return ConversationKind.SUBAGENT
-    is_automation = root.source in AUTOMATION_SOURCES
-    return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
-
-
 class Catalog(ParentLinks):
     """All sessions of a store at one moment, or those of a neighbourhood, folded into
     conversations, each built once.
@@ -114,6 +102,9 @@ class Catalog(ParentLinks):
         }
         """Of the sessions that continue another."""
         self._conversations = {root: self._alone(chains[root]) for root in chains}
+        self._below: dict[str | None, list[str]] = {}
+        """Root ids of the conversations whose parent is a segment of one, by its root id; by None
+        those at the top."""
         self._count_children()
         self._lists: dict[View | None, list[str]] = {}
         """Root ids by view, made when they are first asked for."""
@@ -132,7 +123,7 @@ class Catalog(ParentLinks):
         return Conversation(
             segments=segments,
             relation=relation,
-            kind=_kind(root, relation),
+            kind=kind_of(root, relation),
             status=status(segments, self.now),
             title=next(filter(None, titles), None),
             last_active=active if active != FAR_PAST else None,
@@ -143,8 +134,7 @@ class Catalog(ParentLinks):
 
     def _count_children(self) -> None:
         """Count branches and subagents of each conversation, and add the costs of its subagents."""
-        conversations = self._conversations
-        children: dict[str | None, list[str]] = {}
+        conversations, children = self._conversations, self._below
         for root, conversation in conversations.items():
             children.setdefault(conversation.parent_root_id, []).append(root)
         parents_first = list(children.get(None, ()))
@@ -198,10 +188,8 @@ class Catalog(ParentLinks):
 
     def child_chains(self, conversation: Conversation) -> list[Conversation]:
         """Return the conversations whose parent is a segment of this one, oldest first."""
-        ids = [each.id for part in conversation.segments for each in self.children_of(part.id)]
-        below = [self._conversations[each] for each in ids if self.is_root(each)]
-        attached = [child for child in below if child.parent_root_id == conversation.root_id]
-        return sorted(attached, key=lambda child: start_key(child.root))
+        below = map(self.conversation, self._below.get(conversation.root_id, ()))
+        return sorted(below, key=lambda child: start_key(child.root))
 
     def listed(self, view: View | None) -> Sequence[str]:
         """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL`
@@ -291,7 +279,7 @@ def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
     """Return the ids of sessions whose changes leave no trace: the most recently used, those that
     were touched, and their children."""
     recent = map(catalog.conversation, catalog.listed(View.ALL)[-_REREAD:])
-    ids = [session.id for conversation in recent for session in conversation.segments]
+    ids = [id for conversation in recent for id in conversation.session_ids]
     for each in touched:
         ids += [each, *(child.id for child in catalog.children_of(each))]
     return list(dict.fromkeys(ids))

@@ -44,7 +44,7 @@ def read_list_page(
         read_amounts = content_bytes if sort is Sort.SIZE else count_rows
         counts = read_amounts(reader, list(catalog.sessions))
         for each in catalog.select(view):
-            amounts[each.root_id] = sum(counts.get(part.id, 0) for part in each.segments)
+            amounts[each.root_id] = sum(counts.get(id, 0) for id in each.session_ids)
     roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
     shown = map(catalog.conversation, roots[offset : offset + limit if limit else None])
     page = with_details(reader, list(shown))

@@ -4,7 +4,7 @@ Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is a
 `text.as_text`): callers must pass it through `printable` before they print it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
 from math import fsum
 from typing import NamedTuple
@@ -140,12 +140,6 @@ class Session(NamedTuple):
         )
 
 
-def newest_activity(segments: Sequence[Session]) -> float:
-    """Return the newest activity of any segment; `FAR_PAST` if none is known."""
-    moments = (segment.last_active for segment in segments)
-    return max((moment for moment in moments if moment is not None), default=FAR_PAST)
-
-
 def known_sum(amounts: Iterable[float | None]) -> float | None:
     """Add up the known amounts, in any order with the same result; None if none is known."""
     known = [amount for amount in amounts if amount is not None]
@@ -213,6 +207,11 @@ class Conversation(NamedTuple):
     def root_id(self) -> str:
         """Id of the first segment."""
         return self.segments[0].id
+
+    @property
+    def session_ids(self) -> list[str]:
+        """Ids of all segments."""
+        return [segment.id for segment in self.segments]
 
     @property
     def source(self) -> str:

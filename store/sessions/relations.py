@@ -17,7 +17,15 @@ from pathlib import Path
 from ..amounts import DAY
 from ..files import read_objects
 from ..wording import N_, _
-from .models import FAR_PAST, Conversation, Relation, Session, Status, start_key
+from .models import (
+    FAR_PAST,
+    Conversation,
+    ConversationKind,
+    Relation,
+    Session,
+    Status,
+    start_key,
+)
 
 # fmt: off
 AUTOMATION_SOURCES = frozenset((
@@ -105,6 +113,17 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
     return rank, newest, *start_key(child)
 
 
+def kind_of(root: Session, relation: Relation) -> ConversationKind:
+    """Return the kind of a conversation, by its first session and its relation to its parent."""
+    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
+    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
+        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
+    if is_agent:
+        return ConversationKind.SUBAGENT
+    is_automation = root.source in AUTOMATION_SOURCES
+    return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
+
+
 def status(segments: Sequence[Session], now: float) -> Status:
     """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix
     seconds."""
@@ -117,6 +136,12 @@ def status(segments: Sequence[Session], now: float) -> Status:
         return Status.ENDED
     is_recent = newest is not None and abs(now - newest) < LIVE_SECONDS
     return Status.LIVE if is_recent else Status.OPEN
+
+
+def newest_activity(segments: Sequence[Session]) -> float:
+    """Return the newest activity of any segment; `FAR_PAST` if none is known."""
+    moments = (segment.last_active for segment in segments)
+    return max((moment for moment in moments if moment is not None), default=FAR_PAST)
 
 
 def is_ended(segments: Sequence[Session]) -> bool:
@@ -224,18 +249,15 @@ class ParentLinks:
             return Relation.ROOT, ""  # the usual case
         parent = self.parent(root)
         relation = edge(root, parent)
-        note = ""
         if root.id in self.cycle_roots:
-            relation, note = Relation.ORPHAN, _("its parents form a cycle")
-        elif root.parent_id == root.id:
-            note = _("its parent is itself")
-        elif relation is Relation.CONTINUED and parent is not None:
-            relation, note = self._stale_sibling(root, parent)
-        elif relation is Relation.ROOT and root.delegate_from == ORPHANED:
-            note = _("possibly a subagent")
-        elif relation in _NOTES:
-            note = _(_NOTES[relation])
-        return relation, note
+            return Relation.ORPHAN, _("its parents form a cycle")
+        if root.parent_id == root.id:
+            return relation, _("its parent is itself")
+        if relation is Relation.CONTINUED and parent is not None:
+            return self._stale_sibling(root, parent)
+        if relation is Relation.ROOT and root.delegate_from == ORPHANED:
+            return relation, _("possibly a subagent")
+        return relation, _(_NOTES.get(relation, ""))
 
     def _stale_sibling(self, root: Session, parent: Session) -> tuple[Relation, str]:
         """Return the relation of a child that could continue a compressed session, but lost to

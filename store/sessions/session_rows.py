@@ -157,11 +157,11 @@ def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
 
 def read_all(portion_after: Callable[[int | None], SessionsPortion]) -> Iterator[Session]:
     """Read all sessions of a store, in portions."""
-    sessions, last = portion_after(None)
-    yield from sessions
-    while last is not None:
-        sessions, last = portion_after(last)
-        yield from sessions
+    portion = portion_after(None)
+    while portion.last is not None:
+        yield from portion.sessions
+        portion = portion_after(portion.last)
+    yield from portion.sessions
 
 
 class StoreState(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,14 +41,10 @@ class CronRun(NamedTuple):
     """Its id."""
     name: str
     began_at: float | None
-    ended_at: float | None
+    at: float | None
+    """When it ended, or began."""
     error: str
     is_running: bool
-
-    @property
-    def at(self) -> float | None:
-        """When it ended, or began."""
-        return self.ended_at if self.ended_at is not None else self.began_at
 
     def has_failed_since(self, time: float) -> bool:
         """Whether it failed at a time, in Unix seconds, or later."""
@@ -63,19 +59,19 @@ def read_cron_runs(home: Path) -> Iterator[CronRun]:
     """Yield the runs that failed or are running, of a folder with a store."""
     names = read_job_names(home)
     rows = _executions(home / "cron" / "executions.db")
-    if rows is None:
-        yield from _last_runs(home, names)
-    for job, began, ended, error, is_running in rows or ():
-        id, name = text_of(job), names.get(text_of(job), text_of(job))
-        yield CronRun(id, name, as_time(began), as_time(ended), text_of(error), bool(is_running))
+    for job, began, ended, error, is_running in _last_runs(home) if rows is None else rows:
+        id, start, end = text_of(job), as_time(began), as_time(ended)
+        at = start if end is None else end
+        yield CronRun(id, names.get(id, id), start, at, text_of(error), bool(is_running))
 
 
-def _last_runs(home: Path, names: Mapping[str, str]) -> Iterator[CronRun]:
+def _last_runs(home: Path) -> Iterator[Row]:
+    """Yield the runs that failed as `_EXECUTIONS` has them."""
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         error = text_of(job.get("last_error")) or text_of(job.get("last_delivery_error"))
         if job.get("last_status") == "error" or error:
-            id, at = text_of(job.get("id")), as_time(job.get("last_run_at"))
-            yield CronRun(id, names.get(id, id), at, at, error, is_running=False)
+            at = job.get("last_run_at")
+            yield job.get("id"), at, at, error, False
 
 
 def _executions(path: Path) -> list[Row] | None:

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from ..changes.tool_uses import json_at_start
 from ..connection.reader import Reader
-from ..connection.schema import Schema
-from ..connection.stored_values import as_int, as_mapping, as_time
+from ..connection.stored_values import as_int, as_mapping, as_time, first_texts
 from ..files import read_objects
-from ..messages.chat_message import ToolCall
+from ..messages.chat_message import State, ToolCall
 from ..messages.decode import decode_content, decode_tool_calls
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
@@ -88,15 +87,14 @@ Turn = Sequence[TurnRow]
 """The last turn of a session, from the prompt on; without one, its newest rows."""
 
 
-def _columns(schema: Schema, start: int, length: int) -> str:
-    """Return SQL for the columns that `_row` decodes, with a piece of the text."""
-    names = ("role", "content", "tool_calls", "tool_call_id", "timestamp", "finish_reason")
-    role, content, *others = map(schema.message, names)
-    return ", ".join(("m.id", role, f"substr({content}, {start}, {length})", *others))
+_COLUMNS = (
+    "m.id, m.role, {text}, m.tool_calls, m.tool_call_id, m.timestamp, m.finish_reason, m.state"
+)
+"""What `_row` decodes of `message_rows m`, with a piece of the text."""
 
 
-def _row(columns: Sequence[object], active: object = 1, follows_tool: object = 0) -> TurnRow:
-    id, role, text, calls, call_id, time, reason = columns
+def _row(columns: Sequence[object], follows_tool: object = 0) -> TurnRow:
+    id, role, text, calls, call_id, time, reason, state = columns
     return TurnRow(
         as_int(id),
         text_of(role),
@@ -105,7 +103,7 @@ def _row(columns: Sequence[object], active: object = 1, follows_tool: object = 0
         text_of(call_id),
         as_time(time),
         text_of(reason),
-        active == 1,
+        state == State.LIVE,
         bool(follows_tool),
     )
 
@@ -116,13 +114,11 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
         f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {reader.schema.active()} = 1 "
         f"ORDER BY +m.id DESC LIMIT {_MOST}"
     )
-    statement = (
-        f"SELECT {_columns(reader.schema, 1, _BEGIN)} FROM messages m WHERE m.id IN ({newest}) "
-        "ORDER BY m.id DESC"
-    )
+    columns = _COLUMNS.format(text=f"substr(m.content, 1, {_BEGIN})")
+    statement = f"SELECT {columns} FROM message_rows m WHERE m.id IN ({newest}) ORDER BY m.id DESC"
     turn: list[TurnRow] = []
-    for columns in reader.rows(statement, [session_id]):
-        turn.insert(0, _row(columns))
+    for row in reader.rows(statement, [session_id]):
+        turn.insert(0, _row(row))
         if turn[0].role == "user":
             break
     return turn
@@ -133,14 +129,13 @@ def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, T
     newest = "SELECT max(n.id) FROM messages n WHERE n.session_id = s.id"
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
-        f"SELECT s.id, {reader.schema.active()}, "
-        f"(SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
-        f"{_columns(reader.schema, -_END, _END)} "
-        f"FROM sessions s CROSS JOIN messages m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
+        f"SELECT s.id, (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
+        f"{_COLUMNS.format(text=f'substr(m.content, -{_END})')} "
+        f"FROM sessions s CROSS JOIN message_rows m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
     )
     return {
-        text_of(session): _row(columns, active, follows_tool)
-        for session, active, follows_tool, *columns in reader.rows_in(statement, session_ids)
+        text_of(session): _row(columns, follows_tool)
+        for session, follows_tool, *columns in reader.rows_in(statement, session_ids)
     }
 
 
@@ -243,21 +238,19 @@ def _armed(reader: Reader) -> frozenset[str]:
     """Return the ids of sessions for which something of Hermes runs on: a process in the
     background, a job, a background agent."""
     home = reader.path.parent
-    found: set[str | None] = set()
+    found: list[object] = []
     for each in read_objects(home / "processes.json"):
-        found |= {as_text(each.get(name)) for name in ("task_id", "session_key")}
+        found += [each.get("task_id"), each.get("session_key")]
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
-            found |= {as_text(value) for value in origin.values()}
+            found += origin.values()
     if "async_delegations" in reader.schema.tables:
         statement = "SELECT parent_session_id FROM async_delegations WHERE state IN ('running', 'finalizing')"
-        found |= {as_text(session) for (session,) in reader.rows(statement)}
-    keys = {each for each in found if each}
-    by_key = (
-        f"SELECT s.id FROM sessions s WHERE {reader.schema.session('session_key')} IN ({{keys}})"
-    )
-    return frozenset(keys | {text_of(row[0]) for row in reader.rows_in(by_key, sorted(keys))})
+        found += first_texts(reader.rows(statement))
+    keys = set(filter(None, map(as_text, found)))
+    by_key = "SELECT s.id FROM session_rows s WHERE s.session_key IN ({keys})"
+    return frozenset(keys.union(first_texts(reader.rows_in(by_key, sorted(keys)))))
 
 
 def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[SinceFact]:
@@ -310,8 +303,5 @@ def _by_tools(turn: Turn) -> str:
 
 def _handoffs(reader: Reader, state: str, column: str) -> list[tuple[str, str]]:
     """Return the sessions that are handed over, in a state, with a column that tells about it."""
-    schema = reader.schema
-    if "handoff_state" not in schema.session_columns:
-        return []
-    statement = f"SELECT s.id, {schema.session(column)} FROM sessions s WHERE s.handoff_state = ?"
+    statement = f"SELECT id, {column} FROM session_rows WHERE handoff_state = ?"
     return [(text_of(id), text_of(told)) for id, told in reader.rows(statement, [state])]

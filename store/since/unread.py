@@ -51,9 +51,7 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
     """
     newest: dict[str, int] = {}
     for session, id in _newest_ids(reader, marks.floor).items():
-        conversation = catalog.of_session(session)
-        if conversation is not None and conversation.view is not None:
-            root = conversation.root_id
+        if root := _listed(catalog, session):
             newest[root] = max(newest.get(root, 0), id)
     keys: dict[str, tuple[int, object, object, object]] = {}
     for root, id in newest.items():
@@ -62,15 +60,21 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
         if id > mark:  # a rewind shows in the counter of Hermes
             keys[root] = mark, id, conversation.last_active, conversation.message_count
     known = reader.of_file.others.get(_UNREAD, {})
-    found = {key: known[key] for key in keys.items() if key in known}
-    chosen = {root: key for root, key in keys.items() if (root, key) not in found}
-    parts = (catalog.conversation(root).segments for root in chosen)
-    sessions = [segment.id for segments in parts for segment in segments]
+    chosen = [root for root, key in keys.items() if (root, key) not in known]
+    sessions = [id for root in chosen for id in catalog.conversation(root).session_ids]
     rows = _shown(reader, catalog, sessions, "m.id > ?", marks.floor)
-    counted = _count(reader, catalog, (row for row in rows if row[1] > chosen[row[0]][0]))
-    found |= {key: counted.get(key[0]) for key in chosen.items()}
+    counted = _count(reader, catalog, (row for row in rows if row[1] > keys[row[0]][0]))
+    known = known | {(root, keys[root]): counted.get(root) for root in chosen}
+    found = {key: known[key] for key in keys.items()}
     reader.of_file.others[_UNREAD] = found
     return {root: unread for (root, _key), unread in found.items() if unread is not None}
+
+
+def _listed(catalog: Catalog, session_id: str) -> str | None:
+    """Return the root id of a session's conversation; None if no view of its own lists it."""
+    conversation = catalog.of_session(session_id)
+    is_listed = conversation is not None and conversation.view is not None
+    return catalog.root_of(session_id) if is_listed else None
 
 
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
@@ -100,9 +104,8 @@ def _shown(
         session_ids,
         [value],
     ):
-        conversation = catalog.of_session(text_of(session))
-        if conversation is not None and conversation.view is not None:
-            yield conversation.root_id, as_int(id), as_time(time)
+        if root := _listed(catalog, text_of(session)):
+            yield root, as_int(id), as_time(time)
 
 
 def _count(reader: Reader, catalog: Catalog, rows: _Rows) -> Mapping[str, Unread]:
@@ -138,7 +141,7 @@ def _branched_off(reader: Reader, branch: Conversation, above: Conversation) -> 
     statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
     own, theirs = (
         sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
-        for ids in ([branch.root_id], [segment.id for segment in above.segments])
+        for ids in ([branch.root_id], above.session_ids)
     )
     identities = read_identities(reader, [*own, *theirs])
     known = {identities[id] for id in theirs}

@@ -70,6 +70,8 @@ class Stage(NamedTuple):
 
 Tell = Callable[[Stage], object]
 """Receives a report, on the working thread."""
+TellShare = Callable[[float], object]
+"""The same with the share that is done, 0 to 1."""
 
 
 def quiet(report: object) -> None:

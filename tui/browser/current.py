@@ -145,7 +145,7 @@ class CurrentPanes(Panes):
         entry, conversation = self.lineage.entry, self.current
         if conversation is None or entry is None:
             return False
-        return entry.session_id in {segment.id for segment in conversation.segments}
+        return entry.session_id in conversation.session_ids
 
     def watch_family(self) -> None:
         """Show the lineage tree below the transcript if it has more than one line.

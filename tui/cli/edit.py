@@ -82,9 +82,7 @@ class MarkCommand(Subcommand):
         context.store.close()
         command = context.arguments.command
         touched = set(getattr(context.store, command)(list(found)).session_ids)
-        own = {
-            tip: {part.id for part in conversation.segments} for tip, conversation in found.items()
-        }
+        own = {tip: {*conversation.session_ids} for tip, conversation in found.items()}
         changed = [tip for tip in found if touched & own[tip]]
         unchanged = [tip for tip in found if tip not in changed]
         context.give(

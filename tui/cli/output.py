@@ -191,7 +191,7 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
         bytes="size",
     )
     return document | {
-        "segments": [segment.id for segment in conversation.segments],
+        "segments": conversation.session_ids,
         "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
         "note": conversation.note or None,
         "tokens": conversation.tokens._asdict(),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search.engine import Total
+from hermes_browse.store.search.engine import Total, engine_of
 from hermes_browse.store.search.found import HitPage
 from hermes_browse.store.search.query import Query, parse, unknown_filters
 from hermes_browse.store.sessions.models import FAR_PAST, Conversation, View
@@ -192,9 +192,8 @@ def _total(answers: Answers[HitPage]) -> Total | None:
 def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) -> Json:
     """Return how a search went in all stores together, as the document says it."""
     found = [page.answer for page in answers.every]
-    engines = {answer.engine for answer in found} - {"none"} or {"none"}
     return {
-        "engine": engines.pop() if len(engines) == 1 else "mixed",
+        "engine": engine_of(answer.engine for answer in found),
         "complete": answers.is_complete and all(answer.complete for answer in found),
         "more": is_cut or any(answer.more for answer in found),
         "elapsed_ms": round(max((answer.elapsed_ms for answer in found), default=0.0), 3),

@@ -147,7 +147,7 @@ class ChangesScreen(ConversationScreen):
 
     @property
     def _own(self) -> frozenset[str]:
-        return frozenset(segment.id for segment in self.conversation.segments)
+        return frozenset(self.conversation.session_ids)
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):

@@ -11,7 +11,7 @@ from pruning import NOW, aged, opened, said
 from trashing import rows as sql
 
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.insights.facts import read_facts, read_tools
+from hermes_browse.store.insights.facts import Facts, read_facts
 from hermes_browse.store.insights.sums import (
     PERIODS,
     UNITS,
@@ -33,21 +33,15 @@ TOKENS = (
 )
 
 
-def facts_of(path):
-    """What there is to add up in a store."""
+def facts_of(path, *, of_tools=False):
+    """What there is to add up in a store, or its calls and answers."""
     with opened(path) as (reader, catalog):
-        return read_facts(reader, catalog)
+        return read_facts(reader, catalog, of_tools=of_tools)
 
 
-def tools_of(path):
-    """The calls and answers of a store."""
-    with opened(path) as (reader, catalog):
-        return read_tools(reader, catalog)
-
-
-def rows(facts, by, period="all", now=NOW):
+def rows(facts, by):
     """The groups of a report by their keys."""
-    return {each.key: each for each in make_report(facts, by, period, now).rows}
+    return {each.key: each for each in make_report(facts, by, "all", NOW).rows}
 
 
 @pytest.fixture(params=slow_but(["demo", *FIXTURES], ["demo", "big", *FIXTURES]))
@@ -218,8 +212,7 @@ def test_days_and_hours_are_local(tmp_path, monkeypatch, zone, begin, offsets, d
         patch.setenv("TZ", zone)
         time.tzset()
         found = [
-            {each.key: each.messages for each in make_report(facts, by, "all", NOW).rows}
-            for by in ("day", "hour")
+            {key: each.messages for key, each in rows(facts, by).items()} for by in ("day", "hour")
         ]
         week = make_report(facts, "day", "7d", begin + 6 * DAY + 12 * 3600).total
     time.tzset()
@@ -265,6 +258,8 @@ def test_hostile_rows(tmp_path, by):
     )
     if by in UNITS:
         assert any(each.key == "unknown" and each.messages for each in found.rows)
+    travelled = Facts.load(facts.dump(), facts.catalog)
+    assert travelled.without_session == facts.without_session
 
 
 @pytest.mark.parametrize("by", WITH_BYTES)
@@ -288,11 +283,11 @@ def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path):
         read_facts(reader, catalog, tell=told.append)
         assert told[-1] == 1.0 and told == sorted(told) and len(told) >= 5
         told.clear()
-        read_tools(reader, catalog, tell=told.append)
+        read_facts(reader, catalog, of_tools=True, tell=told.append)
         assert told[-1] == 1.0 and len(told) >= 7
-        for read in (read_facts, read_tools):
+        for of_tools in (False, True):
             with pytest.raises(QueryInterruptedError):
-                read(reader, catalog, stopped=lambda: True)
+                read_facts(reader, catalog, of_tools=of_tools, stopped=lambda: True)
 
 
 def test_tools(tmp_path):
@@ -310,10 +305,9 @@ def test_tools(tmp_path):
         said("b", 40, "Error: no such file", role="tool", tool_name="read"),
         said("b", 40, failed, role="tool", tool_call_id="c1"),
     ]
-    facts = tools_of(
-        make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages)
-    )
-    found = {each.key: each for each in make_report(facts, "tool", "all", NOW).rows}
+    path = make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages)
+    facts = facts_of(path, of_tools=True)
+    found = rows(facts, "tool")
     assert {key: (each.calls, each.messages, each.failed) for key, each in found.items()} == {
         "read": (1, 2, 1),
         "run": (2, 1, 1),

@@ -84,44 +84,37 @@ _WORDS, _TRIGRAM = (
     for table in ("messages_fts", "messages_fts_trigram")
 )
 _STATES = {
-    "whole": lambda path: None,
-    "no words": lambda path: _run(path, "DROP TABLE messages_fts"),
-    "no trigrams": lambda path: _run(path, *_TRIGRAM, "DROP TABLE messages_fts_trigram"),
-    "parts missing": lambda path: _run(
-        path, "DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"
-    ),
-    "pages missing": lambda path: _run(
-        path,
+    "whole": [],
+    "no words": ["DROP TABLE messages_fts"],
+    "no trigrams": [*_TRIGRAM, "DROP TABLE messages_fts_trigram"],
+    "parts missing": ["DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"],
+    "pages missing": [
         "DELETE FROM messages_fts_data WHERE id > 10",
         "DELETE FROM messages_fts_trigram_data WHERE id > 10",
-    ),
-    "more segments than there is memory for": lambda path: _run(
-        path,
-        *(
-            f"UPDATE {table}_data SET block = x'000000000101000087ffffff7f' WHERE id = 10"
-            for table in ("messages_fts", "messages_fts_trigram")
-        ),
-    ),
-    "a tokenizer not known here": lambda path: _run(
-        path,
+    ],
+    "more segments than there is memory for": [
+        f"UPDATE {table}_data SET block = x'000000000101000087ffffff7f' WHERE id = 10"
+        for table in ("messages_fts", "messages_fts_trigram")
+    ],
+    "a tokenizer not known here": [
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET sql = replace(sql, ')', ', tokenize=no_such)') "
         "WHERE name LIKE 'messages\\_fts%' ESCAPE '\\' AND sql LIKE 'CREATE VIRTUAL%'",
-    ),
-    "sizes missing": lambda path: _run(path, "DROP TABLE messages_fts_docsize"),
-    "marked stale": lambda path: _run(
-        path,
+    ],
+    "sizes missing": ["DROP TABLE messages_fts_docsize"],
+    "marked stale": [
         "CREATE TABLE IF NOT EXISTS state_meta (key TEXT PRIMARY KEY, value TEXT)",
         "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '1')",
-    ),
-    "behind": lambda path: _run(
-        path,
+    ],
+    "behind": [
         *_TRIGRAM,
         *_WORDS,
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('chat', 'user', 'docker 大别山 late', 1)",
-    ),
+    ],
+    "no index": [],
 }
-_CASES = [(shape, state) for shape in NAMES for state in [*_STATES, "no index"]]
+"""What is done to a store that has its index; "no index" never had one."""
+_CASES = [(shape, state) for shape in NAMES for state in _STATES]
 _SLOW = settings(
     max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -139,8 +132,7 @@ def store(request, tmp_path_factory):
         _ROWS,
         fts=state != "no index",
     )
-    if state in _STATES:
-        _STATES[state](path)
+    _run(path, *_STATES[state])
     return path
 
 

@@ -100,6 +100,11 @@ class Home:
         for row in rows:
             self.db.append_message(name, **row)
 
+    def write(self, name, document):
+        """A file of Hermes beside the store."""
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        (self.folder / name).write_text(json.dumps(document))
+
     def change(self, sql, *values):
         """What only a statement can make: another time, another state."""
         execute(self.folder / "state.db", sql, *values)
@@ -133,7 +138,7 @@ def test_what_was_said_and_asked(home):
     for name, rows in NOTHING.items():
         home.session(name, rows)
     process = [{"session_id": "proc_1", "session_key": "armed", "command": "make", "pid": 1}]
-    (home.folder / "processes.json").write_text(json.dumps(process))
+    home.write("processes.json", process)
     since = home.since()
     waiting, wrong = found(since, "waiting"), found(since, "wrong")
     assert waiting.keys() == {*WAITING, *INFERRED} and wrong.keys() == {*WRONG, *FAILING}
@@ -188,9 +193,8 @@ def test_runs_of_cron(home, monkeypatch):
     and those that were read are not there."""
     executions = pytest.importorskip("cron.executions")
     monkeypatch.setattr(executions, "EXECUTIONS_FILE", home.folder / "cron" / "executions.db")
-    (home.folder / "cron").mkdir()
-    jobs = {"jobs": [{"id": "j1", "name": "backup.sh"}, {"id": "j2", "name": "Morning paper"}]}
-    (home.folder / "cron" / "jobs.json").write_text(json.dumps(jobs))
+    jobs = [{"id": "j1", "name": "backup.sh"}, {"id": "j2", "name": "Morning paper"}]
+    home.write("cron/jobs.json", {"jobs": jobs})
     stamp = time.strftime("%Y%m%d_%H%M%S")
     home.session(f"cron_j2_{stamp}", says("No network."), "cron")
     for job, error in (("j1", "exit 3"), ("j1", None), ("j2", "model 404")):
@@ -211,12 +215,10 @@ def test_runs_of_cron(home, monkeypatch):
 
 def test_the_last_run_without_a_ledger(home):
     """Before the ledger, the list of jobs has the outcome of the last run."""
-    (home.folder / "cron").mkdir()
     failed = {"id": "j1", "name": "backup", "last_status": "error", "last_error": "exit 3"}
     fine = {"id": "j2", "name": "fine", "last_status": "ok", "last_run_at": time.time()}
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
-    jobs = {"jobs": [failed | {"last_run_at": stamp}, fine]}
-    (home.folder / "cron" / "jobs.json").write_text(json.dumps(jobs))
+    home.write("cron/jobs.json", {"jobs": [failed | {"last_run_at": stamp}, fine]})
     assert [item.title for item in home.since().lane("wrong")] == ["backup"]
     (home.folder / "cron" / "jobs.json").write_text("{")
     assert not home.since().items

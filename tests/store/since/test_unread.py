@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from functools import partialmethod
 
+import pytest
 from compressed import END, SUMMARY
 from effort import examples
 from hypothesis import given, settings
@@ -158,6 +159,12 @@ class History:
         getattr(self, operation)(sorted(self.chains)[which % len(self.chains)])
 
 
+@pytest.fixture
+def history(tmp_path):
+    """A new one."""
+    return History(tmp_path / "state.db")
+
+
 @settings(max_examples=examples(100), deadline=None)
 @given(operations=_OPERATIONS)
 def test_each_message_once(operations, tmp_path_factory):
@@ -171,9 +178,8 @@ def test_each_message_once(operations, tmp_path_factory):
         assert history.unread() == expected, operation
 
 
-def test_all_read_and_back(tmp_path):
+def test_all_read_and_back(history):
     """An undo brings back what was new, and keeps what was read before."""
-    history = History(tmp_path / "state.db")
     history.say("s0")
     history.branch("s0")
     branch = next(root for root in history.chains if root != "s0")
@@ -185,9 +191,8 @@ def test_all_read_and_back(tmp_path):
     assert history.unread() == {"s0": 2}
 
 
-def test_two_browsers(tmp_path):
+def test_two_browsers(history):
     """A mark never falls: the one that has read less does not undo the other."""
-    history = History(tmp_path / "state.db")
     history.say("s0")
     history.say("s0")
     newest = history.store.state().message
@@ -197,9 +202,8 @@ def test_two_browsers(tmp_path):
     assert history.unread() == {}
 
 
-def test_another_file(tmp_path):
+def test_another_file(history):
     """A store that was replaced by one whose ids start over is read from its own beginning."""
-    history = History(tmp_path / "state.db")
     for _number in range(5):
         history.say("s0")
     history.store.mark_all_read(T0)
@@ -224,9 +228,8 @@ def _identify(history, name):
     )
 
 
-def test_another_store_at_the_path(tmp_path):
+def test_another_store_at_the_path(history):
     """Each has its own marks and tags, also when the first one comes back."""
-    history = History(tmp_path / "state.db")
     _identify(history, "one")
     history.store.mark_all_read(T0)
     history.say("s0")
@@ -245,9 +248,8 @@ def test_another_store_at_the_path(tmp_path):
     assert history.unread() == {}
 
 
-def test_an_id_that_comes_later(tmp_path):
+def test_an_id_that_comes_later(history):
     """A store that Hermes 0.22 has given an id keeps its marks, and its path may change."""
-    history = History(tmp_path / "state.db")
     history.say("s0")
     history.store.mark_read(["s0"], None)
     _identify(history, "one")
@@ -256,9 +258,8 @@ def test_an_id_that_comes_later(tmp_path):
     assert history.unread() == {}
 
 
-def test_a_damaged_file_of_marks(tmp_path):
+def test_a_damaged_file_of_marks(history, tmp_path):
     """What waits is told all the same."""
-    history = History(tmp_path / "state.db")
     asks = '[{"id": "c", "function": {"name": "clarify", "arguments": "{}"}}]'
     history.change(
         (

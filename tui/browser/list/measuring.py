@@ -15,7 +15,8 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import batches
 from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Session, Sort, View, newest_activity
+from hermes_browse.store.sessions.models import Session, Sort, View
+from hermes_browse.store.sessions.relations import newest_activity
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:

@@ -219,6 +219,5 @@ class Resuming:
             failure = _("back from Hermes, which ended with {code}", code=ended)
             main.say(_("back from Hermes") if ended == 0 else failure)
             # The user has just seen it in Hermes.
-            ids = [segment.id for segment in plan.conversation.segments]
-            main.start("mark-read", main.mark_read, ids, None)
+            main.start("mark-read", main.mark_read, plan.conversation.session_ids, None)
         main.touched = ()

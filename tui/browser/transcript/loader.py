@@ -252,7 +252,7 @@ class TranscriptLoader:
             self._go(current, ShownPlace(current))  # a job's new latest run
         elif model is None or model.conversation == current:
             return
-        elif _segment_ids(model.conversation) == _segment_ids(current):
+        elif model.conversation.session_ids == current.session_ids:
             # The line "new from here" stays where it is.
             model.conversation = current._replace(first_new=model.conversation.first_new)
             self.fit_titles()
@@ -307,7 +307,3 @@ class TranscriptLoader:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
         if self._main.current is not None:
             self._open(Opening(self._main.current, is_recap=not self.is_recap))
-
-
-def _segment_ids(conversation: Conversation) -> list[str]:
-    return [segment.id for segment in conversation.segments]

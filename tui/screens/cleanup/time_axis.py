@@ -19,9 +19,9 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 
-from hermes_browse.store.amounts import DAY
+from hermes_browse.store.amounts import DAY, begin_of
 from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.insights.sums import begin_of, bucket_after, bucket_of
+from hermes_browse.store.insights.sums import bucket_after, bucket_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
 

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.amounts import DAY
+from hermes_browse.store.amounts import DAY, begin_of
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.insights.facts import Facts
@@ -16,7 +16,6 @@ from hermes_browse.store.insights.sums import (
     Group,
     Report,
     all_buckets,
-    begin_of,
     first_day,
     key_of,
     make_report,
