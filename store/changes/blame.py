@@ -102,8 +102,8 @@ def _read_uses(
     by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}
     uses: list[ToolUse] = []
     for root, each in conversations.items():
-        above = each.parent_root_id or "" if each.relation is Relation.BRANCHED else ""
-        uses += _without_copies(by_root[root], by_root.get(above, ()))
+        above = each.parent_root_id if each.relation is Relation.BRANCHED else None
+        uses += _without_copies(by_root[root], by_root.get(above or "", ()))
     names = name, json.dumps(name)[1:-1]
     telling = [
         use
