@@ -127,14 +127,14 @@ def read_retention(
     Settings in `managed`, from `managed_config`, override those in `config`, the `config.yaml` in
     the home of the profile.
     """
-    retention = defaults_of(schema_version)
+    given: dict[str, object] = {}
     for path in filter(None, (config, managed)):
         block = read_block(path)
         if block is None:
             return Retention()
-        given = {name: read(block[name]) for name, read in _SETTINGS.items() if name in block}
-        retention = retention._replace(**given)
-    return retention
+        given |= block
+    read = {name: read(given[name]) for name, read in _SETTINGS.items() if name in given}
+    return defaults_of(schema_version)._replace(**read)
 
 
 def _flag(value: object) -> bool | None:
@@ -308,8 +308,7 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
     else:
         # The sample is the same on every machine.
         managed = None if location.demo else managed_config()
-        config = location.path.parent / "config.yaml"
-        retention = read_retention(config, schema.version, managed)
+        retention = read_retention(location.path.parent / "config.yaml", schema.version, managed)
         if "state_meta" in schema.tables:
             stored = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'"
             last = as_time(reader.value(stored))

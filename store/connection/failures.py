@@ -70,6 +70,7 @@ _NO_MEMORY = _Failure(
     N_("The file may be damaged, or this machine short of memory."),
 )
 _UNREAD = N_("{path} could not be read: SQLite says “{said}”.")
+_OTHER = _Failure(StoreError, _UNREAD)
 _FAILURES: Mapping[int, _Failure] = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
@@ -166,13 +167,11 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         return QueryInterruptedError(_("The query was interrupted."))
+    failure = _FAILURES.get(extended) or _FAILURES.get(code, _OTHER)
     if isinstance(error, MemoryError):
         failure = _NO_MEMORY
     elif isinstance(error, UnicodeDecodeError):
-        failure, said = _DAMAGED, one_line(decode(bytes(error.object)), _MAX_SAID)
-    else:
-        other = _Failure(StoreError, _UNREAD)
-        failure = _FAILURES.get(extended) or _FAILURES.get(code, other)
+        failure, said = _DAMAGED, one_line(decode(error.object), _MAX_SAID)
     sentence = _(failure.sentence, path=path, said=said)
     return failure.kind(sentence, remedy=_(failure.remedy), advice=failure.advice)
 

@@ -129,12 +129,9 @@ class Schema(NamedTuple):
         }
         messages = {name: self.message(name) for name in _MESSAGES} | computed
         sessions = {"rowid": "s.rowid"} | {name: self.session(name) for name in _SESSIONS}
-        for view, table, columns in (
-            ("message_rows", "messages m", messages),
-            ("session_rows", "sessions s", sessions),
-        ):
+        for kind, columns in (("message", messages), ("session", sessions)):
             listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-            yield f"CREATE TEMP VIEW {view} AS SELECT {listed} FROM {table}"
+            yield f"CREATE TEMP VIEW {kind}_rows AS SELECT {listed} FROM {kind}s {kind[0]}"
 
     def without_search(self) -> Schema:
         """Return the same schema without the search indexes, for when they cannot be used."""
@@ -211,11 +208,13 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
-        sentence = _(
-            "{path} is an SQLite database, but not a Hermes session store: it has other tables.",
-            path=path,
+        raise NotAStoreError(
+            _(
+                "{path} is an SQLite database, but not a Hermes session store: it has other tables.",
+                path=path,
+            ),
+            advice=Advice.NAME_STORE,
         )
-        raise NotAStoreError(sentence, advice=Advice.NAME_STORE)
     definitions = {str(name): str(sql) for kind, name, sql in objects if kind in ("table", "view")}
     schema = Schema(
         version=None,

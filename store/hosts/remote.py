@@ -24,7 +24,8 @@ from ..trash.progress import never
 from ..wording import _
 from . import codec
 from .host import Host, HostError, fault, ssh_command
-from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
+from .link import CHANGE_SECONDS, Link, Links
+from .question import AskedQuestion
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000
