@@ -159,9 +159,11 @@ def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tupl
 
 def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Return the bytes of message content of these sessions, by id."""
-    size = bytes_sql(reader.schema.message("content"))
-    sums = f"SELECT m.session_id, sum({size}) FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
-    rows = reader.rows_in(sums, session_ids)
+    rows = reader.rows_in(
+        f"SELECT session_id, sum({bytes_sql('content')}) FROM message_rows "
+        "WHERE session_id IN ({keys}) GROUP BY 1",
+        session_ids,
+    )
     return {str(key): as_int(size) for key, size in rows}
 
 

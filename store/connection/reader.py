@@ -88,10 +88,11 @@ def rows_in(
     before: Sequence[object] = (),
 ) -> list[Row]:
     """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
-    found: list[Row] = []
-    for chunk in chunks(keys, _CHUNK):
-        found.extend(rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk]))
-    return found
+    return [
+        row
+        for chunk in chunks(keys, _CHUNK)
+        for row in rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk])
+    ]
 
 
 class FileFacts:

@@ -285,5 +285,8 @@ def unlinked(tx: Writer) -> Iterator[str]:
         "SELECT l.child, l.parent FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
         f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
     ):
-        note = _("{child} was a child of {parent}; one of them is gone, or it has another parent.")
-        yield note.format(child=as_text(child), parent=as_text(parent))
+        yield _(
+            "{child} was a child of {parent}; one of them is gone, or it has another parent.",
+            child=as_text(child),
+            parent=as_text(parent),
+        )

@@ -125,8 +125,7 @@ def _name(process: Path) -> str:
         name = (process / "comm").read_text(errors="replace").strip()
     except OSError:
         return _("a process")
-    line = " ".join(map(os.path.basename, words))
-    of_hermes = _HERMES.search(line)
+    of_hermes = _HERMES.search(" ".join(map(os.path.basename, words)))
     return one_line(of_hermes[0] if of_hermes else name, 60) or _("a process")
 
 

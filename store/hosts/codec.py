@@ -123,8 +123,9 @@ def signature(name: str) -> Signature:
             reports[parameter.name] = reported
         elif parameter.name != "stopped":
             sent[parameter.name] = kind
-            is_needed = parameter.default is parameter.empty
-            default = msgspec.NODEFAULT if is_needed else parameter.default
+            default = parameter.default
+            if default is parameter.empty:
+                default = msgspec.NODEFAULT
             fields.append((parameter.name, _SENT_AS.get(kind, kind), default))
     return Signature(
         sent,
@@ -151,8 +152,7 @@ def _encode_hook(value: object) -> object:
         code: Any = value.exit_code
         return Failure(kind.__name__, value.sentence, value.remedy, value.advice, code)
     if isinstance(value, Catalog):
-        sessions = list(value.sessions.values())
-        return SentCatalog(sessions, value.now, value.exact)
+        return SentCatalog([*value.sessions.values()], value.now, value.exact)
     if isinstance(value, Facts):
         return value.dump()
     if isinstance(value, Mapping):
@@ -171,8 +171,9 @@ def _decode_hook(kind: type, value: object) -> object:
         return Facts.load(tables, Catalog(()))
     if kind is BrowseError:
         said = msgspec.convert(value, Failure)
-        raised_kind = _KINDS.get(said.kind, BrowseError)
-        error = raised_kind(said.sentence, remedy=said.remedy, advice=said.advice)
+        error = _KINDS.get(said.kind, BrowseError)(
+            said.sentence, remedy=said.remedy, advice=said.advice
+        )
         error.is_unchanged = False  # its sentence says so already
         error.exit_code = said.exit_code
         return error

@@ -238,9 +238,11 @@ def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: ob
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     found = _FAULTS[kind]
-    sentence = _(found.sentence, **fields, **more)
     error = HostError(
-        host, found.code or kind, sentence, remedy=remedy or _(found.remedy, **fields)
+        host,
+        found.code or kind,
+        _(found.sentence, **fields, **more),
+        remedy=remedy or _(found.remedy, **fields),
     )
     error.said = said
     return error

@@ -107,7 +107,7 @@ class Connection:
     def ask(self, call: str, arguments: bytes) -> AskedQuestion:
         """Send a call with its arguments as JSON."""
         number = next(self._numbers)
-        asked = AskedQuestion(self, number)
+        asked = AskedQuestion(number, self.asked, self.tell, self.silent)
         with self._lock:
             self._check()
             self.asked[number] = asked

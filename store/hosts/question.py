@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ..connection.reader import Stopped
+from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..trash.progress import never
 from ..wording import _
+from .host import HostError
 from .ssh import ANSWER_SECONDS
-
-if TYPE_CHECKING:
-    from .link import Connection
 
 _POLL = 0.1
 """Seconds between two looks whether a call is to be stopped."""
@@ -40,17 +39,30 @@ class AnswerLine(NamedTuple):
 
 
 class AskedQuestion:
-    """A question that was sent."""
+    """A question that was sent.
 
-    def __init__(self, connection: Connection, number: int) -> None:
-        self._connection, self._number = connection, number
+    Args:
+        number: Its own.
+        asked: The questions of its connection that have no answer yet, by number.
+        tell: Sends a message that has no answer.
+        silent: Ends the connection, as the host has not answered for so many seconds.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        asked: dict[int, AskedQuestion],
+        tell: Callable[[Json], None],
+        silent: Callable[[float], HostError],
+    ) -> None:
+        self._number, self._asked, self._tell, self._silent = number, asked, tell, silent
         self._lines: queue.SimpleQueue[AnswerLine | BrowseError] = queue.SimpleQueue()
 
     def heard(self, line: AnswerLine) -> None:
         """Take a line about it; nothing after its answer, and of its progress what there is room
         for."""
         if not line.is_progress:
-            self._connection.asked.pop(self._number, None)
+            self._asked.pop(self._number, None)
         elif len(line.value) > PROGRESS_BYTES or self._lines.qsize() >= _WAITING:
             return
         self._lines.put(line)
@@ -62,7 +74,7 @@ class AskedQuestion:
     def cancel(self) -> None:
         """Cancel it, from any thread."""
         self.fail(QueryInterruptedError(_("The query was interrupted.")))
-        self._connection.tell({"cancel": self._number})
+        self._tell({"cancel": self._number})
 
     def lines(
         self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
@@ -83,7 +95,7 @@ class AskedQuestion:
             while time.monotonic() <= until:
                 if not is_asked and stopped():
                     is_asked = True
-                    self._connection.tell({"stop": self._number})
+                    self._tell({"stop": self._number})
                 try:
                     line = self._lines.get(timeout=_POLL)
                 except queue.Empty:
@@ -95,6 +107,6 @@ class AskedQuestion:
                     return
                 if changes:
                     until = time.monotonic() + seconds
-            raise self._connection.silent(seconds)
+            raise self._silent(seconds)
         finally:
-            self._connection.asked.pop(self._number, None)
+            self._asked.pop(self._number, None)

@@ -148,8 +148,7 @@ class MergedLease:
         own = {each: place.keys.argument(each, value) for each, value in values.items()}
         answer = getattr(self._store(place), name)(**own)
         if isinstance(answer, Catalog):
-            sessions = map(place.keys.here, answer.sessions.values())
-            return Catalog(sessions, answer.now, exact=False)
+            return Catalog(map(place.keys.here, answer.sessions.values()), answer.now, exact=False)
         return place.keys.here(answer)
 
     def _place(self, asked: object) -> Place:
@@ -203,10 +202,9 @@ class MergedLease:
             if (before := done.before.get(place.name)) is not None:
                 store.undo_all_read(done._replace(before={"": before}))
 
-        notes: list[str] = []
+        notes = [_("undone: {done}", done=done.sentence)]
         list(self._answers(undo, notes))
-        sentence = _("undone: {done}", done=done.sentence)
-        return done._replace(sentence=" · ".join([sentence, *notes]))
+        return done._replace(sentence=" · ".join(notes))
 
     # The catalog
 
@@ -255,8 +253,7 @@ class MergedLease:
             return getattr(store, name)(**own)
 
         notes: list[str] = []
-        answers = list(self._answers(ask, notes, values.get("stopped", never)))
-        return MERGED[name](answers, notes)
+        return MERGED[name]([*self._answers(ask, notes, values.get("stopped", never))], notes)
 
     def _answers(
         self, ask: Callable[[Place, OpenStore], T], notes: list[str], stopped: Stopped = never

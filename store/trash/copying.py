@@ -80,10 +80,13 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
 
 def check_log_room(store: Path, needed: int) -> None:
     """Refuse if the disk of a store lacks room for its log; see `check_room`."""
-    log = _(
-        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+    check_room(
+        store.parent,
+        needed,
+        _(
+            "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+        ),
     )
-    check_room(store.parent, needed, log)
 
 
 def _free(folder: Path) -> int | None:

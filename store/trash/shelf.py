@@ -13,6 +13,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Container
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,8 +161,10 @@ def describe(path: Path) -> Bundle:
         size, made = found.st_size, found.st_mtime
     bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
-        damage = _("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-        return bundle._replace(bytes=_folder_bytes(path), damage=damage)
+        return bundle._replace(
+            bytes=_folder_bytes(path),
+            damage=_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it"),
+        )
     try:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
@@ -227,8 +230,8 @@ def list_bundles(trash: Path) -> list[Bundle]:
         BrowseError: The folder cannot be read.
     """
     found = map(describe, _paths(trash).values())
-    listed = [each for each in found if each.damage or each.conversations]
-    return sorted(listed, key=lambda each: (each.created_at, each.name), reverse=True)
+    listed = (each for each in found if each.damage or each.conversations)
+    return sorted(listed, key=attrgetter("created_at", "name"), reverse=True)
 
 
 def find(trash: Path, name: str) -> Path:
