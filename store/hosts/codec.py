@@ -7,7 +7,6 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +26,7 @@ from ..cleanup.selection import Selection, parse_line
 from ..cleanup.sizes import FileSpace, KnownSizes, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
+from ..connection.stored_values import write_json
 from ..edit.delete import Deleted
 from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change
@@ -193,7 +193,7 @@ def encode(value: object) -> bytes:
         return _encoder.encode(value)
     except UnicodeEncodeError:
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_hook)
-        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+        return write_json(plain).encode("utf-8", "replace")
 
 
 @cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..connection.reader import Stopped
@@ -38,6 +39,7 @@ class AnswerLine(NamedTuple):
         return self.kind in ("tell", "portion")
 
 
+@dataclass(eq=False)
 class AskedQuestion:
     """A question that was sent.
 
@@ -48,15 +50,11 @@ class AskedQuestion:
         silent: Ends the connection, as the host has not answered for so many seconds.
     """
 
-    def __init__(
-        self,
-        number: int,
-        asked: dict[int, AskedQuestion],
-        tell: Callable[[Json], None],
-        silent: Callable[[float], HostError],
-    ) -> None:
-        self._number, self._asked, self._tell, self._silent = number, asked, tell, silent
-        self._lines: queue.SimpleQueue[AnswerLine | BrowseError] = queue.SimpleQueue()
+    _number: int
+    _asked: dict[int, AskedQuestion]
+    _tell: Callable[[Json], None]
+    _silent: Callable[[float], HostError]
+    _lines: queue.SimpleQueue[AnswerLine | BrowseError] = field(default_factory=queue.SimpleQueue)
 
     def heard(self, line: AnswerLine) -> None:
         """Take a line about it; nothing after its answer, and of its progress what there is room
