@@ -18,28 +18,22 @@ import msgspec
 
 from .. import errors
 from ..call import CALLS
-from ..changes.run import Run
 from ..cleanup.bulk import CleanedUp, Step
-from ..cleanup.plan import Expected, Plan
-from ..cleanup.retention import RetentionRules
+from ..cleanup.plan import Expected
 from ..cleanup.selection import Selection, parse_line
 from ..cleanup.sizes import FileSpace, KnownSizes, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
-from ..connection.reader import Reader
 from ..connection.stored_values import write_json
 from ..edit.delete import Deleted
-from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change
 from ..edit.restore import Restored
 from ..errors import BrowseError
 from ..hermes.health import StoreSummary
-from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
-from ..search.found import Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation, Lineage, Session
+from ..sessions.models import Conversation, Session
 from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle
@@ -61,9 +55,8 @@ _STAYS = (Catalog, Catalog | None, KnownSizes | None)
 _TYPES = {
     kind.__name__: kind
     for kind in (
-        *(Bundle, Catalog, Change, CleanedUp, Deleted, DeletePlan, Expected, Facts, FileSpace),
-        *(Lineage, Memory, ModelContext, Plan, Query, Reader, Restored, ResumePlan),
-        *(RetentionRules, Run, Selection, Sizes, SpaceMap, Step, StoreSummary, Suggestion),
+        *(Bundle, Catalog, Change, CleanedUp, Deleted, Expected, Facts, FileSpace, Memory),
+        *(ModelContext, Query, Restored, Sizes, SpaceMap, Step, StoreSummary),
     )
 }
 """Those that modules of calls import for their annotations alone."""
