@@ -93,8 +93,9 @@ def find_tree(
         raise no_session(session_id)
     tree = [conversation]
     for parent in tree:
-        below = catalog.child_chains(parent)
-        tree += [child for child in below if child.relation is Relation.DELEGATED]
+        tree += [
+            child for child in catalog.child_chains(parent) if child.relation is Relation.DELEGATED
+        ]
     return catalog, tree
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..amounts import MINUTE, age_words
@@ -213,7 +215,7 @@ def _reason(before: Stretch, after: Stretch) -> str:
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
     gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
-    for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
+    for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= _GAP:
             is_prompt = row.role == "user"
             text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")

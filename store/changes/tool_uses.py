@@ -111,6 +111,8 @@ def _read_uses(
 
 def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int | None, str]:
     """Read the texts of results, by the id of their message."""
-    sql = "SELECT id, content FROM message_rows WHERE id IN ({keys})"
-    rows = reader.rows_in(sql, [use.result_id for use in uses])
+    rows = reader.rows_in(
+        "SELECT id, content FROM message_rows WHERE id IN ({keys})",
+        [use.result_id for use in uses],
+    )
     return {as_int(message_id): decode_content(text)[0] for message_id, text in rows}

@@ -300,5 +300,9 @@ def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
     a branch's past."""
     if len(segments) > 1 or segments[-1].end_reason == "compression":
         return True
-    sql = "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1"
-    return reader.value(sql, [segments[-1].id]) is not None
+    return bool(
+        reader.rows(
+            "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1",
+            [segments[-1].id],
+        )
+    )

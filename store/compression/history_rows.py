@@ -153,8 +153,8 @@ def read_id_gaps(reader: Reader, segments: Sequence[HistoryRows]) -> dict[int, I
         if 1 < other.id - one.id <= _MAX_STEP
     ]
     ids = [each for before, after in steps for each in range(before + 1, after)][:_MAX_IDS]
-    statement = "SELECT m.id FROM messages m WHERE m.id IN ({keys})"
-    absent = set(ids).difference(row[0] for row in reader.rows_in(statement, ids))
+    there = reader.rows_in("SELECT id FROM messages WHERE id IN ({keys})", ids)
+    absent = set(ids).difference(row[0] for row in there)
     gaps: dict[int, IdGap] = {}
     for before, after in steps:
         missing = [each for each in range(before + 1, after) if each in absent]

@@ -143,8 +143,7 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
     def rank(lost: Lost) -> tuple[float, int, str]:
         recency = 0.5 + place[lost.last_message_id] / len(place)
         factor = 3 if lost.kind is LostKind.DECISION else 1
-        weight = (1 + min(lost.times, 20)) * recency * factor
-        return -weight, -lost.last_message_id, lost.term
+        return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
 
     terms.sort(key=rank)
     return Losses(tuple(terms[:_MAX_TERMS]), is_complete and len(terms) <= _MAX_TERMS)

@@ -165,8 +165,8 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    rows = connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
-    return frozenset(str(row[1]) for row in rows)
+    columns = f"PRAGMA table_info({sql_name(table)})"
+    return frozenset(str(row[1]) for row in connection.execute(columns).fetchall())
 
 
 def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:

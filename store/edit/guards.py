@@ -222,8 +222,9 @@ def digest(sql: str) -> str:
 @cache
 def _known() -> frozenset[tuple[str, str]]:
     """Return the table, in lower case, and the digest of each trigger of Hermes."""
-    record = json.loads(RECORD.read_text(encoding="ascii"))
-    return frozenset((each["table"], each["sha256"]) for each in record)
+    return frozenset(
+        (each["table"], each["sha256"]) for each in json.loads(RECORD.read_text(encoding="ascii"))
+    )
 
 
 def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> None:

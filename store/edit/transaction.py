@@ -54,7 +54,6 @@ PATIENCE = 5.0
 """Seconds to wait for other writers."""
 _ATTEMPT = 0.2
 _PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
-_NO_NEEDS = Needs()
 _AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
 """Errors of which is said what is said of them when reading."""
 _OTHER = SqliteFailure(
@@ -140,12 +139,8 @@ class Writer:
         except BaseException:
             self._roll_back()
             raise
-
-        def check(reader: Reader) -> None:
-            verify(reader, result)
-
-        self._commit(check)
-        self._verify(check)
+        self._commit(lambda reader: verify(reader, result))
+        self._verify(lambda reader: verify(reader, result))
         return result
 
     def _begin(self) -> None:
@@ -223,9 +218,7 @@ class Writer:
 
 
 @contextmanager
-def writing(
-    store: Store, needs: Needs = _NO_NEEDS, *, foreign_keys: bool = True
-) -> Iterator[Writer]:
+def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterator[Writer]:
     """Open a store for transactions.
 
     Args:

@@ -221,8 +221,9 @@ def message_markdown(rendered: RenderedMessage, *, is_folded: bool = False, note
     ]
     state = state_word(rendered.message.state)
     line = plain(" · ".join(filter(None, heading))) + (f" ({state})" if state else "")
-    blocks = (_block(block, is_folded=is_folded) for block in rendered.blocks)
-    return "\n".join([f"### {line}\n", *blocks])
+    return "\n".join(
+        [f"### {line}\n", *(_block(each, is_folded=is_folded) for each in rendered.blocks)]
+    )
 
 
 def _block(block: Block, *, is_folded: bool) -> str:

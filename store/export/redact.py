@@ -210,8 +210,8 @@ _WORDS = re.compile(rf"{_WORD}(?:[-_/.:,+ ]{_WORD})*")
 def parse_env(text: str) -> list[tuple[str, str]]:
     """Parse the text of a `.env` file into names and values, without quotes; quoted values may span
     lines."""
-    pairs = _PAIR.findall(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    return [(name, "".join(values)) for name, *values in pairs]
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return [(name, "".join(values)) for name, *values in _PAIR.findall(lines)]
 
 
 def is_secret_value(name: str, value: str) -> bool:

@@ -215,12 +215,11 @@ class MergedLease:
             if place.host is None:
                 try:
                     page = self._store(place).first_page(now, view=view, limit=limit)
+                    sessions += map(place.keys.here, page.sessions.values())
                 except QueryInterruptedError:
                     raise
                 except BrowseError as error:
                     place.error = error
-                    continue
-                sessions += map(place.keys.here, page.sessions.values())
         return Catalog(sessions, now, exact=False)
 
     def _sessions_after(self, after: int | None) -> SessionsPortion:

@@ -211,9 +211,8 @@ class Place:
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store does, or when there is something new to show of it."""
-        if self.link is not None:
-            return (self.reads, *self.link.fingerprint())
-        return (self.reads, *Store(self.location().path).fingerprint())
+        source = self.link or Store(self.location().path)
+        return (self.reads, *source.fingerprint())
 
     @property
     def away(self) -> BrowseError | None:

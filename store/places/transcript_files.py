@@ -263,8 +263,8 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
         elif piece.get("role") == FACTS:
             facts |= {name: value for name, value in piece.items() if value not in (None, "")}
             continue
-        begin = as_time(facts.get("session_start")) or _start_of(file)
-        moment = as_time(piece.get("timestamp")) or moment or begin
+        started = moment or as_time(facts.get("session_start")) or _start_of(file)
+        moment = as_time(piece.get("timestamp")) or started
         tool_calls = piece.get("tool_calls")
         calls += len(tool_calls) if isinstance(tool_calls, list) else 0
         messages.append(_message(piece, session, moment))

@@ -198,12 +198,14 @@ class _Copy:
         self._execute("CREATE TEMP TABLE chosen (id PRIMARY KEY)")
         self._execute("CREATE TEMP TABLE picked (n INTEGER PRIMARY KEY, id)")
         for part in layout.parts:
-            columns = names_of(part.table.columns)
-            self._execute(f"CREATE TABLE bundle.{sql_name(part.table.name)} ({columns})")
+            self._create(part.table.name, part.table.columns)
         self._execute(
             'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
             'PRIMARY KEY ("table", "column", "row"))'
         )
+
+    def _create(self, table: str, columns: Sequence[str]) -> None:
+        self._execute(f"CREATE TABLE bundle.{sql_name(table)} ({names_of(columns)})")
 
     def _execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         return self.connection.execute(sql, parameters).rowcount
@@ -315,5 +317,5 @@ class _Copy:
         self._execute("DETACH bundle")
 
     def _write_table(self, name: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        self._execute(f"CREATE TABLE bundle.{name} ({names_of(columns)})")
+        self._create(name, columns)
         self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)

@@ -117,8 +117,8 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
 def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     """Record which sessions of a bundle have just been restored."""
     marks = read_marks(path)
-    restored = sorted({*marks.restored, *sessions})
-    write_marks(path, marks._replace(restored_at=now, restored=tuple(restored)))
+    restored = tuple(sorted({*marks.restored, *sessions}))
+    write_marks(path, marks._replace(restored_at=now, restored=restored))
 
 
 def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
@@ -133,12 +133,12 @@ def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> Bun
     except BrowseError:
         return marks  # the next one that looks may find the store again
     there = set(first_texts(rows))
-    kept = [
+    kept = tuple(
         each.id
         for each in facts.conversations
         if each.id not in doubtful and there.issuperset(each.sessions)
-    ]
-    marks = marks._replace(kept=tuple(kept), deleting=0)
+    )
+    marks = marks._replace(kept=kept, deleting=0)
     write_marks(path, marks)
     return marks
 
