@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -133,25 +133,21 @@ def read_retention(
         if block is None:
             return Retention()
         given |= block
-    read = {name: read(given[name]) for name, read in _SETTINGS.items() if name in given}
+    read = {name: _checked(given[name], kind) for name, kind in _SETTINGS.items() if name in given}
     return defaults_of(schema_version)._replace(**read)
 
 
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _checked(value: Any, kind: type) -> Any:
+    """Return the value of a setting; None for one of another kind, or a number out of all bounds."""
+    is_of_kind = type(value) is kind  # True is no number of days
+    return value if is_of_kind and 0 <= value <= _MAX_NUMBER else None
 
 
-def _whole_number(value: object) -> int | None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if 0 <= value <= _MAX_NUMBER else None
-
-
-_SETTINGS: dict[str, Callable[[object], Any]] = {
-    "auto_prune": _flag,
-    "retention_days": _whole_number,
-    "min_interval_hours": _whole_number,
-    "vacuum_after_prune": _flag,
+_SETTINGS = {
+    "auto_prune": bool,
+    "retention_days": int,
+    "min_interval_hours": int,
+    "vacuum_after_prune": bool,
 }
 
 

@@ -124,11 +124,13 @@ def attach(query: Query, path: Path) -> None:
         query("ATTACH ? AS bundle", [uri_of(path)])
 
 
-def choose(query: Query, sessions: Sequence[str], table: str = "chosen") -> None:
-    """Fill a TEMP table with those of some ids that the attached bundle has."""
+def choose(
+    query: Query, sessions: Sequence[str], table: str = "chosen", schema: str = "bundle"
+) -> None:
+    """Fill a TEMP table with those of some ids that the attached bundle has, or the store."""
     query(f"CREATE TEMP TABLE IF NOT EXISTS {table} (id PRIMARY KEY)")
     query(f"DELETE FROM temp.{table}")
-    own = "SELECT id FROM bundle.sessions WHERE id IN ({keys})"
+    own = f"SELECT id FROM {schema}.sessions WHERE id IN ({{keys}})"
     rows_in(query, f"INSERT OR IGNORE INTO temp.{table} {own}", sessions)
 
 
