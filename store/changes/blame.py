@@ -12,6 +12,7 @@ import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import dropwhile
 from operator import attrgetter
 from typing import NamedTuple
@@ -73,13 +74,13 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     files = {path: TrackedFile(path)}
     replay_uses(reader, files, uses, sessions, name)
     owners = _owners(files.get(path) or TrackedFile(path), text)
-    prompts = {
-        edit: prompt_before(reader, edit.session_id, edit.message_id)
-        for _line, edit in owners
-        if edit is not None
-    }
+
+    @cache
+    def prompt_of(edit: Edit | None) -> ChatMessage | None:
+        return prompt_before(reader, edit.session_id, edit.message_id) if edit else None
+
     return [
-        BlameLine(number, line.rstrip("\r\n"), edit, prompts[edit] if edit is not None else None)
+        BlameLine(number, line.rstrip("\r\n"), edit, prompt_of(edit))
         for number, (line, edit) in enumerate(owners, 1)
     ]
 
@@ -89,22 +90,20 @@ def _read_uses(
 ) -> tuple[list[ToolUse], Mapping[str, Session]]:
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
-    scope = make_scope(reader, query, now)
-    found = sorted(Search(reader, query, scope).count(0).sessions)
+    found = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
     naming = name if _PLAIN.fullmatch(name) else ""
     sql = (
         "SELECT DISTINCT session_id FROM message_rows "
         "WHERE instr(tool_calls, ?) AND session_id IN ({keys})"
     )
-    session_ids = first_texts(reader.rows_in(sql, found, [naming]))
+    session_ids = first_texts(reader.rows_in(sql, sorted(found), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
     by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}
     uses: list[ToolUse] = []
     for root, each in conversations.items():
-        is_branch = each.relation is Relation.BRANCHED
-        above = by_root.get(each.parent_root_id or "", []) if is_branch else []
-        uses += _without_copies(by_root[root], above)
+        above = each.parent_root_id if each.relation is Relation.BRANCHED else None
+        uses += _without_copies(by_root[root], by_root.get(above or "", ()))
     names = name, json.dumps(name)[1:-1]
     telling = [
         use
@@ -124,9 +123,8 @@ def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterat
 
 def _owners(file: TrackedFile, text: str | None) -> list[tuple[str, Edit | None]]:
     """Return each line of the file, and the edit it comes from."""
-    last = file.versions[-1]
-    left = [(line.text, _owner(line)) for line in last.lines if line.text is not None]
-    if file.is_certain and text in (None, last.text()):
+    left = [(line.text, _owner(line)) for line in file.last.lines if line.text is not None]
+    if file.is_certain and text in (None, file.last.text()):
         return left
     texts = [line for line, _edit in left] if text is None else split(text)
     owners = _owners_by_text(file, texts)

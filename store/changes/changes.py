@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping
-from ..errors import NotFoundError
+from ..errors import no_session
 from ..files import read_regular
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
@@ -22,6 +22,12 @@ from .programs import may_change_files, read_program, written_names
 from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
+_PROGRAMS = {
+    "terminal": ("command", may_change_files),
+    "execute_code": ("code", lambda code: read_program(code).may_change_more),
+}
+"""Tools that run a command or a program: the argument that has it, and whether that may change
+files that no other call names."""
 _LARGEST = 50_000_000
 """Bytes of a file that is compared with what a conversation left."""
 
@@ -84,11 +90,12 @@ def find_tree(
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
-        raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
+        raise no_session(session_id)
     tree = [conversation]
     for parent in tree:
-        below = catalog.child_chains(parent)
-        tree += [child for child in below if child.relation is Relation.DELEGATED]
+        tree += [
+            child for child in catalog.child_chains(parent) if child.relation is Relation.DELEGATED
+        ]
     return catalog, tree
 
 
@@ -120,7 +127,7 @@ def read_changes(
             names = set(map(posixpath.basename, (path, file.first_path)))
             change = file_change(path, file, directory, is_touched=bool(touched & names))
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
-            disk = _read_disk(path, file.versions[-1]) if is_here else None
+            disk = _read_disk(path, file.last) if is_here else None
             files.append(change._replace(by_subagents=by_subagents, disk=disk))
     return Changes(session_id, tree[0].id, tuple(files), failed, commands)
 
@@ -129,10 +136,7 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     """Return the calls that say something about the files that are changed."""
     edited = " ".join(use.arguments for use in uses if use.name in ("execute_code", *EDITORS))
 
-    @cache
-    def is_edited(name: str) -> bool:
-        return name in edited
-
+    is_edited = cache(edited.__contains__)
     return [
         use
         for use in uses
@@ -161,9 +165,11 @@ def file_change(
         is_exact = is_exact and version.is_as_git_has_it()
     signs = [line.text[0] for line in diff if line.is_change]
     if not is_exact:
-        reason = _("not all that happened to this file is known")
-        if not is_known_before:
-            reason = _("what stood there before is not known; every line is shown as added")
+        reason = (
+            _("not all that happened to this file is known")
+            if is_known_before
+            else _("what stood there before is not known; every line is shown as added")
+        )
         diff.insert(0, DiffLine(f"# {after}: {reason}\n", diff[0].message_id if diff else None))
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
@@ -191,14 +197,11 @@ def diff_text(files: Iterable[FileChange]) -> str:
 
 def _commands(uses: Sequence[ToolUse]) -> Iterator[ShellCommand]:
     for use in uses:
-        if use.name not in ("terminal", "execute_code"):
-            continue
-        is_code = use.name == "execute_code"
-        text = as_mapping(use.arguments).get("code" if is_code else "command")
-        if not isinstance(text, str):
-            continue
-        if read_program(text).may_change_more if is_code else may_change_files(text):
-            yield ShellCommand(use.message_id, use.session_id, text)
+        if use.name in _PROGRAMS:
+            argument, may_change = _PROGRAMS[use.name]
+            text = as_mapping(use.arguments).get(argument)
+            if isinstance(text, str) and may_change(text):
+                yield ShellCommand(use.message_id, use.session_id, text)
 
 
 def _read_disk(path: str, left: EditedFile) -> str | None:

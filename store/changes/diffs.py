@@ -4,7 +4,7 @@ written."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -75,21 +75,20 @@ def _hunks(before: str, body: str) -> list[Hunk]:
 def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
     lines = split(text)
     wanted = int(old or 1), int(new or 1)
-    if _counts(lines) != wanted:
+    if _counts(_signs(lines)) != wanted:
         _split_joined(lines)
-    start = int(first) - (wanted[0] > 0)
-    if _counts(lines) != wanted or not 0 <= start <= _LAST_LINE:
+    start, signs = int(first) - (wanted[0] > 0), _signs(lines)
+    if _counts(signs) != wanted or not 0 <= start <= _LAST_LINE:
         raise ValueError(text)
-    return Hunk(start, lines, is_end=not _signs(lines).endswith(_CONTEXT))
+    return Hunk(start, lines, is_end=not signs.endswith(_CONTEXT))
 
 
-def _signs(lines: Sequence[str]) -> str:
+def _signs(lines: Iterable[str | SignedLine]) -> str:
     return "".join(line[0] for line in lines)
 
 
-def _counts(lines: Sequence[str]) -> tuple[int, int]:
+def _counts(signs: str) -> tuple[int, int]:
     """Return how many lines there are before and after a change."""
-    signs = _signs(lines)
     return len(signs) - signs.count("+"), len(signs) - signs.count("-")
 
 
@@ -181,8 +180,7 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     old = new = 0
     for shown, places in groupby(range(len(lines)), is_shown):
         hunk = [lines[at] for at in places]
-        signs = [sign for sign, _line in hunk]
-        removed, added = len(signs) - signs.count("+"), len(signs) - signs.count("-")
+        removed, added = _counts(_signs(hunk))
         if shown:
             behind = [_message_behind(*each) for each in hunk]
             near = next(filter(None, behind), None)

@@ -55,8 +55,8 @@ SignedLine = tuple[str, Line]
 def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     """Compare lines by their texts; yield those that stay as they were in the old version."""
     old_texts, new_texts = [line.text for line in old], [line.text for line in new]
-    matcher = SequenceMatcher(None, old_texts, new_texts)
-    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+    changes = SequenceMatcher(None, old_texts, new_texts).get_opcodes()
+    for tag, start, end, new_start, new_end in changes:
         sign = " " if tag == "equal" else "-"
         yield from ((sign, line) for line in old[start:end])
         if sign == "-":

@@ -79,8 +79,7 @@ class TrackedFile:
 
     def miss(self) -> None:
         """It was looked for and not found."""
-        last = self.last
-        if last.exists and not (last.is_open and not last.lines):
+        if self.last.exists and (self.last.lines or not self.last.is_open):
             self.begin_again()
         if self.last.exists:
             self.last.was_absent = True
@@ -256,8 +255,7 @@ class _FileCall:
         file = self._file(path, to)
         warning = str(self._result.get("_warning"))
         if _SIBLING in warning:  # is the edit of the other agent known?
-            own = self._edit.session_id
-            file.is_certain &= any(edit.session_id != own for edit in file.edits)
+            file.is_certain &= any(each.session_id != self._edit.session_id for each in file.edits)
         file.is_certain &= _OUTSIDE not in warning
         file.edits.append(self._edit)
         return file

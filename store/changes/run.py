@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..amounts import MINUTE, age_words
@@ -120,10 +122,10 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     )
     place = {row.id: row for row in rows}
     calls = [(place[use.message_id], use) for use in run.tools if use.message_id in place]
-    marks = [
+    marks = (
         *_loops(reader, calls), *_cache_falls(run), *_gaps(run), *_slowest(calls), *_dearest(run),
-    ]  # fmt: skip
-    return run._replace(marks=tuple(marks))
+    )  # fmt: skip
+    return run._replace(marks=marks)
 
 
 def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[RunRow]:
@@ -145,16 +147,19 @@ def _stretches(
         prompt, tools = reader.rows(_IDENTITIES, [segment.id])[0]
         usages = reader.rows(_USAGE, [segment.id])
         if len({usage[0] for usage in usages}) < 2:
-            tokens = segment.tokens
-            counts = tokens.input, tokens.cache_read, tokens.cache_write
+            used = segment.tokens
+            counts = used.input, used.cache_read, used.cache_write
             usages = [(segment.model, None, segment.cost_usd, *counts)]
         for model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
-            first = next((row for row in own if (row.at or 0.0) >= begin), own[0])
             sent, cached = sum(map(as_count, counted)), as_count(counted[1])
-            share = cached / sent if sent else None
             yield Stretch(
-                first, text_of(model), text_of(prompt), text_of(tools), as_money(cost), share
+                next((row for row in own if (row.at or 0.0) >= begin), own[0]),
+                text_of(model),
+                text_of(prompt),
+                text_of(tools),
+                as_money(cost),
+                cached / sent if sent else None,
             )
 
 
@@ -171,8 +176,12 @@ def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
     for found in alike.values():
         if len(found) >= _LOOP:
             row, use = found[_LOOP - 1]
-            sentence = _("{tool} was called {count} times with the same result")
-            yield RunMark("loop", row, sentence.format(tool=use.name, count=len(found)))
+            text = _(
+                "{tool} was called {count} times with the same result",
+                tool=use.name,
+                count=len(found),
+            )
+            yield RunMark("loop", row, text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
@@ -190,21 +199,20 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
 
 def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
-    found = []
-    if before.model != after.model:
-        names = {"before": before.model, "after": after.model}
-        found.append(_("the model changed from {before} to {after}", **names))
-    if before.prompt != after.prompt:
-        found.append(_("the system prompt changed"))
-    if before.tools != after.tools:
-        found.append(_("the tools changed"))
+    model = _("the model changed from {before} to {after}", before=before.model, after=after.model)
+    changes = {
+        model: before.model != after.model,
+        _("the system prompt changed"): before.prompt != after.prompt,
+        _("the tools changed"): before.tools != after.tools,
+    }
+    found = (text for text, has_changed in changes.items() if has_changed)
     return ", ".join(found) or _("nothing that is stored explains it")
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
     gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
-    for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
+    for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= _GAP:
             is_prompt = row.role == "user"
             text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")

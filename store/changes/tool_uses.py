@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -73,26 +74,16 @@ def read_tool_uses(
         naming: A text that the calls contain, as it stands in JSON.
         copies: The rows that a compression wrote again, which are left out; None to find them.
     """
-    uses = [
-        use
-        for each in conversations
-        for use in _read_uses(
-            reader,
-            each.segments,
-            naming,
-            _read_copies(reader, each.segments) if copies is None else copies,
-        )
-    ]
-    return sorted(uses, key=attrgetter("order"))
-
-
-def _read_copies(reader: Reader, segments: Sequence[Session]) -> Container[int]:
-    return read_history(reader, segments).copies if is_compressed(reader, segments) else ()
+    read = (_read_uses(reader, each.segments, naming, copies) for each in conversations)
+    return sorted(chain.from_iterable(read), key=attrgetter("order"))
 
 
 def _read_uses(
-    reader: Reader, segments: Sequence[Session], naming: str, copies: Container[int]
+    reader: Reader, segments: Sequence[Session], naming: str, copies: Container[int] | None
 ) -> Iterator[ToolUse]:
+    if copies is None:
+        is_one = is_compressed(reader, segments)
+        copies = read_history(reader, segments).copies if is_one else ()
     statement = (
         "SELECT id, role, tool_call_id, tool_calls, timestamp FROM message_rows "
         "WHERE (role = 'tool' OR instr(tool_calls, ?)) AND session_id = ? AND"
@@ -120,6 +111,8 @@ def _read_uses(
 
 def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int | None, str]:
     """Read the texts of results, by the id of their message."""
-    sql = "SELECT id, content FROM message_rows WHERE id IN ({keys})"
-    rows = reader.rows_in(sql, [use.result_id for use in uses])
+    rows = reader.rows_in(
+        "SELECT id, content FROM message_rows WHERE id IN ({keys})",
+        [use.result_id for use in uses],
+    )
     return {as_int(message_id): decode_content(text)[0] for message_id, text in rows}

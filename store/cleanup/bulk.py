@@ -56,8 +56,7 @@ class Step(NamedTuple):
         if self.stage.is_waiting or self._is_long:
             parts.append(self.stage.words)
         if not self.stage.is_waiting and self.share > _ESTIMATE_FROM:
-            left = _clock(self.seconds * (1 / self.share - 1))
-            parts.append(_("{time} left", time=left))
+            parts.append(_("{time} left", time=_clock(self.seconds * (1 / self.share - 1))))
         return " · ".join(parts)
 
 
@@ -85,15 +84,20 @@ class Outcome(NamedTuple, Generic[Result]):
     def sentence(self, verb: str) -> str:
         """Return a summary; `verb` is translated and in the past tense."""
         count = len(self.plan.selected)
-        done = ngettext("{count:,} conversation {done}", "{count:,} conversations {done}", count)
+        done = ngettext(
+            "{count:,} conversation {done}",
+            "{count:,} conversations {done}",
+            count,
+            count=count,
+            done=verb,
+        )
         doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
         left = ngettext(
             "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
         )
         spared = _("{count:,} changed meanwhile and were spared")
         others = ((self.refused, spared), (self.doubtful, doubtful), (self.left, left))
-        parts = [done.format(count=count, done=verb)]
-        parts += (text.format(count=number) for number, text in others if number)
+        parts = [done, *(text.format(count=number) for number, text in others if number)]
         return _("{words}.", words=pgettext("between what was done", "; ").join(parts))
 
 
@@ -164,17 +168,19 @@ def clean_up(
         done = len(spared) + len(portions.done) + len(portions.spared)
         tell(Step(done, len(expected), time.monotonic() - began, stage))
 
-    progress = Progress(stop, report)
-    portions = Portions[DeletePlan]([], progress, lambda plan: plan.messages, spares=True)
+    portions = Portions[DeletePlan](
+        [], Progress(stop, report), lambda plan: plan.messages, spares=True
+    )
     deleted: Deleted | None = None
     try:
         with store.reader() as reader:
             catalog = read_catalog(reader, now)
             found = read_expected(reader, catalog, [each.id for each in expected])
-            unchanged = [each.id for each in expected if found.get(each.id) == each]
+            why = _("changed after the plan was made")
+            changed = {each.id: why for each in expected if found.get(each.id) != each}
+            unchanged = [each.id for each in expected if each.id not in changed]
             portions.items, spared = sort_deletes(reader, catalog, unchanged, now)
-            changed = _("changed after the plan was made")
-            spared |= {each.id: changed for each in expected if found.get(each.id) != each}
+            spared |= changed
             if portions.items:
                 deleted = delete_portions(store, reader, portions, trash, now, sessions_folder)
         error = portions.error

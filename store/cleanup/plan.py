@@ -8,7 +8,6 @@ parents, and branches stay and lose their parent.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from ..amounts import goal_of
@@ -172,8 +171,7 @@ class Plan(NamedTuple):
 
     def unmeasured(self) -> list[Session]:
         """List the sessions that are not measured, in the order of the plan."""
-        waiting = (each.sessions for each in self.selected if not each.is_measured)
-        return list(chain.from_iterable(waiting))
+        return [s for each in self.selected if not each.is_measured for s in each.sessions]
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
@@ -241,11 +239,9 @@ def _candidates(
     states, sources = selection.states, selection.sources
     for root in roots_in(reader, compile_filters(selection.query, now), catalog, known=known):
         found = catalog.conversation(root)
-        is_named_subagent = "subagent" in states or fold(found.root.source) in sources
-        is_left_out = (found.root.archived and "archived" not in states) or (
-            found.is_attached_subagent and not is_named_subagent
-        )
-        if root not in marked and not is_left_out:
+        is_named = "subagent" in states or fold(found.root.source) in sources
+        is_wanted = is_named or not found.is_attached_subagent
+        if root not in marked and is_wanted and ("archived" in states or not found.root.archived):
             chosen.append(found)
     return chosen, marked
 
@@ -304,7 +300,7 @@ def make_plan(
         file = read_file_space(reader, 0)
         used = file.file_bytes - file.free_bytes
         goal = min(goal_of(each, used) for each in selection.goals)
-        selected = list(_until_freed(selected, goal, marked))
+        selected = [*_until_freed(selected, goal, marked)]
     spared.sort(key=lambda each: rank(each.conversation))
     return Plan(tuple(selected), tuple(spared))
 
@@ -314,16 +310,11 @@ def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
     conversation = delete.conversation
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
     own, of_subagents = (
-        Sizes(rows=sum(counts[session.id] for session in sessions))
+        Sizes(rows=sum(counts.get(session.id, 0) for session in sessions))
         for sessions in (conversation.segments, subagents)
     )
-    return Planned(
-        conversation._replace(size=None),
-        subagents,
-        delete.orphaned,
-        own,
-        of_subagents,
-    )
+    conversation = conversation._replace(size=None)
+    return Planned(conversation, subagents, delete.orphaned, own, of_subagents)
 
 
 def read_expected(
@@ -331,16 +322,10 @@ def read_expected(
 ) -> dict[str, Expected]:
     """Return what a delete of the conversations of some sessions would take now, by tip; sessions
     that are gone are left out."""
-    there = [id for id in session_ids if id in catalog.sessions]
-    deletes = [affected_by_delete(catalog, id) for id in there]
+    deletes = [affected_by_delete(catalog, id) for id in session_ids if id in catalog.sessions]
     counts = count_stored_rows(reader, [id for delete in deletes for id in delete.sessions])
-    found = {}
-    for delete in deletes:
-        ids = delete.sessions
-        are_open = frozenset(id for id in ids if catalog.sessions[id].ended_at is None)
-        rows = sum(counts.get(id, 0) for id in ids)
-        found[delete.conversation.id] = Expected(delete.conversation.id, ids, are_open, rows)
-    return found
+    found = (_planned(delete, counts).expected for delete in deletes)
+    return {each.id: each for each in found}
 
 
 def _until_freed(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,31 +127,27 @@ def read_retention(
     Settings in `managed`, from `managed_config`, override those in `config`, the `config.yaml` in
     the home of the profile.
     """
-    retention = defaults_of(schema_version)
+    given: dict[str, object] = {}
     for path in filter(None, (config, managed)):
         block = read_block(path)
         if block is None:
             return Retention()
-        given = {name: read(block[name]) for name, read in _SETTINGS.items() if name in block}
-        retention = retention._replace(**given)
-    return retention
+        given |= block
+    read = {name: _checked(given[name], kind) for name, kind in _SETTINGS.items() if name in given}
+    return defaults_of(schema_version)._replace(**read)
 
 
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _checked(value: Any, kind: type) -> Any:
+    """Return the value of a setting; None for one of another kind, or a number out of all bounds."""
+    is_of_kind = type(value) is kind  # True is no number of days
+    return value if is_of_kind and 0 <= value <= _MAX_NUMBER else None
 
 
-def _whole_number(value: object) -> int | None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if 0 <= value <= _MAX_NUMBER else None
-
-
-_SETTINGS: dict[str, Callable[[object], Any]] = {
-    "auto_prune": _flag,
-    "retention_days": _whole_number,
-    "min_interval_hours": _whole_number,
-    "vacuum_after_prune": _flag,
+_SETTINGS = {
+    "auto_prune": bool,
+    "retention_days": int,
+    "min_interval_hours": int,
+    "vacuum_after_prune": bool,
 }
 
 
@@ -308,8 +304,7 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
     else:
         # The sample is the same on every machine.
         managed = None if location.demo else managed_config()
-        config = location.path.parent / "config.yaml"
-        retention = read_retention(config, schema.version, managed)
+        retention = read_retention(location.path.parent / "config.yaml", schema.version, managed)
         if "state_meta" in schema.tables:
             stored = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'"
             last = as_time(reader.value(stored))

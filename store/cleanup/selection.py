@@ -53,14 +53,17 @@ class Selection:
     @property
     def sources(self) -> frozenset[str]:
         """The sources that a filter names, folded."""
-        values = (value for each in self._positive("source") for value in each.value.split(","))
-        return frozenset(map(fold, values))
+        return frozenset(
+            fold(value) for each in self._positive("source") for value in each.value.split(",")
+        )
 
     def age(self, now: float) -> float | None:
         """Return the seconds of idleness that `older:` asks for, of several the most; `now` is in
         Unix seconds."""
-        ages = [now - parse_when(each.value, now).start for each in self._positive("older")]
-        return max(ages, default=None)
+        return max(
+            (now - parse_when(each.value, now).start for each in self._positive("older")),
+            default=None,
+        )
 
     @property
     def goals(self) -> list[str]:

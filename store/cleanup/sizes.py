@@ -141,7 +141,7 @@ def _indexed_content(schema: Schema, index: FtsIndex) -> str:
         output = f"min({size}, {_CUT})"
     elif index is schema.trigram and "'tool'" in index.definition:
         output = "0"
-    if index.is_inline or not output:
+    if not output:
         return size
     is_output = f"CAST({schema.message('role')} AS TEXT) = 'tool' AND NOT ({embedded_sql(content)})"
     return f"CASE WHEN {is_output} THEN {output} ELSE {size} END"
@@ -150,8 +150,7 @@ def _indexed_content(schema: Schema, index: FtsIndex) -> str:
 def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tuple[int, int]:
     """Estimate what the search indexes take for a session: copies of its texts, and terms."""
     fts, trigram = schema.fts, schema.trigram
-    is_left_out = source in _UNINDEXED_SOURCES and trigram and f"'{source}'" in trigram.definition
-    if trigram and is_left_out and not trigram.is_inline:
+    if trigram and source in _UNINDEXED_SOURCES and f"'{source}'" in trigram.definition:
         trigrams = 0
     copied = words * bool(fts and fts.is_inline) + trigrams * bool(trigram and trigram.is_inline)
     return round(copied * _COPY), round(words * _WORD_TERMS + trigrams * _TRIGRAM_TERMS)
@@ -159,9 +158,11 @@ def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tupl
 
 def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Return the bytes of message content of these sessions, by id."""
-    size = bytes_sql(reader.schema.message("content"))
-    sums = f"SELECT m.session_id, sum({size}) FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
-    rows = reader.rows_in(sums, session_ids)
+    rows = reader.rows_in(
+        f"SELECT session_id, sum({bytes_sql('content')}) FROM message_rows "
+        "WHERE session_id IN ({keys}) GROUP BY 1",
+        session_ids,
+    )
     return {str(key): as_int(size) for key, size in rows}
 
 

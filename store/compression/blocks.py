@@ -43,13 +43,13 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
     `above` are the rows last sent in the previous session of the conversation; None for the root.
     """
     blocks: list[RowBlock] = []
+    previous = RowBlock(0, 0)
     first_live = _first_live_after_compacted(rows)
     for at in range(len(rows)):
-        is_new = not blocks or at >= blocks[-1].end
-        if is_new and (at == first_live or _is_written(rows, at)):
-            previous = blocks[-1] if blocks else RowBlock(0, 0)
-            blocks.append(_block_at(rows, at, previous, above))
-    if rows and above is not None and (not blocks or blocks[0].start > 0):
+        if at >= previous.end and (at == first_live or _is_written(rows, at)):
+            previous = _block_at(rows, at, previous, above)
+            blocks.append(previous)
+    if above is not None and (not blocks or blocks[0].start > 0):
         blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
     return blocks
 

@@ -20,9 +20,9 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..messages.transcript import read_identities
 from ..sessions.models import Session
-from ..wording import N_
 from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
 from .history_rows import HistoryRow, HistoryRows, IdGap, read_id_gaps, read_rows
+from .notes import HARMLESS, CompactionNote
 
 _FALLBACK = "Summary generation was unavailable"
 
@@ -32,74 +32,6 @@ class CompactionKind(StrEnum):
 
     ROTATION = "rotation"
     IN_PLACE = "in_place"
-
-
-class CompactionNote(StrEnum):
-    """Something unknown or unusual about a compaction or a context; `NOTES` has the sentences."""
-
-    ABORTED = "aborted"
-    EMPTY_SESSIONS = "empty_shells"
-    NO_SUMMARY = "no_summary"
-    NO_ORIGINALS = "no_originals"
-    NOT_MARKED = "not_marked"
-    FALLBACK = "fallback_summary"
-    NOT_STORED_AGAIN = "not_stored_again"
-    EDGE = "edge_inferred"
-    GAP = "id_gap"
-    UNANSWERED = "unanswered"
-    COPY = "copy"
-    SUMMARY = "at_summary"
-    REWOUND = "rewound"
-    PROMPT = "prompt_overwritten"
-
-
-NOTES: Mapping[CompactionNote, str] = {
-    CompactionNote.ABORTED: N_(
-        "Hermes ended the session to compress it, and nothing was written after that."
-    ),
-    CompactionNote.EMPTY_SESSIONS: N_("Empty sessions stand between the two."),
-    CompactionNote.NO_SUMMARY: N_(
-        "No summary is stored: what stood before is in no message that follows."
-    ),
-    CompactionNote.NO_ORIGINALS: N_(
-        "The messages that the summary stands for are not in this conversation."
-    ),
-    CompactionNote.NOT_MARKED: N_(
-        "The messages that were replaced still count as live: a resume sends them and the summary."
-    ),
-    CompactionNote.FALLBACK: N_(
-        "No model wrote the summary: Hermes put it together after the call had failed."
-    ),
-    CompactionNote.NOT_STORED_AGAIN: N_(
-        "The newest messages were not stored again: the model still had them (`/compress here`), "
-        "but a resume does not."
-    ),
-    CompactionNote.EDGE: N_("Which messages were carried over is inferred from what they say."),
-    CompactionNote.GAP: N_(
-        "Ids are missing among these messages: rows of this or of another session are gone from "
-        "the store."
-    ),
-    CompactionNote.UNANSWERED: N_(
-        "No answer is stored after this message: nothing shows that the model was given it."
-    ),
-    CompactionNote.COPY: N_(
-        "This row repeats an earlier one; the context is that of the original."
-    ),
-    CompactionNote.SUMMARY: N_(
-        "This is a summary; the context is what the model was given from then on."
-    ),
-    CompactionNote.REWOUND: N_(
-        "Messages were taken back more than once: which of them were there is inferred."
-    ),
-    CompactionNote.PROMPT: N_(
-        "Compression in place may have changed the system prompt; only the newest one is stored."
-    ),
-}
-"""A sentence for each note, passed to `_` when shown."""
-
-
-HARMLESS = frozenset((CompactionNote.FALLBACK, CompactionNote.EMPTY_SESSIONS))
-"""Notes about what is unusual, but known."""
 
 
 class Carried(NamedTuple):
@@ -158,10 +90,8 @@ class Compaction(NamedTuple):
     @property
     def is_broken(self) -> bool:
         """Whether no summary stands for the rows before it, or it was aborted."""
-        return bool(self.before) and not {
-            CompactionNote.ABORTED,
-            CompactionNote.NO_SUMMARY,
-        }.isdisjoint(self.notes)
+        is_without = self.is_aborted or CompactionNote.NO_SUMMARY in self.notes
+        return is_without and bool(self.before)
 
     @property
     def is_still_there(self) -> bool:
@@ -184,8 +114,7 @@ class Compaction(NamedTuple):
         If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh
         (0.16 to 0.19).
         """
-        is_fresh = self.is_aborted and self.empty_sessions
-        return self.before if is_fresh else self.replaced
+        return self.before if self.is_aborted and self.empty_sessions else self.replaced
 
 
 class Generation(NamedTuple):
@@ -217,8 +146,12 @@ class CompactionHistory(NamedTuple):
     @property
     def copies(self) -> dict[int, int]:
         """Copy → original, which may itself be a copy."""
-        kept = [row for compaction in self.compactions for row in compaction.kept]
-        return {row.id: row.original for row in kept if row.original is not None}
+        return {
+            row.id: row.original
+            for compaction in self.compactions
+            for row in compaction.kept
+            if row.original is not None
+        }
 
     @property
     def rows(self) -> list[HistoryRow]:
@@ -253,15 +186,8 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
         for block, end in zip(blocks, starts[1:], strict=True):
             written = block.end - block.start
             generation = Generation(segment, tuple(rows[block.start : end]), written)
-            places = (row.id for row in generation.rows[: written + 1])
             found = _compaction(
-                reader,
-                segments,
-                previous,
-                generation,
-                block,
-                empty_sessions=tuple(empty_sessions),
-                gap=next((gaps[place] for place in places if place in gaps), None),
+                reader, segments, previous, generation, block, tuple(empty_sessions), gaps
             )
             previous = generation._replace(compaction=found)
             generations.append(previous)
@@ -278,19 +204,19 @@ def _compaction(
     previous: Generation,
     generation: Generation,
     block: RowBlock,
-    *,
     empty_sessions: tuple[str, ...],
-    gap: IdGap | None,
+    gaps: Mapping[int, IdGap],
 ) -> Compaction:
     """Describe a compaction between two generations by their rows."""
     rows, sent, summary = generation.rows, sent_of(previous.rows), block.summary
     written = rows[: generation.block]
     kept = tuple(_carried(reader, written, summary, sent))
     tail = {row.original for row in kept if not row.is_head and row.original is not None}
-    merged = find_merged(summary, sent, tail) if summary is not None else None
-    repeated = {merged, *(row.original for row in kept)}
+    repeated = {row.original for row in kept}
+    merged = None
     if summary is not None:
-        repeated |= {row.id for row in sent if row.summary_text == summary.summary_text}
+        merged = find_merged(summary, sent, tail)
+        repeated |= {row.id for row in sent if row.summary_text == summary.summary_text} | {merged}
     # Rows behind the last repeated one were kept, but not stored again; without a tail all may be
     # replaced.
     stored = len(sent)
@@ -299,6 +225,7 @@ def _compaction(
     replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
     before = previous.segment if sent else generation.segment
     is_rotation = before != generation.segment
+    gap = next((gaps[row.id] for row in rows[: generation.block + 1] if row.id in gaps), None)
     notes = {
         CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
@@ -373,5 +300,9 @@ def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
     a branch's past."""
     if len(segments) > 1 or segments[-1].end_reason == "compression":
         return True
-    sql = "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1"
-    return reader.value(sql, [segments[-1].id]) is not None
+    return bool(
+        reader.rows(
+            "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1",
+            [segments[-1].id],
+        )
+    )

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
-from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.chat_message import STATES, ChatMessage, State
 from ..messages.transcript import SLICE, read_messages_of
@@ -23,11 +22,22 @@ _HEAD = 80
 """Code points of a text that are compared, besides its length."""
 _MARK = "[CONTEXT "
 """Text in every summary."""
-_COLUMNS = (
-    *("role", "timestamp", "display_order", "content", "api_content"),
-    *("tool_calls", "tool_call_id", "_compressed_summary", "token_count"),
-)
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
+_IS_SPEECH = "role IN ('user', 'assistant')"
+_TEXT = f"CASE WHEN {_IS_SPEECH} THEN trim(content, char(32, 9, 10, 13)) ELSE content END"
+"""Rows that Hermes loaded and wrote again have lost leading and trailing white space."""
+_STATEMENT = (
+    "SELECT id, role, timestamp, state, display_order, "
+    f"COALESCE(NULLIF({bytes_sql('api_content')}, 0), {bytes_sql('content')}) "
+    f"+ {bytes_sql('tool_calls')}, "
+    "typeof(content) = 'text' AND content < char(1) AND content <> '', "
+    f"token_count, tool_call_id, substr(tool_calls, 1, 200), {bytes_sql(_TEXT)}, "
+    f"CASE WHEN tool_call_id IS NULL THEN substr({_TEXT}, 1, {_HEAD}) END, "
+    f"{bytes_sql('tool_calls')}, {_IS_SPEECH} "
+    f"AND (COALESCE(_compressed_summary, 0) = 1 OR instr(content, '{_MARK}')) "
+    "FROM message_rows WHERE session_id = ? AND"
+)
+"""The rows of a session, up to the condition on ids; what `_history_row` decodes."""
 _MAX_IDS = 20_000
 """Ids looked up per conversation: tenths of a second if nothing is cached."""
 _MAX_STEP = 2000
@@ -89,9 +99,8 @@ class IdGap(NamedTuple):
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryRow]]:
     """Read the rows of each segment of a conversation, root first, in order of id, without
     `session_meta` rows."""
-    statement = _statement(reader.schema)
     stored = [
-        [row for rows in reader.slices(statement, "m.id", SLICE, [session.id]) for row in rows]
+        [row for rows in reader.slices(_STATEMENT, "id", SLICE, [session.id]) for row in rows]
         for session in segments
     ]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
@@ -103,33 +112,13 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     ]
 
 
-def _statement(schema: Schema) -> str:
-    """Return SQL for the rows of a session, up to the condition on ids.
-
-    Rows that Hermes loaded and wrote again have lost leading and trailing white space.
-    """
-    role, time, order, content, sent, calls, answers, flag, tokens = map(schema.message, _COLUMNS)
-    is_speech = f"{role} IN ('user', 'assistant')"
-    text = f"CASE WHEN {is_speech} THEN trim({content}, char(32, 9, 10, 13)) ELSE {content} END"
-    size = f"COALESCE(NULLIF({bytes_sql(sent)}, 0), {bytes_sql(content)}) + {bytes_sql(calls)}"
-    is_multimodal = f"typeof({content}) = 'text' AND {content} < char(1) AND {content} <> ''"
-    is_marked = f"COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')"
-    head = f"CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END"
-    return (
-        f"SELECT m.id, {role}, {time}, m.state, {order}, {size}, "
-        f"{is_multimodal}, {tokens}, {answers}, substr({calls}, 1, 200), {bytes_sql(text)}, {head}, "
-        f"{bytes_sql(calls)}, {is_speech} AND ({is_marked}) "
-        "FROM message_rows m WHERE m.session_id = ? AND"
-    )
-
-
 def _history_row(
     row: Row, summaries: Mapping[int, ChatMessage], times: set[tuple[float, str]]
 ) -> HistoryRow:
-    """Decode a row of `_statement`; `times` are those of earlier rows, with the role, and grow."""
+    """Decode a row of `_STATEMENT`; `times` are those of earlier rows, with the role, and grow."""
     message_id, stored_role, time, state, order, size, picture, tokens, *content = row
     answers, calls, *compared, _is_marked = content
-    role, key, timestamp = text_of(stored_role, "unknown"), as_int(message_id), as_time(time)
+    role, key, timestamp = text_of(stored_role), as_int(message_id), as_time(time)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
     call = match[1] if match else text_of(answers)
     repeats_time = False
@@ -164,8 +153,8 @@ def read_id_gaps(reader: Reader, segments: Sequence[HistoryRows]) -> dict[int, I
         if 1 < other.id - one.id <= _MAX_STEP
     ]
     ids = [each for before, after in steps for each in range(before + 1, after)][:_MAX_IDS]
-    statement = "SELECT m.id FROM messages m WHERE m.id IN ({keys})"
-    absent = set(ids).difference(row[0] for row in reader.rows_in(statement, ids))
+    there = reader.rows_in("SELECT id FROM messages WHERE id IN ({keys})", ids)
+    absent = set(ids).difference(row[0] for row in there)
     gaps: dict[int, IdGap] = {}
     for before, after in steps:
         missing = [each for each in range(before + 1, after) if each in absent]

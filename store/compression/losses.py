@@ -135,27 +135,18 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
                 key = (kind, term.casefold())
                 lost = found.get(key, Lost(term, kind, 0, message.id))
                 found[key] = lost._replace(times=lost.times + 1)
-    mentioned = _mentioned_after(reader, compaction)
+    after = read_messages_of(reader, compaction.instead if found else ())
+    mentioned = "\n".join(text for message in after for text in _texts(message)).casefold()
     terms = [lost for lost in found.values() if not _is_mentioned(lost.kind, lost.term, mentioned)]
     place = {message_id: at for at, message_id in enumerate(gone, 1)}
 
     def rank(lost: Lost) -> tuple[float, int, str]:
-        recency = 0.5 + place.get(lost.last_message_id, 0) / len(place)
+        recency = 0.5 + place[lost.last_message_id] / len(place)
         factor = 3 if lost.kind is LostKind.DECISION else 1
-        weight = (1 + min(lost.times, 20)) * recency * factor
-        return -weight, -lost.last_message_id, lost.term
+        return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
 
     terms.sort(key=rank)
     return Losses(tuple(terms[:_MAX_TERMS]), is_complete and len(terms) <= _MAX_TERMS)
-
-
-def _mentioned_after(reader: Reader, compaction: Compaction) -> str:
-    """Return all texts that the model had after a compaction, folded."""
-    ids = [*(each.id for each in compaction.kept), *compaction.not_stored_again]
-    if compaction.summary is not None:
-        ids.append(compaction.summary)
-    texts = [text for message in read_messages_of(reader, ids) for text in _texts(message)]
-    return "\n".join(texts).casefold()
 
 
 def _texts(message: ChatMessage) -> Iterator[str]:

@@ -19,8 +19,9 @@ from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
 from .blocks import sent_of
-from .compactions import HARMLESS, CompactionHistory, CompactionNote, Generation, read_history
+from .compactions import CompactionHistory, Generation, read_history
 from .history_rows import HistoryRow, HistoryRows
+from .notes import HARMLESS, CompactionNote
 
 
 class RowOrigin(StrEnum):
@@ -122,8 +123,7 @@ class Contexts:
         elif _origins(generation).get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
         late = generation.compaction.not_stored_again if generation.compaction is not None else ()
-        context = self._context(row, generation, place, notes, late)
-        return context._replace(at=message_id)
+        return self._context(row, generation, place, notes, late)._replace(at=message_id)
 
     def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
@@ -143,12 +143,11 @@ class Contexts:
     def _after_resume(self) -> ModelContext:
         """Return what Hermes loads for a resume: all rows of the last generation that were not
         rewound; none if the newest session has no others (0.16 to 0.19)."""
-        tip = len(self._segments) - 1
         for generation in reversed(self.history.generations):
             rows = sent_of(generation.rows)
-            if rows and generation.segment == tip:
-                until = len(generation.rows)
-                return self._context(rows[-1], generation, until)._replace(of=None)
+            if rows and generation.segment == len(self._segments) - 1:
+                context = self._context(rows[-1], generation, len(generation.rows))
+                return context._replace(of=None)
         return ModelContext(None, None, self._segments[-1].id)
 
     def _context(

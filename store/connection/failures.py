@@ -37,43 +37,61 @@ _OWN_PATIENCE = 10.0
 """Seconds to wait for another browser, which holds a file of ours for milliseconds."""
 
 
-class _Failure(NamedTuple):
+class SqliteFailure(NamedTuple):
     """An error for a code of SQLite."""
 
-    kind: type[StoreError]
+    kind: type[BrowseError]
     sentence: str
     remedy: str = ""
     advice: Advice = Advice.NONE
 
+    def error(self, path: Path, said: str) -> BrowseError:
+        """Return the error for a file, given what SQLite says."""
+        sentence = _(self.sentence, path=path, said=said)
+        return self.kind(sentence, remedy=_(self.remedy), advice=self.advice)
 
-_LOCKED = _Failure(
-    StoreBusyError,
-    N_("{path} is locked by another process."),
-    N_("Hermes may be rewriting it (optimize, VACUUM); try again in a moment."),
-)
-_DAMAGED = _Failure(
+
+_DAMAGED = SqliteFailure(
     StoreDamagedError,
     N_("{path} is damaged: SQLite says “{said}”."),
     N_("Copy the file away first, then try `hermes sessions repair`."),
 )
-_CLOSED = _Failure(
-    StoreUnreadableError,
-    N_("{path} cannot be opened: SQLite says “{said}”."),
-    N_(
-        "Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
-        "to use state.db-shm too. Reading a copy (database and -wal together) always works."
-    ),
-)
-_NO_MEMORY = _Failure(
+_NO_MEMORY = SqliteFailure(
     StoreDamagedError,
     N_("{path} could not be read: SQLite asked for more memory than there is."),
     N_("The file may be damaged, or this machine short of memory."),
 )
-_UNREAD = N_("{path} could not be read: SQLite says “{said}”.")
-_FAILURES: Mapping[int, _Failure] = {
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_NOTADB: _Failure(
+_OTHER = SqliteFailure(StoreError, N_("{path} could not be read: SQLite says “{said}”."))
+CLOSED_CODES = (
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+)
+"""SQLite may not open the file, or not as it is asked to."""
+BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""Another process, or another connection, holds it."""
+_FAILURES: Mapping[int, SqliteFailure] = {
+    **dict.fromkeys(
+        BUSY_CODES,
+        SqliteFailure(
+            StoreBusyError,
+            N_("{path} is locked by another process."),
+            N_("Hermes may be rewriting it (optimize, VACUUM); try again in a moment."),
+        ),
+    ),
+    **dict.fromkeys(
+        CLOSED_CODES,
+        SqliteFailure(
+            StoreUnreadableError,
+            N_("{path} cannot be opened: SQLite says “{said}”."),
+            N_(
+                "Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
+                "to use state.db-shm too. Reading a copy (database and -wal together) always works."
+            ),
+        ),
+    ),
+    sqlite3.SQLITE_NOTADB: SqliteFailure(
         NotAStoreError,
         N_("{path} is not a session store: it is no SQLite database, or an encrypted one."),
         advice=Advice.NAME_STORE,
@@ -81,7 +99,7 @@ _FAILURES: Mapping[int, _Failure] = {
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not for
     # a reader.
-    sqlite3.SQLITE_READONLY_ROLLBACK: _Failure(
+    sqlite3.SQLITE_READONLY_ROLLBACK: SqliteFailure(
         StoreUnreadableError,
         N_("{path} is in the middle of an interrupted write."),
         N_(
@@ -90,13 +108,9 @@ _FAILURES: Mapping[int, _Failure] = {
             "open, `sqlite3 FILE .tables` does the same."
         ),
     ),
-    sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_READONLY: _CLOSED,
-    sqlite3.SQLITE_PERM: _CLOSED,
-    sqlite3.SQLITE_AUTH: _CLOSED,
-    sqlite3.SQLITE_IOERR: _Failure(
+    sqlite3.SQLITE_IOERR: SqliteFailure(
         StoreUnreadableError,
-        _UNREAD,
+        _OTHER.sentence,
         N_("If it lies on a network drive, copy it to a local disk."),
         Advice.OPEN_COPY,
     ),
@@ -159,22 +173,19 @@ def own_file(
             yield connection
 
 
-def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:
+def translate(error: SqliteError, path: Path) -> BrowseError:
     """Return our error for what SQLite raised on a statement or an open; its sentence names the
     store."""
     extended = getattr(error, "sqlite_errorcode", 0)
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         return QueryInterruptedError(_("The query was interrupted."))
+    failure = _FAILURES.get(extended) or _FAILURES.get(code, _OTHER)
     if isinstance(error, MemoryError):
         failure = _NO_MEMORY
     elif isinstance(error, UnicodeDecodeError):
-        failure, said = _DAMAGED, one_line(decode(bytes(error.object)), _MAX_SAID)
-    else:
-        other = _Failure(StoreError, _UNREAD)
-        failure = _FAILURES.get(extended) or _FAILURES.get(code, other)
-    sentence = _(failure.sentence, path=path, said=said)
-    return failure.kind(sentence, remedy=_(failure.remedy), advice=failure.advice)
+        failure, said = _DAMAGED, one_line(decode(error.object), _MAX_SAID)
+    return failure.error(path, said)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -87,10 +88,11 @@ def rows_in(
     before: Sequence[object] = (),
 ) -> list[Row]:
     """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
-    found: list[Row] = []
-    for chunk in chunks(keys, _CHUNK):
-        found.extend(rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk]))
-    return found
+    return [
+        row
+        for chunk in chunks(keys, _CHUNK)
+        for row in rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk])
+    ]
 
 
 class FileFacts:
@@ -161,10 +163,10 @@ class Reader:
         try:
             rows = self._fetch(sql, parameters, _IOERR_TRIES)
             count = len(rows)
+            return rows
         finally:
             if observe is not None:
                 observe(sql, time.perf_counter() - start, count)
-        return rows
 
     def _fetch(self, sql: str, parameters: Parameters, tries: int) -> list[Row]:
         self._began = time.monotonic()
@@ -258,10 +260,8 @@ class Reader:
     def interrupt(self) -> None:
         """Stop the running statement and those to come until `begin`, from any thread."""
         self.is_stopped = True
-        try:
+        with suppress(sqlite3.ProgrammingError):  # closed meanwhile: nothing is running
             self._connection.interrupt()
-        except sqlite3.ProgrammingError:
-            return  # closed meanwhile: nothing is running
 
     def interrupt_late(self) -> None:
         """Interrupt the running statement if it takes too long; called by the watchdog.
@@ -270,12 +270,11 @@ class Reader:
         (https://sqlite.org/c3ref/interrupt.html).
         """
         began = self._began
-        if began is None:
-            return
-        if not self.is_stopped:
-            self._is_late = time.monotonic() - began > TIME_LIMIT
-        if self._is_late or self.is_stopped:
-            self.interrupt()
+        if began is not None:
+            if not self.is_stopped:
+                self._is_late = time.monotonic() - began > TIME_LIMIT
+            if self._is_late or self.is_stopped:
+                self.interrupt()
 
     def close(self) -> None:
         """Close the file."""

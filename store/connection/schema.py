@@ -181,8 +181,8 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    rows = connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
-    return frozenset(str(row[1]) for row in rows)
+    columns = f"PRAGMA table_info({sql_name(table)})"
+    return frozenset(str(row[1]) for row in connection.execute(columns).fetchall())
 
 
 def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:
@@ -224,11 +224,13 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
-        sentence = _(
-            "{path} is an SQLite database, but not a Hermes session store: it has other tables.",
-            path=path,
+        raise NotAStoreError(
+            _(
+                "{path} is an SQLite database, but not a Hermes session store: it has other tables.",
+                path=path,
+            ),
+            advice=Advice.NAME_STORE,
         )
-        raise NotAStoreError(sentence, advice=Advice.NAME_STORE)
     definitions = {str(name): str(sql) for kind, name, sql in objects if kind in ("table", "view")}
     schema = Schema(
         version=None,

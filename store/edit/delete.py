@@ -35,7 +35,7 @@ from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bun
 from ..trash.progress import EVERY, NOBODY, Portions, Progress, summary
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
-from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, prompt_columns
+from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete
 from .guards import CONVERSATIONS, check_search_triggers, check_triggers
@@ -249,11 +249,10 @@ def _count_changes(tx: Writer, layout: Layout) -> None:
     tx.execute(f"CREATE TEMP TABLE {_CHANGES} (name PRIMARY KEY, gone, new)")
     for number, name in enumerate(layout.tables):
         tx.execute(f"INSERT INTO {_CHANGES} VALUES (?, 0, 0)", [name])
-        literal = name.replace("'", "''")
         for event, column in (("DELETE", "gone"), ("INSERT", "new")):
             tx.execute(
                 f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} AFTER {event} ON main.{sql_name(name)} "
-                f"BEGIN UPDATE {_CHANGES} SET {column} = {column} + 1 WHERE name = '{literal}'; END"
+                f"BEGIN UPDATE {_CHANGES} SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
             )
 
 
@@ -314,18 +313,19 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_CHANGES}"):
         if gone == expected.get(table_name, 0) and not new:
             continue
-        sentence = _(
-            "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
-            "would not have all that is gone, so the delete was taken back.",
-            table=one_line(str(table_name), 100),
-            found=gone,
-            new=new,
-            expected=expected.get(table_name, 0),
+        raise StoreRefusedError(
+            _(
+                "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
+                "would not have all that is gone, so the delete was taken back.",
+                table=one_line(str(table_name), 100),
+                found=gone,
+                new=new,
+                expected=expected.get(table_name, 0),
+            ),
+            remedy=_(
+                "Something in this store changes rows by itself. Use Hermes' own commands for it."
+            ),
         )
-        remedy = _(
-            "Something in this store changes rows by itself. Use Hermes' own commands for it."
-        )
-        raise StoreRefusedError(sentence, remedy=remedy)
 
 
 def _check_gone(reader: Reader, name: str, sessions: Sequence[str]) -> None:

@@ -84,8 +84,10 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """
     stored = _read(tx, session_id, after)
     if stored is None:
-        gone = _("The session {session} is not there any more.", session=session_id)
-        raise RefusedError(gone, is_unchanged=True)
+        raise RefusedError(
+            _("The session {session} is not there any more.", session=session_id),
+            is_unchanged=True,
+        )
     before = {column: stored[column] for column in after if stored[column] != after[column]}
     if not before:
         return None
@@ -96,12 +98,14 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     is_text = not any(isinstance(value, bytes) for value in before.values())
     update = f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}"
     if not (is_text and tx.execute(update, values)):
-        odd = _(
-            "{session} stays as it is: its {columns} could not be brought back.",
-            session=session_id,
-            columns=", ".join(before),
+        raise RefusedError(
+            _(
+                "{session} stays as it is: its {columns} could not be brought back.",
+                session=session_id,
+                columns=", ".join(before),
+            ),
+            is_unchanged=True,
         )
-        raise RefusedError(odd, is_unchanged=True)
     return change
 
 
@@ -127,12 +131,12 @@ def undo(store: Store, change: Change) -> Change:
     def work(tx: Writer) -> Iterator[RowChange | None]:
         for session, before, after in reversed(change.rows):
             if _read(tx, session, after) != after:
-                changed = _("{session} has been changed since.", session=session)
-                raise RefusedError(changed, is_unchanged=True)
+                raise RefusedError(
+                    _("{session} has been changed since.", session=session), is_unchanged=True
+                )
             for holder in title_holders(tx, session, before.get("title")):
                 raise title_taken(before["title"], holder)
-            has_no_title = "title" in before and before["title"] is None
-            if has_no_title and "title_source" in tx.schema.session_columns:
+            if before.get("title", "") is None and "title_source" in tx.schema.session_columns:
                 before = {**before, "title_source": None}  # as in Hermes (0.22)
             yield set_columns(tx, session, before)
 
@@ -232,8 +236,9 @@ def unpin(store: Store, session_ids: Sequence[str]) -> Change:
 
 def title_holders(tx: Writer, session_id: str, title: object) -> list[str]:
     """Return the other sessions that have a title; not every store has a unique index on them."""
-    others = "SELECT id FROM sessions WHERE title = ? AND id <> ?"
-    return first_texts(tx.rows(others, [title, session_id]))
+    return first_texts(
+        tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
+    )
 
 
 def title_taken(title: object, holder: str) -> RefusedError:

@@ -23,7 +23,7 @@ from ..connection.connect import Store
 from ..connection.reader import Reader, Row
 from ..connection.schema import NEWEST_KNOWN, Schema
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
-from ..text import as_text, one_line
+from ..text import one_line, text_of
 from ..wording import _
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -204,12 +204,11 @@ _TOKEN = re.compile(
 def normalised(sql: str) -> str:
     """Return the SQL of a trigger without comments and differences of case, white space and
     needless quotes."""
-    words: list[str] = []
-    for match in _TOKEN.finditer(sql):
-        if match["space"]:
-            continue
-        plain = match["bare"] or match["word"]
-        words.append(plain.lower() if plain else match[0])
+    words = [
+        (match["bare"] or match["word"] or "").lower() or match[0]
+        for match in _TOKEN.finditer(sql)
+        if not match["space"]
+    ]
     if words[2:5] == ["if", "not", "exists"]:
         del words[2:5]
     return " ".join(words)
@@ -223,8 +222,9 @@ def digest(sql: str) -> str:
 @cache
 def _known() -> frozenset[tuple[str, str]]:
     """Return the table, in lower case, and the digest of each trigger of Hermes."""
-    record = json.loads(RECORD.read_text(encoding="ascii"))
-    return frozenset((each["table"], each["sha256"]) for each in record)
+    return frozenset(
+        (each["table"], each["sha256"]) for each in json.loads(RECORD.read_text(encoding="ascii"))
+    )
 
 
 def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> None:
@@ -242,18 +242,17 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
     for name, table, sql in rows(
         "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
     ):
-        target = (as_text(table) or "").lower()
+        target = text_of(table).lower()
         is_index = target.startswith("messages_fts") and "messages" in written
-        if not is_index and target not in written:
-            continue
-        if (target, digest(as_text(sql) or "")) in _known():
+        is_written = is_index or target in written
+        if not is_written or (target, digest(text_of(sql))) in _known():
             continue
         raise StoreRefusedError(
             _(
                 "The table {table} has a trigger that is not one of Hermes' own, {trigger}: what it would do besides "
                 "could not be undone.",
-                table=one_line(as_text(table) or "", _LONGEST_NAME),
-                trigger=one_line(as_text(name) or "", _LONGEST_NAME),
+                table=one_line(text_of(table), _LONGEST_NAME),
+                trigger=one_line(text_of(name), _LONGEST_NAME),
             ),
             remedy=_(
                 "Remove the trigger if you know what made it, or use Hermes' own commands for this store."

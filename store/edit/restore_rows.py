@@ -14,7 +14,7 @@ from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import RefusedError, WriteUnverifiedError
-from ..text import as_text
+from ..text import text_of
 from ..trash.bundle import attach, choose
 from ..trash.progress import EVERY, Progress
 from ..trash.tables import (
@@ -108,7 +108,7 @@ class RestoredRows:
             name = part.table.name
             unlike = f"{chosen} {part.table.unlike(part.where('b'), self._same(part.table))}"
             for row in reader.rows_in(unlike, sessions):
-                key = ", ".join(as_text(value) or "" for value in row)
+                key = ", ".join(map(text_of, row))
                 if name in _STRICT:
                     raise WriteUnverifiedError(
                         _(
@@ -118,12 +118,13 @@ class RestoredRows:
                         ),
                         remedy=_("The deletion stays in the trash."),
                     )
-                note = _(
-                    "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone.",
-                    table=name,
-                    key=key,
+                self.notes.append(
+                    _(
+                        "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone.",
+                        table=name,
+                        key=key,
+                    )
                 )
-                self.notes.append(note)
 
     # Inserting
 
@@ -188,16 +189,18 @@ def _differences(
     lacks."""
     for name, columns in saved.items():
         count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
-        if not count:
-            continue
-        if name not in tables:
-            lost = _("This store has no table {table}: {count:,} rows stay in the trash.")
-            yield lost.format(table=name, count=count)
-            continue
-        missing = [f"{name}.{each}" for each in columns if each not in tables[name].columns]
-        if missing:
-            lost = _("This store has no {columns}: what they held stays in the trash.")
-            yield lost.format(columns=", ".join(missing))
+        known = tables[name].columns if name in tables else ()
+        missing = ", ".join(f"{name}.{each}" for each in columns if each not in known)
+        if count and name not in tables:
+            yield _(
+                "This store has no table {table}: {count:,} rows stay in the trash.",
+                table=name,
+                count=count,
+            )
+        elif count and missing:
+            yield _(
+                "This store has no {columns}: what they held stays in the trash.", columns=missing
+            )
 
 
 def _slices(tx: Writer, part: Part) -> Iterator[str]:
@@ -259,7 +262,7 @@ def _renumber_titles(tx: Writer) -> Iterator[str]:
     """Number the titles that other sessions have, now that all titles are in the store; yield a
     sentence for each."""
     for session, stored in tx.rows("SELECT id, title FROM temp.untitled"):
-        title = as_text(stored) or ""
+        title = text_of(stored)
         numbered = _next_title(tx, title)
         tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
         yield _(

@@ -26,7 +26,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
-from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
+from ..connection.failures import (
+    BUSY_CODES,
+    CLOSED_CODES,
+    SQLITE_ERRORS,
+    SqliteError,
+    SqliteFailure,
+    opened,
+    translate,
+)
 from ..connection.reader import DATA_VERSION, Reader, Row
 from ..connection.schema import read_again
 from ..errors import (
@@ -39,16 +47,43 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..wording import _
+from ..wording import N_, _
 from .guards import Needs, check_version, check_writable
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
 _ATTEMPT = 0.2
 _PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
-_NO_NEEDS = Needs()
 _AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
 """Errors of which is said what is said of them when reading."""
+_OTHER = SqliteFailure(
+    WriteFailedError, N_("{path} could not be written to: SQLite says “{said}”.")
+)
+_FAILURES = {
+    **dict.fromkeys(
+        BUSY_CODES,
+        SqliteFailure(
+            StoreBusyError,
+            N_("{path} is busy: another process is using it."),
+            N_("Try again in a moment."),
+        ),
+    ),
+    **dict.fromkeys(
+        CLOSED_CODES,
+        SqliteFailure(
+            RefusedError,
+            N_("{path} cannot be written to: SQLite says “{said}”."),
+            N_(
+                "Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."
+            ),
+        ),
+    ),
+    sqlite3.SQLITE_FULL: SqliteFailure(
+        WriteFailedError,
+        N_("There is no room left on the disk of {path}."),
+        N_("Free some disk space and try again."),
+    ),
+}
 T = TypeVar("T")
 
 
@@ -183,9 +218,7 @@ class Writer:
 
 
 @contextmanager
-def writing(
-    store: Store, needs: Needs = _NO_NEEDS, *, foreign_keys: bool = True
-) -> Iterator[Writer]:
+def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterator[Writer]:
     """Open a store for transactions.
 
     Args:
@@ -277,34 +310,13 @@ def _failing(path: Path) -> Iterator[None]:
 
 
 def _failure(error: SqliteError, path: Path) -> BrowseError:
-    kind: type[BrowseError] = WriteFailedError
-    remedy = ""
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            kind = StoreBusyError
-            sentence = _("{path} is busy: another process is using it.")
-            remedy = _("Try again in a moment.")
-        case sqlite3.SQLITE_FULL:
-            sentence = _("There is no room left on the disk of {path}.")
-            remedy = _("Free some disk space and try again.")
-        case (
-            sqlite3.SQLITE_READONLY
-            | sqlite3.SQLITE_CANTOPEN
-            | sqlite3.SQLITE_PERM
-            | sqlite3.SQLITE_AUTH
-        ):
-            kind = RefusedError
-            sentence = _("{path} cannot be written to: SQLite says “{said}”.")
-            remedy = _(
-                "Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."
-            )
-        case code:
-            if code in _AS_READING or not isinstance(error, sqlite3.Error):
-                translated: BrowseError = translate(error, path)
-                translated.is_unchanged = True
-                return translated
-            sentence = _("{path} could not be written to: SQLite says “{said}”.")
-    return kind(sentence.format(path=path, said=error), remedy=remedy, is_unchanged=True)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _AS_READING or not isinstance(error, sqlite3.Error):
+        failed = translate(error, path)
+    else:
+        failed = _FAILURES.get(code, _OTHER).error(path, str(error))
+    failed.is_unchanged = True
+    return failed
 
 
 def _explain(store: Store, said: str, verify: Callable[[Reader], None]) -> WriteInDoubtError:

@@ -80,8 +80,9 @@ def export_pieces(
         case Format.HTML:
             return html_pieces(sources, exporter=exporter, now=now)
         case Format.MARKDOWN:
-            documents = (markdown_pieces(each, exporter=exporter, now=now) for each in sources)
-            return chain.from_iterable(documents)
+            return chain.from_iterable(
+                markdown_pieces(each, exporter=exporter, now=now) for each in sources
+            )
 
 
 def _cut(text: str, most: int) -> str:

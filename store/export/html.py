@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 import string
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from datetime import date
 from html import escape
 from pathlib import Path
 
+from ..connection.stored_values import write_json
 from ..messages.chat_message import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import _, language, pgettext
@@ -130,16 +130,16 @@ def _count(sources: Sequence[Source]) -> str:
     return _("{count:,} conversations", count=len(sources))
 
 
-def _index(sources: Sequence[Source]) -> str:
+def _index(sources: Sequence[Source]) -> Iterator[str]:
     label, count = escape(_("Conversations")), escape(_count(sources))
-    lines = [f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n']
+    yield f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n'
     for number, source in enumerate(sources, 1):
         day = local_time(source.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
         facts += escape(_("{count:,} messages", count=source.conversation.message_count))
         link = f'<a href="#c{number}">{escape(source.name)}</a>'
-        lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')
-    return "".join([*lines, "</ol>\n</nav>\n"])
+        yield f'<li>{link} <span class="facts">{facts}</span></li>\n'
+    yield "</ol>\n</nav>\n"
 
 
 def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
@@ -165,7 +165,7 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
     yield _HEAD.substitute(
         language=language().replace("_", "-"),
         policy=escape(_POLICY),
-        words=escape(json.dumps(words, ensure_ascii=False)),
+        words=escape(write_json(words)),
         title=escape(_count(sources) if several else sources[0].name),
         style=STYLE,
         press=escape(_("Search: press /")),
@@ -176,7 +176,7 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
         theme=escape(words["theme"].format(name=words["auto"])),
     )
     if several:
-        yield _index(sources)
+        yield from _index(sources)
     yield "<main>\n"
     for number, source in enumerate(sources, 1):
         yield from _conversation(source, number, 2 if several else 1)

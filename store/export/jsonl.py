@@ -95,8 +95,9 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None
 
 def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
     """Read messages as they are stored, by id."""
-    rows = _stored_rows(reader, "messages", ids)
-    return StoredRows(sorted(rows, key=lambda row: as_int(row["id"])))
+    return StoredRows(
+        sorted(_stored_rows(reader, "messages", ids), key=lambda row: as_int(row["id"]))
+    )
 
 
 def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:

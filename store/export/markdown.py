@@ -10,12 +10,12 @@ it would affect the text after it: a code fence that is never closed, and HTML (
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, date
 from itertools import groupby
 
+from ..connection.stored_values import write_json
 from ..messages.chat_message import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
@@ -58,18 +58,18 @@ def yaml_value(value: object) -> str:
     """Return a text, number, boolean, None or list as YAML 1.1 and 1.2: JSON with more escapes."""
     if isinstance(value, list):
         return "[" + ", ".join(map(yaml_value, value)) + "]"
-    text = json.dumps(value, ensure_ascii=False)
+    text = write_json(value)
     if isinstance(value, float) and "." not in text:
         return text.replace("e", ".0e")  # in YAML 1.1, 1e-06 is a text
     return _BEYOND_YAML.sub(lambda match: f"\\U{ord(match[0]):08X}", text)
 
 
-def _opens(match: re.Match[str] | None) -> bool:
-    return match is not None and not (match[2][0] == "`" and "`" in match[3])
+def _opens(match: re.Match[str]) -> bool:
+    return match[2][0] != "`" or "`" not in match[3]
 
 
-def _closes(match: re.Match[str] | None, fence: str) -> bool:
-    return match is not None and match[2].startswith(fence) and not match[3].strip(" \t")
+def _closes(match: re.Match[str], fence: str) -> bool:
+    return match[2].startswith(fence) and not match[3].strip(" \t")
 
 
 def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
@@ -89,7 +89,7 @@ def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
             block, fence = [line], match[2]
             continue
         block.append(line)
-        if fence and _closes(match, fence):
+        if fence and match and _closes(match, fence):
             yield fence, block, True
             block, fence = [], ""
     if block or fence:
@@ -221,8 +221,9 @@ def message_markdown(rendered: RenderedMessage, *, is_folded: bool = False, note
     ]
     state = state_word(rendered.message.state)
     line = plain(" · ".join(filter(None, heading))) + (f" ({state})" if state else "")
-    blocks = (_block(block, is_folded=is_folded) for block in rendered.blocks)
-    return "\n".join([f"### {line}\n", *blocks])
+    return "\n".join(
+        [f"### {line}\n", *(_block(each, is_folded=is_folded) for each in rendered.blocks)]
+    )
 
 
 def _block(block: Block, *, is_folded: bool) -> str:
@@ -235,8 +236,13 @@ def _block(block: Block, *, is_folded: bool) -> str:
         if not block.body:
             return f"*{_('no output')}*\n"
         lines = block.body.count("\n") + 1
-        title = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
-        title = title.format(tool=block.tool, count=lines)
+        title = ngettext(
+            "Result of {tool}, 1 line",
+            "Result of {tool}, {count:,} lines",
+            lines,
+            tool=block.tool,
+            count=lines,
+        )
         return _section(title, fenced(block.body), is_folded=is_folded)
     text = neutral(block.body)
     if not block.kind.exported:

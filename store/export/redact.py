@@ -16,6 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+from ..connection.stored_values import write_json
 from ..files import open_regular
 from ..text import text_of
 from ..wording import N_, _
@@ -123,7 +124,7 @@ class Redactor:
             if not isinstance(loaded, dict | list | str):
                 return self.text(text)
             cleaned = self.value(loaded)
-            return text if self.counts == counts else json.dumps(cleaned, ensure_ascii=False)
+            return text if self.counts == counts else write_json(cleaned)
         except (ValueError, RecursionError):
             self.counts = counts
             return self.text(text)
@@ -172,9 +173,9 @@ def _merged(found: Iterable[Secret]) -> list[Secret]:
 def _spellings(value: str) -> Iterator[str]:
     """Yield the forms of a value: plain, in JSON, in JSON within JSON, in a URL."""
     yield value
-    for text in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+    for text in (json.dumps(value)[1:-1], write_json(value)[1:-1]):
         yield text
-        yield json.dumps(text, ensure_ascii=False)[1:-1]
+        yield write_json(text)[1:-1]
     yield from (quote(value, safe=""), quote(value), quote_plus(value))
 
 
@@ -209,8 +210,8 @@ _WORDS = re.compile(rf"{_WORD}(?:[-_/.:,+ ]{_WORD})*")
 def parse_env(text: str) -> list[tuple[str, str]]:
     """Parse the text of a `.env` file into names and values, without quotes; quoted values may span
     lines."""
-    pairs = _PAIR.findall(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    return [(name, "".join(values)) for name, *values in pairs]
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return [(name, "".join(values)) for name, *values in _PAIR.findall(lines)]
 
 
 def is_secret_value(name: str, value: str) -> bool:

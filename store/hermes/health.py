@@ -16,7 +16,7 @@ from ..connection.stored_values import as_int
 from ..errors import Advice, StoreDamagedError
 from ..notes.notes_file import NotesError, notes_of
 from ..search.coverage import STALE, Damage, damage_of, remedy
-from ..text import text_of
+from ..text import as_text, text_of
 from ..wording import _
 from .homes import Location
 
@@ -69,34 +69,45 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
         except NotesError as error:
             yield _warning("notes", error.sentence, error.remedy)
     if schema.is_newer:
-        text = _(
-            "Schema {version} is newer than the newest known one ({known}): the known parts are "
-            "shown, and "
-            "nothing can be changed.",
-            version=schema.version,
-            known=NEWEST_KNOWN,
+        yield _warning(
+            "store",
+            _(
+                "Schema {version} is newer than the newest known one ({known}): the known parts are "
+                "shown, and "
+                "nothing can be changed.",
+                version=schema.version,
+                known=NEWEST_KNOWN,
+            ),
+            _("A newer hermes-browse may know it."),
         )
-        yield _warning("store", text, _("A newer hermes-browse may know it."))
     if schema.version is None:
-        text = _("The store does not say which schema it has: its columns were looked at instead.")
-        yield _warning("store", text, _("Hermes records it when it next opens the store."))
+        yield _warning(
+            "store",
+            _("The store does not say which schema it has: its columns were looked at instead."),
+            _("Hermes records it when it next opens the store."),
+        )
     nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
     if nameless:
-        text = _(
-            "{count:,} damaged sessions have no id: nothing can refer to them, so they are not "
-            "shown."
+        yield _warning(
+            "store",
+            _(
+                "{count:,} damaged sessions have no id: nothing can refer to them, so they are not "
+                "shown.",
+                count=nameless,
+            ),
+            _(
+                "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."
+            ),
         )
-        repair = _(
-            "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."
-        )
-        yield _warning("store", text.format(count=nameless), repair)
     if reader.snapshot:
-        text = _(
-            "The folder cannot be written to: this is a snapshot that may miss what is written "
-            "meanwhile."
+        yield _warning(
+            "store",
+            _(
+                "The folder cannot be written to: this is a snapshot that may miss what is written "
+                "meanwhile."
+            ),
+            _("Open it as the user who runs Hermes, or look at a copy."),
         )
-        advice = _("Open it as the user who runs Hermes, or look at a copy.")
-        yield _warning("store", text, advice)
     if schema.is_index_stale:
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
         yield _warning("index-stale", text, _(STALE))
@@ -108,12 +119,11 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
     """Summarize a store at a location, through an open reader of it."""
     bytes_of_store, bytes_of_log = store.sizes()
-    mode = reader.value("PRAGMA journal_mode")
     return StoreSummary(
         path=location.path,
         profile=location.profile,
         schema_version=reader.schema.version,
-        journal_mode=str(mode) if mode is not None else None,
+        journal_mode=as_text(reader.value("PRAGMA journal_mode")),
         size=bytes_of_store,
         wal_size=bytes_of_log,
         sessions=as_int(reader.value("SELECT count(*) FROM sessions")),
@@ -129,38 +139,54 @@ def problems_of(
     """Yield what is wrong with a store and its search index, and whether `hermes` is missing."""
     yield from summary.warnings
     if search.failure:
-        text = _("Searches do not use the index: {reason}", reason=search.failure)
-        yield _warning("index-broken", text, search.remedy)
+        yield _warning(
+            "index-broken",
+            _("Searches do not use the index: {reason}", reason=search.failure),
+            search.remedy,
+        )
     elif search.fts and search.indexed < search.messages:
-        text = _(
-            "{missing:,} of {count:,} messages are not in the search index.",
-            missing=search.messages - search.indexed,
-            count=search.messages,
+        yield _warning(
+            "index-incomplete",
+            _(
+                "{missing:,} of {count:,} messages are not in the search index.",
+                missing=search.messages - search.indexed,
+                count=search.messages,
+            ),
+            search.remedy,
         )
-        yield _warning("index-incomplete", text, search.remedy)
     if not search.trigram:
-        text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
-        advice = _(
-            "Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, "
-            "but complete."
+        yield StoreProblem(
+            "info",
+            "no-trigram",
+            _("There is no substring index: Chinese, Japanese and Korean are scanned for."),
+            _(
+                "Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, "
+                "but complete."
+            ),
         )
-        yield StoreProblem("info", "no-trigram", text, advice)
     sessions = summary.sessions or 0
     if sessions >= MANY_SESSIONS or summary.size >= MANY_BYTES:
-        text = _(
-            "The store has {count:,} sessions and {size}: from about 1,000 sessions or 384 MB on, "
-            "Hermes' guide says, adding to its search index and `/resume` get slower.",
-            count=sessions,
-            size=size(summary.size),
+        yield StoreProblem(
+            "info",
+            "store-large",
+            _(
+                "The store has {count:,} sessions and {size}: from about 1,000 sessions or 384 MB on, "
+                "Hermes' guide says, adding to its search index and `/resume` get slower.",
+                count=sessions,
+                size=size(summary.size),
+            ),
+            _("The clean-up tells what could go, and frees nothing yet."),
+            Advice.PLAN_CLEAN_UP,
         )
-        advice = _("The clean-up tells what could go, and frees nothing yet.")
-        yield StoreProblem("info", "store-large", text, advice, Advice.PLAN_CLEAN_UP)
     if executable is None:
-        text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
-            "from here."
+        yield _warning(
+            "no-hermes",
+            _(
+                "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
+                "from here."
+            ),
+            _("Put its folder on PATH, or install Hermes Agent."),
         )
-        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -187,13 +213,14 @@ def search_health(reader: Reader) -> SearchHealth:
     schema = reader.schema
     messages = as_int(reader.value("SELECT count(*) FROM messages"))
     index, indexed, failure = schema.fts, 0, ""
+    rows = f"{index.name}_docsize" if index is not None else ""
     damage: Damage | None = None
     if index is None:
         damage = Damage.MISSING
-    elif f"{index.name}_docsize" not in schema.tables:
-        damage, failure = Damage.BROKEN, _("{table} is missing.", table=f"{index.name}_docsize")
+    elif rows not in schema.tables:
+        damage, failure = Damage.BROKEN, _("{table} is missing.", table=rows)
     else:
-        indexed = as_int(reader.value(f"SELECT count(*) FROM {index.name}_docsize"))
+        indexed = as_int(reader.value(f"SELECT count(*) FROM {rows}"))
         damage = Damage.GAPS if indexed < messages else None
         try:
             _try_index(reader, index)
@@ -202,16 +229,17 @@ def search_health(reader: Reader) -> SearchHealth:
     repair = remedy(schema, damage, reader.path) if damage is not None else ""
     if index is not None and schema.is_index_stale and not failure:
         repair = _(STALE)
-    has_trigram = schema.trigram is not None
-    return SearchHealth(index is not None, has_trigram, indexed, messages, failure, repair)
+    return SearchHealth(
+        index is not None, schema.trigram is not None, indexed, messages, failure, repair
+    )
 
 
 def _try_index(reader: Reader, index: FtsIndex) -> None:
     """Look up words of the newest messages: StoreDamagedError comes only when the pages of the
     index are read."""
-    content = reader.schema.message("content")
-    rows = reader.rows(f"SELECT {content} FROM messages m ORDER BY m.id DESC LIMIT ?", [_SAMPLE])
-    words = {word for row in rows for word in _WORD.findall((text_of(row[0]))[:_SAMPLE_TEXT])}
+    newest = "SELECT content FROM message_rows ORDER BY id DESC LIMIT ?"
+    texts = [text_of(row[0])[:_SAMPLE_TEXT] for row in reader.rows(newest, [_SAMPLE])]
+    words = {word for text in texts for word in _WORD.findall(text)}
     for word in sorted(words)[:_SAMPLE]:
         reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']

@@ -58,8 +58,8 @@ def find_hermes() -> str | None:
     """
     beside, own = Path(sys.argv[0]).absolute().parent, Path.home() / ".local" / "bin"
     folders = [os.environ.get("PATH", os.defpath), str(beside), str(own)]
-    path = os.pathsep.join(filter(None, folders))
-    return shutil.which(_NAME, path=path) or _found_by_login()
+    found = shutil.which(_NAME, path=os.pathsep.join(filter(None, folders)))
+    return found or _found_by_login()
 
 
 def hermes_word(executable: str | None) -> str:
@@ -125,8 +125,7 @@ def _name(process: Path) -> str:
         name = (process / "comm").read_text(errors="replace").strip()
     except OSError:
         return _("a process")
-    line = " ".join(map(os.path.basename, words))
-    of_hermes = _HERMES.search(line)
+    of_hermes = _HERMES.search(" ".join(map(os.path.basename, words)))
     return one_line(of_hermes[0] if of_hermes else name, 60) or _("a process")
 
 

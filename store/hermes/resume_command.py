@@ -145,28 +145,36 @@ def _warnings(
     conversation: Conversation, predicted: str, executable: str | None
 ) -> Iterator[Caution]:
     if executable is None:
-        text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where "
-            "there is."
+        yield Caution(
+            "no-hermes",
+            _(
+                "There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where "
+                "there is."
+            ),
         )
-        yield Caution("no-hermes", text)
     if predicted != conversation.id:
-        text = _(
-            "Hermes will open {session} instead: it follows the newest unmarked child (0.18 and "
-            "later)."
+        yield Caution(
+            "opens-another",
+            _(
+                "Hermes will open {session} instead: it follows the newest unmarked child (0.18 and "
+                "later).",
+                session=predicted,
+            ),
         )
-        yield Caution("opens-another", text.format(session=predicted))
     yield from _warnings_of_source(conversation)
     if conversation.status is Status.EMPTY:
         yield Caution("empty", _("It has no messages."))
     if conversation.status is Status.LIVE:
-        text = _(
-            "It seems open elsewhere: it was written to moments ago, or a turn is running in it."
+        yield Caution(
+            "live",
+            _(
+                "It seems open elsewhere: it was written to moments ago, or a turn is running in it."
+            ),
         )
-        yield Caution("live", text)
-    if conversation.cwd and not os.path.isdir(conversation.cwd):
-        text = _("Its directory {directory} does not exist here.")
-        yield Caution("missing-directory", text.format(directory=conversation.cwd))
+    directory = conversation.cwd
+    if directory and not os.path.isdir(directory):
+        text = _("Its directory {directory} does not exist here.", directory=directory)
+        yield Caution("missing-directory", text)
 
 
 def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
@@ -176,8 +184,8 @@ def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
     if is_delegated or conversation.kind is ConversationKind.SUBAGENT:
         yield Caution("subagent", _("This is a subagent's session: nobody talked in it."))
     elif source in AUTOMATION_SOURCES:
-        text = _("This is automation ({source}): nobody talked in it.")
-        yield Caution("automation", text.format(source=source))
+        text = _("This is automation ({source}): nobody talked in it.", source=source)
+        yield Caution("automation", text)
     elif source in GATEWAY_SOURCES or conversation.root.session_key:
         text = _(
             "This is a {source} chat: resuming opens it here, and its people will not see what "

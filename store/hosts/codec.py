@@ -7,7 +7,6 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -19,27 +18,22 @@ import msgspec
 
 from .. import errors
 from ..call import CALLS
-from ..changes.run import Run
 from ..cleanup.bulk import CleanedUp, Step
-from ..cleanup.plan import Expected, Plan
-from ..cleanup.retention import RetentionRules
+from ..cleanup.plan import Expected
 from ..cleanup.selection import Selection, parse_line
 from ..cleanup.sizes import FileSpace, KnownSizes, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
-from ..connection.reader import Reader
+from ..connection.stored_values import write_json
 from ..edit.delete import Deleted
-from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change
 from ..edit.restore import Restored
 from ..errors import BrowseError
 from ..hermes.health import StoreSummary
-from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
-from ..search.found import Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation, Lineage, Session
+from ..sessions.models import Conversation, Session
 from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle
@@ -61,9 +55,8 @@ _STAYS = (Catalog, Catalog | None, KnownSizes | None)
 _TYPES = {
     kind.__name__: kind
     for kind in (
-        *(Bundle, Catalog, Change, CleanedUp, Deleted, DeletePlan, Expected, Facts, FileSpace),
-        *(Lineage, Memory, ModelContext, Plan, Query, Reader, Restored, ResumePlan),
-        *(RetentionRules, Run, Selection, Sizes, SpaceMap, Step, StoreSummary, Suggestion),
+        *(Bundle, Catalog, Change, CleanedUp, Deleted, Expected, Facts, FileSpace, Memory),
+        *(ModelContext, Query, Restored, Sizes, SpaceMap, Step, StoreSummary),
     )
 }
 """Those that modules of calls import for their annotations alone."""
@@ -123,8 +116,9 @@ def signature(name: str) -> Signature:
             reports[parameter.name] = reported
         elif parameter.name != "stopped":
             sent[parameter.name] = kind
-            is_needed = parameter.default is parameter.empty
-            default = msgspec.NODEFAULT if is_needed else parameter.default
+            default = parameter.default
+            if default is parameter.empty:
+                default = msgspec.NODEFAULT
             fields.append((parameter.name, _SENT_AS.get(kind, kind), default))
     return Signature(
         sent,
@@ -151,8 +145,7 @@ def _encode_hook(value: object) -> object:
         code: Any = value.exit_code
         return Failure(kind.__name__, value.sentence, value.remedy, value.advice, code)
     if isinstance(value, Catalog):
-        sessions = list(value.sessions.values())
-        return SentCatalog(sessions, value.now, value.exact)
+        return SentCatalog([*value.sessions.values()], value.now, value.exact)
     if isinstance(value, Facts):
         return value.dump()
     if isinstance(value, Mapping):
@@ -171,8 +164,9 @@ def _decode_hook(kind: type, value: object) -> object:
         return Facts.load(tables, Catalog(()))
     if kind is BrowseError:
         said = msgspec.convert(value, Failure)
-        raised_kind = _KINDS.get(said.kind, BrowseError)
-        error = raised_kind(said.sentence, remedy=said.remedy, advice=said.advice)
+        error = _KINDS.get(said.kind, BrowseError)(
+            said.sentence, remedy=said.remedy, advice=said.advice
+        )
         error.is_unchanged = False  # its sentence says so already
         error.exit_code = said.exit_code
         return error
@@ -192,7 +186,7 @@ def encode(value: object) -> bytes:
         return _encoder.encode(value)
     except UnicodeEncodeError:
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_hook)
-        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+        return write_json(plain).encode("utf-8", "replace")
 
 
 @cache

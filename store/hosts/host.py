@@ -109,8 +109,6 @@ SSH_FAILED = 255
 OpenSSH 9)."""
 _NOT_FOUND = (126, 127)
 """Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
-_TCSH_SAYS = ": Command not found."
-"""The end of what tcsh says about a program that is not there; its exit code is 1."""
 _CANNOT_RUN = re.compile(
     "bad interpreter|required file not found|cannot execute|[Pp]ermission denied|[Ee]xec format"
 )
@@ -238,9 +236,11 @@ def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: ob
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     found = _FAULTS[kind]
-    sentence = _(found.sentence, **fields, **more)
     error = HostError(
-        host, found.code or kind, sentence, remedy=remedy or _(found.remedy, **fields)
+        host,
+        found.code or kind,
+        _(found.sentence, **fields, **more),
+        remedy=remedy or _(found.remedy, **fields),
     )
     error.said = said
     return error
@@ -283,5 +283,6 @@ def _last_line(text: str) -> str:
 
 def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
     """Tell whether a shell has ended because it has no such program, or cannot run it."""
-    word = host.command.split()[0]
-    return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == word + _TCSH_SAYS)
+    # tcsh ends with 1 then; all others with a code of their own.
+    tcsh_says = f"{host.command.split()[0]}: Command not found."
+    return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == tcsh_says)

@@ -8,28 +8,21 @@ with this process, however that ends: the host's program ends with its input.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import queue
 import re
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotInTime
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 
-from ..connection.reader import Stopped
 from ..connection.stored_values import Json
-from ..errors import BrowseError, QueryInterruptedError
-from ..trash.progress import never
 from ..wording import _
 from .host import Host, HostError, explain, fault
-from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
+from .question import AnswerLine, AskedQuestion
+from .ssh import ANSWER_BYTES, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
 
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
@@ -39,30 +32,10 @@ RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
-_POLL = 0.1
-"""Seconds between two looks whether a call is to be stopped."""
 _ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
 """How a line begins that belongs to a question."""
 _SHORT = 10_000
 """Bytes of a line that no question has asked for."""
-_WAITING = 20
-"""Lines about the progress of one question that may wait to be read."""
-PROGRESS_BYTES = 1_000_000
-"""A longer line about progress is not kept."""
-
-
-class AnswerLine(NamedTuple):
-    """A line that belongs to a question."""
-
-    kind: str
-    """Its second key: `answer`, `error`, `tell` or `portion`."""
-    value: bytes
-    """The value of that key, as JSON."""
-
-    @property
-    def is_progress(self) -> bool:
-        """Whether another line follows."""
-        return self.kind in ("tell", "portion")
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -86,68 +59,6 @@ class _Unasked(msgspec.Struct):
     fingerprint: tuple[int, int, int, int, int, int, int, int] | None = None
 
 
-class AskedQuestion:
-    """A question that was sent."""
-
-    def __init__(self, connection: Connection, number: int) -> None:
-        self._connection, self._number = connection, number
-        self._lines: queue.SimpleQueue[AnswerLine | BrowseError] = queue.SimpleQueue()
-
-    def heard(self, line: AnswerLine) -> None:
-        """Take a line about it; nothing after its answer, and of its progress what there is room
-        for."""
-        is_short = len(line.value) <= PROGRESS_BYTES and self._lines.qsize() < _WAITING
-        if line.is_progress and not is_short:
-            return
-        if not line.is_progress:
-            self._connection.asked.pop(self._number, None)
-        self._lines.put(line)
-
-    def fail(self, error: BrowseError) -> None:
-        """Give up: whoever waits for the answer gets the error at once."""
-        self._lines.put(error)
-
-    def cancel(self) -> None:
-        """Cancel it, from any thread."""
-        self.fail(QueryInterruptedError(_("The query was interrupted.")))
-        self._connection.tell({"cancel": self._number})
-
-    def lines(
-        self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
-    ) -> Iterator[AnswerLine]:
-        """Yield the lines about it; the last one is its answer.
-
-        Args:
-            seconds: How long it may take; a change that reports has its time again.
-            stopped: Polled; True asks for an answer with what is done so far.
-            changes: Whether it changes the store.
-
-        Raises:
-            HostError: The answer does not come.
-            QueryInterruptedError: `cancel` was called.
-        """
-        until, is_asked = time.monotonic() + seconds, False
-        try:
-            while time.monotonic() <= until:
-                if not is_asked and stopped():
-                    is_asked = True
-                    self._connection.tell({"stop": self._number})
-                try:
-                    line = self._lines.get(timeout=_POLL)
-                except queue.Empty:
-                    continue
-                if isinstance(line, BrowseError):
-                    raise line.with_traceback(None)
-                yield line
-                if not line.is_progress:
-                    return
-                if changes:
-                    until = time.monotonic() + seconds
-            raise self._connection.silent(seconds)
-        finally:
-            self._connection.asked.pop(self._number, None)
-
-
 class Connection:
     """One ssh process, until it is lost; any thread asks."""
 
@@ -157,7 +68,9 @@ class Connection:
         """Why it is lost."""
         self.lost_at = float("-inf")
         """By the monotonic clock."""
-        self.greeted: Future[Hello] = Future()
+        self._hello = Hello()
+        self._is_told = threading.Event()
+        """Set when the host has said hello, or it is known that it will not."""
         self.asked: dict[int, AskedQuestion] = {}
         """By number, until answered."""
         self.ssh: SshProcess | None = None
@@ -168,8 +81,8 @@ class Connection:
         self._lock = threading.Lock()
         self._noise = ""
         """The last line that was printed instead of a hello."""
-        line = self._host.command_line([*SERVE, "--allow-changes"])
         try:
+            line = self._host.command_line([*SERVE, "--allow-changes"])
             self.ssh = SshProcess(self._host, line, takes_input=True)
         except HostError as error:
             self.end(error)
@@ -181,26 +94,26 @@ class Connection:
 
     def hello(self) -> Hello:
         """Return what the host said first. HostError if it cannot be reached, or was lost."""
-        try:
-            hello = self.greeted.result(CONNECT_SECONDS)
-        except NotInTime:
-            raise self.silent(CONNECT_SECONDS) from None
-        except HostError as error:  # is raised many times, and would keep the frames of each
-            raise error.with_traceback(None) from None
+        if not self._is_told.wait(CONNECT_SECONDS):
+            raise self.silent(CONNECT_SECONDS)
+        self._check()
+        return self._hello
+
+    def _check(self) -> None:
+        """Raise why it is lost: many times, so that the error keeps no frames of any of them."""
         if self.error is not None:
             raise self.error.with_traceback(None)
-        return hello
 
     def ask(self, call: str, arguments: bytes) -> AskedQuestion:
         """Send a call with its arguments as JSON."""
         number = next(self._numbers)
-        asked = AskedQuestion(self, number)
+        asked = AskedQuestion(number, self.asked, self.tell, self.silent)
         with self._lock:
-            if self.error is not None:
-                raise self.error.with_traceback(None)
+            self._check()
             self.asked[number] = asked
-        line = b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments)
-        self._lines.put(line)
+        self._lines.put(
+            b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments)
+        )
         return asked
 
     def tell(self, message: Json) -> None:
@@ -226,8 +139,7 @@ class Connection:
             self.error, self.lost_at = error, time.monotonic()
             waiting = list(self.asked.values())
         self._lines.put(None)
-        with contextlib.suppress(Exception):  # it has its answer
-            self.greeted.set_exception(error)
+        self._is_told.set()
         for question in waiting:
             question.fail(error)
 
@@ -240,7 +152,7 @@ class Connection:
     def _listen(self, ssh: SshProcess) -> None:
         try:
             self._read(ssh)
-            code, greeted = ssh.wait(), self.greeted.done()
+            code, greeted = ssh.wait(), self._is_told.is_set()
             error = explain(self._host, code, ssh.said, greeted, self._noise)
         except HostError as noise:
             error = noise
@@ -250,7 +162,7 @@ class Connection:
     def _read(self, ssh: SshProcess) -> None:
         line, noise = bytearray(), 0
         while (chunk := ssh.read()) is not None:
-            noise += 0 if self.greeted.done() else len(chunk)
+            noise += 0 if self._is_told.is_set() else len(chunk)
             *whole, rest = chunk.split(b"\n")
             for part in whole:
                 line += part
@@ -270,15 +182,15 @@ class Connection:
             said = msgspec.json.decode(line[:_SHORT], type=_Unasked)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             text = line[:400].decode("utf-8", "replace")
-            if self.greeted.done():
+            if self._is_told.is_set():
                 raise fault(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
         self._link.said = said.fingerprint or self._link.said
-        if said.hello is not None and not self.greeted.done():
+        if said.hello is not None and not self._is_told.is_set():
             self._link.away_since = None
-            with contextlib.suppress(Exception):  # too late
-                self.greeted.set_result(said.hello)
+            self._hello = said.hello
+            self._is_told.set()
 
 
 class Link:
@@ -312,12 +224,15 @@ class Link:
         """
         hello = self._connected(RETRY_SECONDS if wait is None else wait).hello()
         if self.host.profile and hello.profile != self.host.profile:
-            said = _(
-                "this key may serve only the profile “{own}”, not “{wanted}”.",
-                own=hello.profile,
-                wanted=self.host.profile,
+            raise fault(
+                self.host,
+                "host-refused",
+                said=_(
+                    "this key may serve only the profile “{own}”, not “{wanted}”.",
+                    own=hello.profile,
+                    wanted=self.host.profile,
+                ),
             )
-            raise fault(self.host, "host-refused", said=said)
         return hello
 
     def _connected(self, wait: float) -> Connection:

@@ -24,7 +24,8 @@ from ..trash.progress import never
 from ..wording import _
 from . import codec
 from .host import Host, HostError, fault, ssh_command
-from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
+from .link import CHANGE_SECONDS, Link, Links
+from .question import AskedQuestion
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000
@@ -156,8 +157,9 @@ class Lease:
         for bundle in self.ask("deletions", {}):
             if gone and set(gone[0].sessions) <= set(bundle.sessions):
                 taken = tuple(each.id for each in gone)
-                deleted = Deleted(bundle, (), (), ())
-                return CleanedUp(deleted, taken, doubtful=len(expected) - len(gone))
+                return CleanedUp(
+                    Deleted(bundle, (), (), ()), taken, doubtful=len(expected) - len(gone)
+                )
         return None
 
     def _noise(self, said: bytes) -> BrowseError:
@@ -226,8 +228,12 @@ def over_ssh(host: Host, plan: ResumePlan) -> ResumePlan:
     warnings = [Caution(each.code, f"{host.name}: {each.text}") for each in plan.warnings]
     executable = shutil.which("ssh")
     if executable is None:
-        text = _("There is no `ssh` on PATH: copy the command and run it where there is.")
-        warnings.append(Caution("no-ssh", text))
+        warnings.append(
+            Caution(
+                "no-ssh",
+                _("There is no `ssh` on PATH: copy the command and run it where there is."),
+            )
+        )
     # What is risky has been confirmed on the card by then.
     line = host.command_line(["resume", "--yes", "--", plan.target.id])
     return replace(

@@ -195,8 +195,7 @@ class Server:
         with self._lock:
             is_first, asked.is_answered = not asked.is_answered, True
         if len(line) > ANSWER_BYTES or codec.is_too_much(line):
-            error = ValueTooLongError(_("This answer is too large to be sent."))
-            line = _failed(asked.id, error)
+            line = _failed(asked.id, ValueTooLongError(_("This answer is too large to be sent.")))
         if is_first:
             self._write(line)
 
@@ -225,13 +224,13 @@ class Server:
         if question.cancel is not None or question.stop is not None:
             return
         if question.ask is None:
-            sentence = _("There is no such question: `serve` answers calls, no command lines.")
-            self._write(_failed(question.id, RefusedError(sentence)))
+            refusal = _("There is no such question: `serve` answers calls, no command lines.")
         elif len(running) >= _WAITING:
-            sentence = _("There are too many questions at once.")
-            self._write(_failed(question.id, RefusedError(sentence)))
+            refusal = _("There are too many questions at once.")
         else:
             self._begin(question)
+            return
+        self._write(_failed(question.id, RefusedError(refusal)))
 
     def _begin(self, question: _Question) -> None:
         """Start a thread that answers a question."""
@@ -262,11 +261,12 @@ class Server:
             raise RefusedError(_("There is no call “{name}”.", name=name[:80]))
         now, types = time.time(), codec.signature(name)
         if types.changes and not self.may_change:
-            text = _(
-                "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
-                call=name,
+            raise RefusedError(
+                _(
+                    "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
+                    call=name,
+                )
             )
-            raise RefusedError(text)
         values = codec.received(name, asked.given)
         if types.changes:
             asked.changes, asked.seconds = True, CHANGE_SECONDS

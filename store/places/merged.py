@@ -148,8 +148,7 @@ class MergedLease:
         own = {each: place.keys.argument(each, value) for each, value in values.items()}
         answer = getattr(self._store(place), name)(**own)
         if isinstance(answer, Catalog):
-            sessions = map(place.keys.here, answer.sessions.values())
-            return Catalog(sessions, answer.now, exact=False)
+            return Catalog(map(place.keys.here, answer.sessions.values()), answer.now, exact=False)
         return place.keys.here(answer)
 
     def _place(self, asked: object) -> Place:
@@ -203,10 +202,9 @@ class MergedLease:
             if (before := done.before.get(place.name)) is not None:
                 store.undo_all_read(done._replace(before={"": before}))
 
-        notes: list[str] = []
+        notes = [_("undone: {done}", done=done.sentence)]
         list(self._answers(undo, notes))
-        sentence = _("undone: {done}", done=done.sentence)
-        return done._replace(sentence=" · ".join([sentence, *notes]))
+        return done._replace(sentence=" · ".join(notes))
 
     # The catalog
 
@@ -217,12 +215,11 @@ class MergedLease:
             if place.host is None:
                 try:
                     page = self._store(place).first_page(now, view=view, limit=limit)
+                    sessions += map(place.keys.here, page.sessions.values())
                 except QueryInterruptedError:
                     raise
                 except BrowseError as error:
                     place.error = error
-                    continue
-                sessions += map(place.keys.here, page.sessions.values())
         return Catalog(sessions, now, exact=False)
 
     def _sessions_after(self, after: int | None) -> SessionsPortion:
@@ -255,8 +252,7 @@ class MergedLease:
             return getattr(store, name)(**own)
 
         notes: list[str] = []
-        answers = list(self._answers(ask, notes, values.get("stopped", never)))
-        return MERGED[name](answers, notes)
+        return MERGED[name]([*self._answers(ask, notes, values.get("stopped", never))], notes)
 
     def _answers(
         self, ask: Callable[[Place, OpenStore], T], notes: list[str], stopped: Stopped = never

@@ -66,12 +66,13 @@ class OldTranscripts:
             yield
         except (OSError, sqlite3.Error) as error:
             self._queue = []
-            sentence = _(
-                "The old transcripts in {folder} cannot be read: {reason}.",
-                folder=self.folder,
-                reason=error,
-            )
-            raise BrowseError(sentence) from error
+            raise BrowseError(
+                _(
+                    "The old transcripts in {folder} cannot be read: {reason}.",
+                    folder=self.folder,
+                    reason=error,
+                )
+            ) from error
 
     def _create(self) -> sqlite3.Connection:
         self.path.touch(mode=0o600, exist_ok=False)
@@ -115,8 +116,9 @@ class OldTranscripts:
             session, rows, notes = read_transcript(file)
             sessions.append(session)
             first = len(self._queue) * _IDS_PER_FILE + 1
-            some = rows[: _IDS_PER_FILE - 1]
-            messages += [{"id": id, **row} for id, row in enumerate(some, first)]
+            messages += [
+                {"id": id, **row} for id, row in enumerate(rows[: _IDS_PER_FILE - 1], first)
+            ]
             self.notes += notes
         if sessions:
             self._connection.execute("BEGIN")
@@ -134,8 +136,7 @@ class OldTranscripts:
             folder=self.folder,
         )
         if self._queue:
-            done = self.files - len(self._queue)
-            text = _("{done:,} of {text}", done=done, text=text)
+            text = _("{done:,} of {text}", done=self.files - len(self._queue), text=text)
         if not self.notes:
             return text
         notes = ngettext(

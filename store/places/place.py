@@ -141,8 +141,9 @@ def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
         return type(value)(_changed(each, change, is_id=is_id) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
         names = [each.name for each in fields(value) if each.init]
-        own = {each: _field(change, each, getattr(value, each)) for each in names}
-        return replace(value, **own)
+        return replace(
+            value, **{each: _field(change, each, getattr(value, each)) for each in names}
+        )
     return value
 
 
@@ -210,9 +211,8 @@ class Place:
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store does, or when there is something new to show of it."""
-        if self.link is not None:
-            return (self.reads, *self.link.fingerprint())
-        return (self.reads, *Store(self.location().path).fingerprint())
+        source = self.link or Store(self.location().path)
+        return (self.reads, *source.fingerprint())
 
     @property
     def away(self) -> BrowseError | None:
@@ -235,9 +235,8 @@ class Place:
         except BrowseError as error:
             self.error = error
             return
-        newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
-        active = newest[0].last_active if newest else None
-        self.figures = Figures(summary.sessions or 0, summary.size, active)
+        newest = (page.conversation(root).last_active for root in page.order(View.ALL))
+        self.figures = Figures(summary.sessions or 0, summary.size, next(newest, None))
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""

@@ -106,8 +106,9 @@ def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
                 continue
             status = plain_file(folder / entry.name)
             if status is not None:
-                name = text_of(session, "?")
-                yield OldFile(folder / entry.name, name, status.st_size, status.st_mtime)
+                yield OldFile(
+                    folder / entry.name, text_of(session, "?"), status.st_size, status.st_mtime
+                )
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
@@ -123,8 +124,7 @@ def count_files(folder: Path | None, reader: Reader) -> Count:
     try:
         if next(find_files(folder, ()), None) is None:
             return Count()
-        known = known_sessions(reader)
-        sizes = [each.size for each in find_files(folder, known)]
+        sizes = [each.size for each in find_files(folder, known_sessions(reader))]
     except OSError:
         return Count()
     return Count(len(sizes), sum(sizes))
@@ -179,11 +179,10 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
         messages = json.loads(text)
     except (ValueError, RecursionError) as error:
         yield from _before_damage(text)
-        position, reason = getattr(error, "pos", 0), _reason(error)
         yield _(
             "nothing is read behind character {position:,} ({reason})",
-            position=position,
-            reason=reason,
+            position=getattr(error, "pos", 0),
+            reason=_reason(error),
         )
         return
     if isinstance(messages, dict):
@@ -194,8 +193,10 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
         if isinstance(value, dict):
             yield value
         else:
-            start = one_line(text_of(str(value)[:400]), 80)
-            yield _("an item that is no message: “{text}”", text=start)
+            yield _(
+                "an item that is no message: “{text}”",
+                text=one_line(text_of(str(value)[:400]), 80),
+            )
 
 
 def _before_damage(text: str) -> Iterator[Object]:
@@ -212,7 +213,7 @@ def _text(value: object) -> str | None:
     """Return a text without lone surrogates; any other value as JSON."""
     if value is None:
         return None
-    return as_text(value) if isinstance(value, str) else as_text(write_json(value))
+    return as_text(value if isinstance(value, str) else write_json(value))
 
 
 def _message(piece: Object, session: str, moment: float) -> Row:
@@ -262,8 +263,8 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
         elif piece.get("role") == FACTS:
             facts |= {name: value for name, value in piece.items() if value not in (None, "")}
             continue
-        begin = as_time(facts.get("session_start")) or _start_of(file)
-        moment = as_time(piece.get("timestamp")) or moment or begin
+        started = moment or as_time(facts.get("session_start")) or _start_of(file)
+        moment = as_time(piece.get("timestamp")) or started
         tool_calls = piece.get("tool_calls")
         calls += len(tool_calls) if isinstance(tool_calls, list) else 0
         messages.append(_message(piece, session, moment))

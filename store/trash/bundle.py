@@ -111,8 +111,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(opened(path, READ_ONLY, 0)) as connection:
             yield connection
     except (OSError, *SQLITE_ERRORS) as error:
-        sentence = _("It cannot be read ({reason}).", reason=error)
-        raise BundleDamagedError(sentence) from error
+        raise BundleDamagedError(_("It cannot be read ({reason}).", reason=error)) from error
 
 
 def attach(query: Query, path: Path) -> None:
@@ -125,11 +124,13 @@ def attach(query: Query, path: Path) -> None:
         query("ATTACH ? AS bundle", [uri_of(path)])
 
 
-def choose(query: Query, sessions: Sequence[str], table: str = "chosen") -> None:
-    """Fill a TEMP table with those of some ids that the attached bundle has."""
+def choose(
+    query: Query, sessions: Sequence[str], table: str = "chosen", schema: str = "bundle"
+) -> None:
+    """Fill a TEMP table with those of some ids that the attached bundle has, or the store."""
     query(f"CREATE TEMP TABLE IF NOT EXISTS {table} (id PRIMARY KEY)")
     query(f"DELETE FROM temp.{table}")
-    own = "SELECT id FROM bundle.sessions WHERE id IN ({keys})"
+    own = f"SELECT id FROM {schema}.sessions WHERE id IN ({{keys}})"
     rows_in(query, f"INSERT OR IGNORE INTO temp.{table} {own}", sessions)
 
 
@@ -203,8 +204,9 @@ def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:
                 progress.check()
                 digest.update(data)
     except (OSError, ValueError) as error:
-        sentence = _("It cannot be read in full ({reason}).", reason=error)
-        raise BundleDamagedError(sentence) from error
+        raise BundleDamagedError(
+            _("It cannot be read in full ({reason}).", reason=error)
+        ) from error
     if wanted != [digest.hexdigest(), path.name]:
         raise BundleDamagedError(_("It differs from its SHA-256: it is damaged."))
     return read_bundle_facts(path)
@@ -250,6 +252,6 @@ def read_links(trash: Path, origin: Origin) -> list[Row]:
     Raises:
         TrashError: The file cannot be read.
     """
-    own = f"SELECT child, parent FROM links WHERE {OWN}"
     with own_file(trash / LINKS, _TABLES, TrashError) as connection:
+        own = f"SELECT child, parent FROM links WHERE {OWN}"
         return connection.execute(own, origin.values()).fetchall()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..amounts import size
 from ..connection.connect import origin_of
 from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
-from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
+from ..connection.reader import DATA_VERSION, Reader, Row, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
@@ -33,6 +33,7 @@ from .bundle import (
     BundleFacts,
     SavedConversation,
     TrashError,
+    choose,
     record_links,
     uri_of,
 )
@@ -80,10 +81,13 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
 
 def check_log_room(store: Path, needed: int) -> None:
     """Refuse if the disk of a store lacks room for its log; see `check_room`."""
-    log = _(
-        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+    check_room(
+        store.parent,
+        needed,
+        _(
+            "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+        ),
     )
-    check_room(store.parent, needed, log)
 
 
 def _free(folder: Path) -> int | None:
@@ -192,15 +196,16 @@ class _Copy:
         self._execute("PRAGMA bundle.journal_mode=OFF")
         self._execute("PRAGMA bundle.synchronous=OFF")
         self._version = self.query(DATA_VERSION)
-        self._execute("CREATE TEMP TABLE chosen (id PRIMARY KEY)")
         self._execute("CREATE TEMP TABLE picked (n INTEGER PRIMARY KEY, id)")
         for part in layout.parts:
-            columns = names_of(part.table.columns)
-            self._execute(f"CREATE TABLE bundle.{sql_name(part.table.name)} ({columns})")
+            self._create(part.table.name, part.table.columns)
         self._execute(
             'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
             'PRIMARY KEY ("table", "column", "row"))'
         )
+
+    def _create(self, table: str, columns: Sequence[str]) -> None:
+        self._execute(f"CREATE TABLE bundle.{sql_name(table)} ({names_of(columns)})")
 
     def _execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         return self.connection.execute(sql, parameters).rowcount
@@ -209,23 +214,16 @@ class _Copy:
         """Return all rows of a SELECT."""
         return self.connection.execute(sql, parameters).fetchall()
 
-    def _choose(self, sessions: Sequence[str]) -> None:
-        self._execute("DELETE FROM temp.chosen")
-        chosen = (
-            "INSERT INTO temp.chosen SELECT DISTINCT id FROM main.sessions WHERE id IN ({keys})"
-        )
-        rows_in(self.query, chosen, sessions)
-
     def copy_rows(self, sessions: Sequence[str]) -> None:
         """Copy the rows of all tables, and compare them with the store."""
         for some in chunks(sessions, _SESSIONS_AT_ONCE):
-            self._choose(some)
+            choose(self.query, some, schema="main")
             for part in self._layout.parts:
                 self._copy_part(part)
         self._execute("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
         self._execute("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
         self._execute("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
-        self._choose(sessions)
+        choose(self.query, sessions, schema="main")
         if self.query("SELECT count(*) FROM temp.chosen") != [(len(sessions),)]:
             raise RefusedError(
                 _("The id of one of its sessions is no proper text, or the session is gone."),
@@ -312,5 +310,5 @@ class _Copy:
         self._execute("DETACH bundle")
 
     def _write_table(self, name: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        self._execute(f"CREATE TABLE bundle.{name} ({names_of(columns)})")
+        self._create(name, columns)
         self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)

@@ -204,12 +204,14 @@ class Portions(Generic[T]):
     def _try(self, work: Callable[[list[T]], None], portion: list[T]) -> bool:
         """Do the work on a portion as soon as the store is free; return whether it was not."""
         tries = BUSY_TRIES_LATER if self.done else BUSY_TRIES if self._spares else 1
-        for attempt in range(tries):
+        waits = 0
+        while True:
             try:
                 work(portion)
-                return attempt > 0
+                return waits > 0
             except StoreBusyError:
-                if attempt == tries - 1:
+                waits += 1
+                if waits == tries:
                     raise
             except (WriteInDoubtError, WriteUnverifiedError):
                 self.doubtful = portion
@@ -217,4 +219,3 @@ class Portions(Generic[T]):
             self.progress.wait(True)
             time.sleep(BUSY_PAUSE)
             self.progress.check()
-        raise AssertionError("unreachable")

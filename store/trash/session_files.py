@@ -14,7 +14,7 @@ import os
 import re
 import sqlite3
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,8 +80,10 @@ def plain_file(path: Path) -> os.stat_result | None:
 def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile]:
     """Find the files of some sessions in `sessions` of the Hermes home; none if there is no such
     folder."""
+    if folder is None:
+        return []
     try:
-        names = sorted(os.listdir(folder)) if folder is not None else []
+        names = sorted(os.listdir(folder))
     except OSError:
         return []
     wanted = set(sessions)
@@ -89,7 +91,7 @@ def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile
     return [
         SessionFile(path, session, state)
         for name, session in own.items()
-        if folder is not None and (state := plain_file(path := folder / name)) is not None
+        if (state := plain_file(path := folder / name)) is not None
     ]
 
 
@@ -109,22 +111,17 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
         bundle.execute("INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)", values)
 
 
-def remove_files(found: Sequence[SessionFile]) -> list[str]:
-    """Remove the files that have not changed since they were found; return a sentence for each that
+def remove_files(found: Sequence[SessionFile]) -> Iterator[str]:
+    """Remove the files that have not changed since they were found; yield a sentence for each that
     stays."""
-    notes: list[str] = []
     for each in found:
-        if not each.is_unchanged:
-            if os.path.lexists(each.path):
-                notes.append(_("{path} was written to meanwhile and stays.", path=each.path))
-            continue
         try:
-            each.path.unlink()
+            if each.is_unchanged:
+                each.path.unlink()
+            elif os.path.lexists(each.path):
+                yield _("{path} was written to meanwhile and stays.", path=each.path)
         except OSError as error:
-            notes.append(
-                _("{path} could not be removed: {reason}.", path=each.path, reason=error.strerror)
-            )
-    return notes
+            yield _("{path} could not be removed: {reason}.", path=each.path, reason=error.strerror)
 
 
 def put_back(
@@ -140,11 +137,12 @@ def put_back(
     if not own:
         return 0, []
     if folder is None or not folder.is_dir():
-        left = _(
-            "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash.",
-            count=len(own),
-        )
-        return 0, [left]
+        return 0, [
+            _(
+                "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash.",
+                count=len(own),
+            )
+        ]
     with contextlib.suppress(OSError):
         for unfinished in folder.glob(PARTIAL):  # left by a killed process
             unfinished.unlink()

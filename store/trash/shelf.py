@@ -13,6 +13,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Container
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,8 +117,8 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
 def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     """Record which sessions of a bundle have just been restored."""
     marks = read_marks(path)
-    restored = sorted({*marks.restored, *sessions})
-    write_marks(path, marks._replace(restored_at=now, restored=tuple(restored)))
+    restored = tuple(sorted({*marks.restored, *sessions}))
+    write_marks(path, marks._replace(restored_at=now, restored=restored))
 
 
 def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
@@ -132,12 +133,12 @@ def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> Bun
     except BrowseError:
         return marks  # the next one that looks may find the store again
     there = set(first_texts(rows))
-    kept = [
+    kept = tuple(
         each.id
         for each in facts.conversations
         if each.id not in doubtful and there.issuperset(each.sessions)
-    ]
-    marks = marks._replace(kept=tuple(kept), deleting=0)
+    )
+    marks = marks._replace(kept=kept, deleting=0)
     write_marks(path, marks)
     return marks
 
@@ -160,8 +161,10 @@ def describe(path: Path) -> Bundle:
         size, made = found.st_size, found.st_mtime
     bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
-        damage = _("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-        return bundle._replace(bytes=_folder_bytes(path), damage=damage)
+        return bundle._replace(
+            bytes=_folder_bytes(path),
+            damage=_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it"),
+        )
     try:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
@@ -227,8 +230,8 @@ def list_bundles(trash: Path) -> list[Bundle]:
         BrowseError: The folder cannot be read.
     """
     found = map(describe, _paths(trash).values())
-    listed = [each for each in found if each.damage or each.conversations]
-    return sorted(listed, key=lambda each: (each.created_at, each.name), reverse=True)
+    listed = (each for each in found if each.damage or each.conversations)
+    return sorted(listed, key=attrgetter("created_at", "name"), reverse=True)
 
 
 def find(trash: Path, name: str) -> Path:

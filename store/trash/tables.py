@@ -100,8 +100,8 @@ class ForeignKey(NamedTuple):
     def was_dangling(self) -> str:
         """SELECT of the rowids, in the bundle, of rows whose reference led nowhere already."""
         return (
-            f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {_literal(self.table)} '
-            f'AND "column" = {_literal(self.column)}'
+            f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {literal(self.table)} '
+            f'AND "column" = {literal(self.column)}'
         )
 
 
@@ -163,13 +163,15 @@ def _read_tables(query: Query) -> Iterator[Table]:
 
 
 def _read_references(query: Query) -> list[ForeignKey]:
-    rows = query(
-        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), '
-        f"CASE count(*) WHEN 1 THEN upper(f.on_delete) ELSE '{_SEVERAL}' END "
-        "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
-        "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
-    )
-    return [ForeignKey(*map(str, row)) for row in rows]
+    return [
+        ForeignKey(*map(str, row))
+        for row in query(
+            'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), '
+            f"CASE count(*) WHEN 1 THEN upper(f.on_delete) ELSE '{_SEVERAL}' END "
+            "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+            "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
+        )
+    ]
 
 
 def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
@@ -190,8 +192,7 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         for key in _read_references(query)
         if key.target in stored and key.table in tables and key.column in tables[key.table].columns
     ]
-    has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
-    if not has_key:  # in salvaged stores
+    if ("sessions", PARENT) not in [key[:2] for key in references]:  # in salvaged stores
         references.append(ForeignKey("sessions", PARENT, "sessions", "id"))
     parts = (*_shared(tables), *_taken(tables, references))
     return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), parts)
@@ -203,8 +204,8 @@ def _common(
     """Yield the tables that a bundle has as well, with those columns that it has."""
     for name, table in stored.items():
         if name in saved:
-            columns = tuple(column for column in saved[name] if column in table.columns)
-            yield name, table._replace(columns=columns)
+            columns = (column for column in saved[name] if column in table.columns)
+            yield name, table._replace(columns=tuple(columns))
 
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
@@ -225,12 +226,14 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
             continue
         is_plain = key.to == "id" and key.table != key.target
         if not is_plain or key.action.startswith("SET") or not tables[key.table].has_rowid:
-            sentence = _(
-                "{column} refers to {table} in a way that we do not know how to bring back.",
-                column=f"{key.table}.{key.column}",
-                table=key.target,
+            raise RefusedError(
+                _(
+                    "{column} refers to {table} in a way that we do not know how to bring back.",
+                    column=f"{key.table}.{key.column}",
+                    table=key.target,
+                ),
+                remedy=_("Delete it in Hermes itself."),
             )
-            raise RefusedError(sentence, remedy=_("Delete it in Hermes itself."))
         if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
             conditions.setdefault(key.table, []).append(condition)
@@ -281,5 +284,6 @@ def equal(columns: Iterable[str]) -> str:
     return " AND ".join(["1", *(f"NOT {differs(column)}" for column in columns)])
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"

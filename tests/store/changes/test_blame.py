@@ -88,6 +88,21 @@ def test_what_a_branch_copied_stays_with_its_first_message(tmp_path):
     assert list(map(session_of, blame)) == ["s", "b"]
 
 
+def test_the_prompt_of_an_edit_is_read_once(tmp_path):
+    """However many lines it wrote."""
+    asked = set()
+    for count in (3, 300):
+        builder = StoreBuilder(tmp_path / f"{count}.db")
+        builder.session("s", cwd="/w")
+        text = "".join(f"a line with the number {number}\n" for number in range(count))
+        add_tool_use(builder, "c", *write(text), session="s")
+        with Store(builder.write()).reader() as reader:
+            blame = read_blame(reader, PATH, text)
+            asked.add(reader.statements)
+        assert list(map(session_of, blame)) == ["s"] * count
+    assert len(asked) == 1
+
+
 def edited(old, texts, owner):
     """Lines after an edit: those that it inserted, as its diff has them, have a new owner."""
     lines = []

@@ -17,7 +17,8 @@ from hermes_browse.store.hosts import codec, link
 from hermes_browse.store.hosts import remote as remote_store
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import Host, HostError, explain
-from hermes_browse.store.hosts.link import AnswerLine, Link
+from hermes_browse.store.hosts.link import Link
+from hermes_browse.store.hosts.question import PROGRESS_BYTES, AnswerLine
 from hermes_browse.store.hosts.ssh import run_once
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.sessions.session_rows import SessionsPortion
@@ -226,7 +227,7 @@ def test_lines_that_wait_to_be_read_are_few(links, server):
     question = one.send("state")
     for _number in range(100):
         question.heard(AnswerLine("tell", b"0.5"))
-    question.heard(AnswerLine("portion", b" " * (link.PROGRESS_BYTES + 1)))
+    question.heard(AnswerLine("portion", b" " * (PROGRESS_BYTES + 1)))
     connection = one.connection
     assert connection is not None
     for _number in range(3):
