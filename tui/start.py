@@ -9,14 +9,11 @@ Textual; every exit restores the terminal.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +21,6 @@ from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, notes_file
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line, printable
 
@@ -33,7 +29,7 @@ from .browser.list.list_model import FirstPage, Order, make_rows, read_first
 from .browser.list.rows import family_heading, spans_of
 from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
-from .terminal.handover import ENDING, EarlyKeys, Handover
+from .terminal.handover import EarlyKeys, Handover
 from .text.formats import clip
 from .text.glyphs import is_unicode
 from .widgets.list_rows import NoteRow
@@ -41,9 +37,6 @@ from .widgets.list_rows import NoteRow
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
-
-if sys.platform != "win32":
-    import termios
 
 
 Colour = tuple[int, int, int]
@@ -123,10 +116,10 @@ def is_possible() -> bool:
     )
 
 
-def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
+def _view_line(first: FirstPage, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
-    for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
+    for label, is_current in view_labels(first.catalog, View.CHATS, suffix, width):
         look, attributes = ("plain", "1;7") if is_current else ("dim", "")
         line += palette.text(f" {label} ", look, attributes=attributes) + palette.text(" ")
     return line + palette.text(f"  {suffix}", "dim")
@@ -137,7 +130,7 @@ class _PaintedRows:
     terminal."""
 
     def __init__(self, first: FirstPage, size: tuple[int, int], now: float, start: Start) -> None:
-        self.size, self.palette, self._now = size, PALETTES[start.theme], now
+        self.first, self.size, self.palette, self._now = first, size, PALETTES[start.theme], now
         self._columns = ListLayout(start.options.columns)
         self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
@@ -182,10 +175,10 @@ class _PaintedRows:
         return get_terminal_size() == self.size
 
 
-def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
+def _frame(rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
     (width, height), text = rows.size, rows.palette.text
-    summary = shown_line(catalog, View.CHATS)
+    summary = shown_line(rows.first.catalog, View.CHATS)
     name = one_line(location.name, 30)
     title = f" hermes-browse  {name}"
     space = " " * max(width - cell_len(title) - cell_len(summary) - 1, 2)
@@ -195,7 +188,7 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
         + text(space)
         + text(clip(summary, max(width - cell_len(title) - len(space), 0)), "dim"),
         text(" " * width, on="panel"),
-        _view_line(catalog, rows.palette, width),
+        _view_line(rows.first, rows.palette, width),
         *rows.head(),
         *(rows.line(index, is_current=index == 0) for index in range(rows.shown)),
     ]
@@ -206,59 +199,28 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     return f"\x1b[?1049h\x1b[?25l{text('')}\x1b[2J{placed}{status}{keys}\x1b[0m"
 
 
-@contextlib.contextmanager
-def painted(first: FirstPage, location: Location, now: float, start: Start) -> Iterator[Handover]:
-    """Paint the first rows if possible, and restore the terminal at the end of the block, however
-    it ends.
-
-    Nothing is painted if the first view, order or theme are not the usual ones. Keys are handled
-    only if none is configured.
+def painter(
+    first: FirstPage, location: Location, now: float, start: Start
+) -> Callable[[], EarlyKeys | None] | None:
+    """Return what paints the first rows and returns what handles keys; these are handled only if
+    none is configured.
 
     Args:
         now: Unix seconds.
 
-    Yields:
-        The state of the terminal.
+    Returns:
+        None if the first view, order or theme are not the usual ones, or the terminal cannot.
     """
-    handover = Handover()
-    is_usual = start.can_be_painted_ahead and start.theme in PALETTES
-    if not is_usual or not is_possible():
-        yield handover
-        return
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    silent = termios.tcgetattr(descriptor)
-    silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
-    silent[3] &= ~(termios.ICANON | termios.ECHO)
-    restore = partial(termios.tcsetattr, descriptor, termios.TCSANOW, before)
-    handlers = {number: signal.signal(number, handover.on_signal) for number in ENDING}
-    keys: EarlyKeys | None = None
-    try:
-        # TCSANOW keeps typed keys in the buffer.
-        termios.tcsetattr(descriptor, termios.TCSANOW, silent)
+
+    def paint() -> EarlyKeys | None:
         rows = _PaintedRows(first, get_terminal_size(), now, start)
-        os.write(sys.stderr.fileno(), _frame(first.catalog, rows, location).encode())
-        handover.is_painted = True
-        if start.are_keys_usual:
-            handover.is_critical = True
-            new = EarlyKeys(descriptor, rows.movable, rows.move, rows.may_move)
-            new.start()
-            keys = handover.keys = new
-            handover.is_critical = False
-            if handover.signal:
-                raise SystemExit(128 + handover.signal)
-        handover.restore_settings = restore
-        yield handover
-    finally:
-        handover.is_critical = True
-        if keys is not None:
-            keys.stop()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
-            if not handover.is_done:
-                os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
-            restore()
+        os.write(sys.stderr.fileno(), _frame(rows, location).encode())
+        if not start.are_keys_usual:
+            return None
+        return EarlyKeys(sys.stdin.fileno(), rows.movable, rows.move, rows.may_move)
+
+    is_usual = start.can_be_painted_ahead and start.theme in PALETTES
+    return paint if is_usual and is_possible() else None
 
 
 def choose(
@@ -290,7 +252,7 @@ def choose(
     now = time.time()
     start = read_start()
     first = read_first(store, now, get_terminal_size().lines)
-    with painted(first, location, now, start) as handover:
+    with Handover().taken(painter(first, location, now, start)) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 

@@ -29,7 +29,6 @@ from ..work.jobs import Reads, StoreScreen
 from .list.list_model import FirstPage, Order
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.search.query import Query
     from hermes_browse.store.search.terms import Term
 
@@ -130,8 +129,6 @@ class Context(StoreScreen[object]):
         self.set_reactive(Context.catalog, first.catalog)
         self.details = first.details
         """Previews and counts read so far."""
-        self.sizes: dict[str, Sizes] = {}
-        """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.settled: dict[Sort, Mapping[str, int]] = {}
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
         self.marks: dict[str, Conversation] = {}

@@ -11,14 +11,14 @@ from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
 from .context import ShownPlace
+from .edges import Edges
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of
-from .panes import Panes
 
 
-class CurrentPanes(Panes):
+class CurrentPanes(Edges):
     """The panes, and what they show."""
 
     _is_adopting = False

@@ -160,6 +160,11 @@ class LineageTree(ConversationList, inherit_bindings=False):
     def entry(self) -> Entry | None:
         return self.row.entry if self.row is not None else None
 
+    @property
+    def compression(self) -> int | None:
+        """The number of the compression under the cursor; None for a session."""
+        return self.entry.number if isinstance(self.entry, CompactionEntry) else None
+
     def show_family(self, family: Family | None, *, stays: bool) -> None:
         """Show a tree. The cursor stays on its entry if it may and that is still there; else it
         goes to the session that a resume opens, which is unfolded to."""

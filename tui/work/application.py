@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
@@ -24,7 +21,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..settings.start import Start
-from ..terminal.handover import ENDING, Handover
+from ..terminal.handover import Handover, call_at_end
 from ..terminal.logfile import log_failure
 from ..terminal.textual_private import driver_of, end_with
 from .jobs import Writes
@@ -125,15 +122,10 @@ class Application(_App):
         Raises:
             SuspendNotSupported: The driver has no terminal.
         """
-        with self.suspend():
-            self.handover.restore_settings()
-            # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a
-            # handler.
-            before = signal.signal(signal.SIGINT, lambda number, frame: None)
+        with self.suspend(), self.handover.lent():
             try:
                 yield
             finally:
-                signal.signal(signal.SIGINT, before)
                 if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
                     drop()
 
@@ -157,30 +149,13 @@ class Application(_App):
     def on_mount(self) -> None:
         """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is
         restored."""
-        loop = asyncio.get_running_loop()
-        if threading.current_thread() is threading.main_thread():
-            for number in ENDING:
-                self._end_by(number, loop)
+        call_at_end(self._end, asyncio.get_running_loop())
 
     def _end(self, number: int) -> None:
         """End the browser by a signal; before its first screen is up, remember it until then."""
         self.handover.signal = number
         if self._is_ready:
-            self.exit(
-                return_code=128 + number if number == signal.SIGINT else 0
-            )  # 130: interrupted
-
-    def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        """End the browser on a signal. A closed event loop has removed its own handlers, so this is
-        one of `signal`."""
-
-        def end(number: int, frame: FrameType | None) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(self._end, number)
-            elif callable(before):
-                before(number, frame)
-
-        before = signal.signal(number, end)
+            self.exit(return_code=self.handover.exit_code)
 
     def on_ready(self) -> None:
         """End by a signal that came before the first screen was up."""
@@ -194,7 +169,5 @@ class Application(_App):
         If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and
         Python waits for it.
         """
-        if (driver := driver_of(self)) is not None and (
-            event := getattr(driver, "exit_event", None)
-        ) is not None:
+        if (event := getattr(driver_of(self), "exit_event", None)) is not None:
             event.set()

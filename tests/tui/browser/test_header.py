@@ -9,6 +9,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser import header
+from hermes_browse.tui.browser.list.list_model import FirstPage, RowDetails
 from hermes_browse.tui.start import PALETTES, _view_line
 from hermes_browse.tui.widgets.bindings import key_names
 
@@ -44,7 +45,7 @@ def test_counts_are_exact_where_there_is_room(catalog):
 def test_views_are_painted_ahead_as_they_are_shown(catalog, width):
     """A narrow terminal showed counts first that the line had no room for."""
     first = Catalog(catalog.sessions.values(), catalog.now, exact=False)
-    painted = _view_line(first, PALETTES["hermes-dark"], width)
+    painted = _view_line(FirstPage(first, RowDetails()), PALETTES["hermes-dark"], width)
     shown = header.views(first, View.CHATS, "↓ activity", 0, width)
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == str(shown)
 

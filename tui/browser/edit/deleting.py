@@ -248,7 +248,7 @@ def planning(
     With `archive`, leave out what is archived already. Without `measure`, sizes are left to
     `OpenStore.measure_more`.
     """
-    current, now, sizes = context.catalog, context.clock(), context.sizes
+    current, now, sizes = context.catalog, context.clock(), context.details.sizes
 
     def plan(store: OpenStore) -> PreparedPlan:
         catalog = current if current.exact else store.catalog(now)

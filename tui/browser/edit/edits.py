@@ -21,6 +21,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ..current import CurrentPanes
+from ..search.searches import TagChoice
 from .deleting import (
     PlanChoices,
     PreparedPlan,
@@ -149,16 +150,22 @@ class Edits(Marking):
         def answered(tags: list[str] | None) -> None:
             if tags is not None:
                 ids = [conversation.id for conversation in conversations]
-                self.change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
+                self._change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
 
         self._ask_tags(_("Tags"), about, sorted(common), answered)
 
-    def rename_tag(self, tag: str) -> None:
+    def tag_chosen(self, choice: TagChoice) -> None:
+        """Take a tag from all conversations, or ask for another name for it."""
+        tag = choice.name
+
         def answered(names: list[str] | None) -> None:
             if names:
-                self.change_tags(OpenStore.rename_tag, tag, "-".join(names))
+                self._change_tags(OpenStore.rename_tag, tag, "-".join(names))
 
-        self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
+        if choice.is_removed:
+            self._change_tags(OpenStore.rename_tag, tag, None)
+        else:
+            self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
 
     def _ask_tags(
         self,
@@ -170,11 +177,11 @@ class Edits(Marking):
         known = tags_of(self._main.catalog.chains())
         self._main.app.push_screen(TagCard(title, about, typed, known), answered)
 
-    def change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
+    def _change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
         """Change tags by `work`, called with the store and what is given."""
-        self._main.start_write(self._change_tags, work, given)
+        self._main.start_write(self._store_tags, work, given)
 
-    async def _change_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
+    async def _store_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
         store = self._main.opened()
         done = await self._main.write(lambda: work(store, *given))
         if not done.session_ids:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -20,6 +20,9 @@ from hermes_browse.store.wording import N_, _
 
 from ...widgets.list_rows import ListRow, NoteRow
 from .rows import ConversationRow, JobRow
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.sizes import Sizes
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -63,6 +66,8 @@ class RowDetails:
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.jobs: Mapping[str, str] = {}
         """Names of cron jobs by id, as stored in Hermes' own file."""
         self.attention = Attention()

@@ -97,7 +97,7 @@ class Measuring:
         amounts: dict[str, int] = {}
         if sort is Sort.SIZE:
             measured = store.measure(list(sessions.values()), known={})
-            self._main.sizes.update(measured)
+            self._main.details.sizes.update(measured)
             amounts = {session_id: size.total for session_id, size in measured.items()}
         else:
             counted = batches(list(sessions), lambda id: sessions[id].message_count, _STATEMENT)

@@ -102,7 +102,9 @@ class PlanScreen(SubScreen):
             self._is_made()
             if view.is_measured:
                 break
-            more = partial(OpenStore.measure_more, plan=self.planned.plan, known=self.main.sizes)
+            more = partial(
+                OpenStore.measure_more, plan=self.planned.plan, known=self.main.details.sizes
+            )
             self.planned = self.planned._replace(plan=await self.read(more))
         self._measure_once()
 
@@ -152,7 +154,7 @@ class PlanScreen(SubScreen):
 
     async def _measure_store(self) -> None:
         main, now = self.main, self.main.clock()
-        sizes, catalog = main.sizes, main.catalog
+        sizes, catalog = main.details.sizes, main.catalog
 
         def measure(store: OpenStore) -> SpaceMap:
             return store.space_map(catalog if catalog.exact else store.catalog(now), sizes)
@@ -175,7 +177,7 @@ class PlanScreen(SubScreen):
             total = len(self.main.catalog.sessions)
             text = _(
                 "disk usage · measuring, {count:,} of {total:,} sessions",
-                count=min(len(self.main.sizes), total),
+                count=min(len(self.main.details.sizes), total),
                 total=total,
             )
             self.show_line("map-title", f"  {text}")

@@ -211,7 +211,7 @@ class PruneScreen(PlanScreen):
             axis_of,
             self.main.catalog,
             self.measure,
-            dict(self.main.sizes),
+            dict(self.main.details.sizes),
             gone=view.sessions if view is not None else (),
             spared=view.spared if view is not None else (),
             most=self.axis.most,
