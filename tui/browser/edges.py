@@ -47,26 +47,23 @@ class Edges(Panes):
 
     def show_header(self) -> None:
         self._is_header_due = False
-        width, catalog = self.size.width, self.catalog
-        counts, is_searching = catalog.counts(), self.searched is not None
-        shown = shown_line(catalog, self.view)
+        width, catalog, is_searching = self.size.width, self.catalog, self.searched is not None
+        shown, old = shown_line(catalog, self.view), _("{count:,} old transcripts")
+        if is_searching:
+            old = _("{count:,} old transcripts not searched")
         if is_searching and catalog.exact:
+            counts = catalog.counts()
             shown = _(
                 "search in {count:,} of {total:,} conversations",
                 count=counts[self.current_view],
                 total=counts[View.ALL],
             )
-        old = _("{count:,} old transcripts")
-        if is_searching:
-            old = _("{count:,} old transcripts not searched")
         old = old.format(count=self.old_files) if self.old_files else ""
         shown = formats.joined(self.covered(), shown, old)
-        asks = header.attention(self.attention)
-        self.line("header").update(header.title(self.location, asks, shown, width))
+        self.line("header").update(header.title(self.location, self.attention, shown, width))
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
-        has_hits = self.results is not None
-        self.head.show(has_hits=has_hits, is_whole=self.catalog.exact and not has_hits)
+        self.head.show(has_hits=self.results is not None, is_whole=catalog.exact)
 
     def covered(self) -> str:
         """Return what the counts in the header do not cover; empty if they cover everything."""
@@ -80,8 +77,7 @@ class Edges(Panes):
         """Build the line of views of a catalog; `old` is the number of old transcripts."""
         suffix = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
         if self.marks:
-            messages = sum(each.message_count for each in self.marks.values())
-            suffix = header.marked(len(self.marks), messages)
+            suffix = header.marked(self.marks.values())
         elif self.results is not None:
             suffix = _(_HIT_ORDERS[self.hit_order])
         look = "bold $accent" if self.marks else "dim"

@@ -41,21 +41,21 @@ class Panes(Context):
         super().__init__(host, location, store, first)
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
-        self.box = SearchBox(id="search")
-        """The search box."""
+        self.box = SearchBox()
         self.rows = ConversationList(id="list")
         """The list of conversations, or of hits."""
-        self.head = ListHead(self.rows, id="head")
+        self.head = ListHead(self.rows)
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
-        """The transcript."""
-        hint = _("exact text; n and N go to the next and previous")
-        self.find_box = FindBox(placeholder=hint, id="find-box", compact=True)
+        self.find_box = FindBox(
+            placeholder=_("exact text; n and N go to the next and previous"),
+            id="find-box",
+            compact=True,
+        )
         """Below the transcript, when a text is asked for."""
         self.go_to_box = GoToBox(id="go-to-box", compact=True)
         """Below the transcript, when a message is asked for."""
-        self.lineage = LineageTree(id="lineage")
-        """The lineage tree."""
+        self.lineage = LineageTree()
         self.rows.marks = self.marks
         self.rows.clock = self.lineage.clock = host.clock
 
@@ -147,8 +147,7 @@ class Panes(Context):
     def focus_pane(self, by: int) -> None:
         """Focus the next pane, or the previous one if `by` is negative."""
         panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
-        outside = -1 if by > 0 else 0
-        index = panes.index(self.focused) if self.focused in panes else outside
+        index = panes.index(self.focused) if self.focused in panes else min(-by, 0)
         self.set_focus(panes[(index + by) % len(panes)])
 
     def toggle_lineage(self) -> None:

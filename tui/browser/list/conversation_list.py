@@ -136,8 +136,9 @@ class ConversationList(LongView, can_focus=True):
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
         found = source.index_of(target) if target is not None else None
-        missing = 0 if top or key else self.cursor
-        index = min(missing, max(len(source) - 1, 0)) if found is None else found
+        index = found
+        if index is None:
+            index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self.source, self._now, self._drawn = source, None, (-1, -1)
         if self._is_head(index):
             index += 1
@@ -231,8 +232,7 @@ class ConversationList(LongView, can_focus=True):
 
     def _post_shown(self) -> None:
         first = self.scroll_offset.y
-        last = first + self.size.height - 1
-        drawn = (first, min(last, len(self.source) - 1))
+        drawn = first, min(first + self.size.height, len(self.source)) - 1
         if drawn != self._drawn:
             self._drawn = drawn
             self.post_message(self.Shown(self, *drawn))
@@ -282,8 +282,8 @@ class ConversationList(LongView, can_focus=True):
 class ListHead(Widget):
     """Column names above a list, aligned with its rows; clicking one sorts by it."""
 
-    def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, rows: ConversationList) -> None:
+        super().__init__(id="head")
         self._rows = rows
         self._has_hits = self._is_whole = False
         self.auto_links = False  # no link style over the names
@@ -304,8 +304,14 @@ class ListHead(Widget):
         rows, first = self._rows, self._rows.scroll_offset.y
         in_sight = range(first, min(first + rows.size.height, len(rows)))
         extra = _("hits") if self._has_hits else family_heading(map(rows.source.row, in_sight))
-        is_placed = self._is_whole and len(rows) and not isinstance(rows.current, NoteRow)
-        position = f"{rows.cursor + 1:,}/{len(rows):,}" if is_placed else ""
+        position = ""
+        if (
+            not self._has_hits
+            and self._is_whole
+            and len(rows)
+            and not isinstance(rows.current, NoteRow)
+        ):
+            position = f"{rows.cursor + 1:,}/{len(rows):,}"
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
         head = rows.columns.head(width, extra, position=position, is_sorted=not self._has_hits)
         base = self.visual_style.rich_style

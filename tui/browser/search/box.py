@@ -90,8 +90,8 @@ class SearchBox(QueryBox):
     """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for
     half a frame."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(placeholder=_(_HINT), id=id, compact=True)
+    def __init__(self) -> None:
+        super().__init__(placeholder=_(_HINT), id="search", compact=True)
 
     def _on_paste(self, event: events.Paste) -> None:
         """Insert the first line of a paste, up to 2,048 characters."""
