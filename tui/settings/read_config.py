@@ -80,10 +80,9 @@ class Trouble(NamedTuple):
 
     def sentence(self, name: str = "config.toml") -> str:
         """Return what is wrong and where, in one printable line."""
+        place = _("{name}: {text}") if self.line is None else _("{name}, line {line}: {text}")
         text = f"{self.text} {self.remedy}".rstrip()
-        if self.line is None:
-            return one_line(_("{name}: {text}", name=name, text=text), 400)
-        return one_line(_("{name}, line {line}: {text}", name=name, line=self.line, text=text), 400)
+        return one_line(place.format(name=name, line=self.line, text=text), 400)
 
 
 class Configuration(NamedTuple):
@@ -101,8 +100,8 @@ def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Troub
     it."""
     for each in problems:
         # An empty line of the table would be that of an empty key.
-        inside = line_of(text, name, each.key, each.number) if each.key else None
-        line = inside or line_of(text, "", name, each.number) or line_of(text, "", name)
+        line = line_of(text, name, each.key, each.number) if each.key else None
+        line = line or line_of(text, "", name, each.number) or line_of(text, "", name)
         yield Trouble(line, each.text, each.remedy)
 
 
@@ -138,11 +137,11 @@ def _parse_hosts(value: object) -> tuple[tuple[Host, ...], list[Problem]]:
         key, problem = host.problem()
         if not problem and host.name in hosts:
             key, problem = "name", _("there are two hosts of this name.")
-        if problem:
-            text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
-            problems.append(Problem(text, "", key, index))
-        else:
+        if not problem:
             hosts[host.name] = host
+            continue
+        text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
+        problems.append(Problem(text, "", key, index))
     return tuple(hosts.values()), problems
 
 
@@ -166,24 +165,20 @@ def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
     return keys, problems
 
 
-def _nothing_of(path: Path, trouble: Trouble, text: str = "") -> Configuration:
-    """Return the configuration by a file that cannot be used."""
-    return Configuration(path, True, Options(), (trouble,), text)
-
-
 def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
     import tomllib  # start: only with a configuration
 
     values: dict[str, Any] = {}
     troubles: list[Trouble] = []
+    document: dict[str, Any] = {}
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         remedy = _("The whole file is ignored until that is corrected.")
-        return _nothing_of(path, Trouble(None, _("{said}.", said=error), remedy), text)
+        troubles.append(Trouble(None, _("{said}.", said=error), remedy))
     except RecursionError:
-        return _nothing_of(path, Trouble(None, _("brackets are nested too deeply.")), text)
+        troubles.append(Trouble(None, _("brackets are nested too deeply.")))
     for name, value in document.items():
         parsed, problems = _parse(name, value)
         if parsed is not None:
@@ -209,4 +204,4 @@ def read_config(path: Path) -> Configuration:
         problem = _("this is not UTF-8, so the whole file is ignored.")
     else:
         return parse_config(text.replace("\r\n", "\n"), path)
-    return _nothing_of(path, Trouble(line, problem))
+    return Configuration(path, exists=True, troubles=(Trouble(line, problem),))
