@@ -45,14 +45,10 @@ def trim_memory() -> None:
     """
     import ctypes  # only needed when nothing else is to be done
 
-    # Only glibc has `malloc_trim`.
-    trim = (
-        getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if sys.platform.startswith("linux")
-        else None
-    )
-    if trim is not None:
-        trim(0)
+    if sys.platform.startswith("linux"):
+        # Only glibc has it.
+        if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+            trim(0)
 
 
 class _Lease:

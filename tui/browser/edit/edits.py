@@ -108,9 +108,10 @@ class Edits(Marking):
         conversations = self._main.targets
         if len(conversations) == 1:
             self._ask_title(conversations[0])
+        elif conversations:
+            self._main.say(_("a title is given to one conversation at a time"))
         else:
-            several = _("a title is given to one conversation at a time")
-            self._main.say(several if conversations else _("no conversation here"))
+            self._main.say(_("no conversation here"))
 
     def _ask_title(
         self, conversation: Conversation, refused: tuple[str, str] | None = None
@@ -174,8 +175,8 @@ class Edits(Marking):
         typed: Sequence[str],
         answered: Callable[[list[str] | None], None],
     ) -> None:
-        known = tags_of(self._main.catalog.chains())
-        self._main.app.push_screen(TagCard(title, about, typed, known), answered)
+        card = TagCard(title, about, typed, tags_of(self._main.catalog.chains()))
+        self._main.app.push_screen(card, answered)
 
     def _change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
         """Change tags by `work`, called with the store and what is given."""
@@ -227,10 +228,10 @@ class Edits(Marking):
             decided(None)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
-        outcome = await carry_out(self._main, planned, self._main.opened().delete_planned)
+        outcome = await carry_out(self._main, planned.plan)
         deleted = list(outcome.results)
         notes = [note for done in deleted for note in done.notes]
-        words = " · ".join([spared_words(outcome, _("moved to the trash")), *notes[:1]])
+        words = formats.joined(spared_words(outcome, _("moved to the trash")), *notes[:1])
         self._carried_out(outcome, words, partial(restore_deleted, self._main, deleted))
 
     def archive_planned(self, planned: PreparedPlan) -> None:

@@ -28,19 +28,19 @@ TAG_COLOURS = 3
 
 def glyph(conversation: Conversation) -> Span:
     """Return the state's sign in one cell, distinguishable without colour, and its look."""
-    if conversation.waits:
-        return "?", "accent"
-    if conversation.status is Status.LIVE:
-        return "●", "live"
-    if conversation.pinned:
-        return "★", "accent"
-    if conversation.archived:
-        return "▪", "dim"
-    if conversation.kind is ConversationKind.SUBAGENT:
-        return "⊕", "dim"
-    if conversation.kind is ConversationKind.AUTOMATION:
-        return "↻", "dim"
-    return {Status.OPEN: "○", Status.EMPTY: "∅"}.get(conversation.status, "·"), "dim"
+    status, kind = conversation.status, conversation.kind
+    signs = (
+        ("?", "accent", conversation.waits),
+        ("●", "live", status is Status.LIVE),
+        ("★", "accent", conversation.pinned),
+        ("▪", "dim", conversation.archived),
+        ("⊕", "dim", kind is ConversationKind.SUBAGENT),
+        ("↻", "dim", kind is ConversationKind.AUTOMATION),
+        ("○", "dim", status is Status.OPEN),
+        ("∅", "dim", status is Status.EMPTY),
+        ("·", "dim", True),
+    )
+    return next((sign, look) for sign, look, holds in signs if holds)
 
 
 def family(conversation: Conversation) -> list[tuple[str, int, str]]:
@@ -65,8 +65,9 @@ def badges(conversation: Conversation) -> str:
 
 def family_heading(rows: Iterable[object]) -> str:
     """Return the heading of the badges; empty if none of the rows has any."""
-    has_badges = any(isinstance(row, ConversationRow) and badges(row.conversation) for row in rows)
-    return _("family") if has_badges else ""
+    if any(isinstance(row, ConversationRow) and badges(row.conversation) for row in rows):
+        return _("family")
+    return ""
 
 
 def tag_look(tag: str) -> str:
