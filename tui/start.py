@@ -30,7 +30,7 @@ from .browser.list.rows import family_heading, spans_of
 from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
 from .terminal.handover import EarlyKeys, Handover
-from .text.formats import clip
+from .text.formats import clip, fitting
 from .text.glyphs import is_unicode
 from .widgets.list_rows import NoteRow
 
@@ -134,10 +134,9 @@ class _PaintedRows:
         self._columns = ListLayout(start.options.columns)
         self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
-        head = 1 if has_head(*size) else 0
-        self.above = _ABOVE + head
-        """Lines above the first row."""
-        self.shown = max(min(height - head, len(self._rows)), 0)
+        self._has_head = has_head(*size)
+        self._above = _ABOVE + self._has_head
+        self.shown = max(min(height - self._has_head, len(self._rows)), 0)
         """The number of rows that fit."""
 
     @property
@@ -147,7 +146,7 @@ class _PaintedRows:
 
     def head(self) -> list[str]:
         """The names of the columns as escape sequences; none where there is no room for them."""
-        if self.above == _ABOVE:
+        if not self._has_head:
             return []
         extra = family_heading(map(self._rows.row, range(self.shown)))
         names = self._columns.head(self._width - 1, extra)
@@ -159,13 +158,12 @@ class _PaintedRows:
         if is_current:
             on, attributes = "cursor", "1"
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        parts = (self.palette.text(*span, on=on, attributes=attributes) for span in spans)
-        return "".join(parts)
+        return "".join(self.palette.text(*span, on=on, attributes=attributes) for span in spans)
 
     def move(self, before: int, after: int) -> None:
         """Move the cursor from one row to another on the terminal."""
         lines = (
-            f"\x1b[{self.above + index + 1};1H{self.line(index, is_current=index == after)}"
+            f"\x1b[{self._above + index + 1};1H{self.line(index, is_current=index == after)}"
             for index in (before, after)
         )
         os.write(sys.stderr.fileno(), f"{''.join(lines)}\x1b[0m".encode())
@@ -175,18 +173,20 @@ class _PaintedRows:
         return get_terminal_size() == self.size
 
 
+def _title_line(first: FirstPage, location: Location, palette: Palette, width: int) -> str:
+    left, name = " hermes-browse  ", one_line(location.name, 30)
+    room = width - cell_len(left + name) - 1
+    summary = fitting(shown_line(first.catalog, View.CHATS), room - 2)
+    summary = clip(" " * max(room - cell_len(summary), 2) + summary, room + 1)
+    title = palette.text(left, attributes="1") + palette.text(name, "accent")
+    return title + palette.text(summary, "dim")
+
+
 def _frame(rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
     (width, height), text = rows.size, rows.palette.text
-    summary = shown_line(rows.first.catalog, View.CHATS)
-    name = one_line(location.name, 30)
-    title = f" hermes-browse  {name}"
-    space = " " * max(width - cell_len(title) - cell_len(summary) - 1, 2)
     lines = [
-        text(" hermes-browse  ", attributes="1")
-        + text(name, "accent")
-        + text(space)
-        + text(clip(summary, max(width - cell_len(title) - len(space), 0)), "dim"),
+        _title_line(rows.first, location, rows.palette, width),
         text(" " * width, on="panel"),
         _view_line(rows.first, rows.palette, width),
         *rows.head(),
@@ -202,8 +202,8 @@ def _frame(rows: _PaintedRows, location: Location) -> str:
 def painter(
     first: FirstPage, location: Location, now: float, start: Start
 ) -> Callable[[], EarlyKeys | None] | None:
-    """Return what paints the first rows and returns what handles keys; these are handled only if
-    none is configured.
+    """Return what paints the first rows and returns what handles keys; none are handled if any is
+    configured.
 
     Args:
         now: Unix seconds.
@@ -215,7 +215,7 @@ def painter(
     def paint() -> EarlyKeys | None:
         rows = _PaintedRows(first, get_terminal_size(), now, start)
         os.write(sys.stderr.fileno(), _frame(rows, location).encode())
-        if not start.are_keys_usual:
+        if start.options.keys:
             return None
         return EarlyKeys(sys.stdin.fileno(), rows.movable, rows.move, rows.may_move)
 

@@ -92,17 +92,14 @@ class RowDetails:
         is_fresh = rows is not None and state == self._state(conversation)
         if not is_fresh:
             rows = self.amounts[Sort.MESSAGES].get(root, rows)
-        size = self.amounts[Sort.SIZE].get(root, conversation.size)
-        amount, first_new = conversation.new_messages, conversation.first_new
         if (new := self.attention.unread.get(root)) is not None:
-            amount, first_new = new.amount, new.first_message_id
+            first = new.first_message_id
+            conversation = conversation._replace(new_messages=new.amount, first_new=first)
         whole = conversation._replace(
             preview=preview,
             rows=rows,
-            size=size,
+            size=self.amounts[Sort.SIZE].get(root, conversation.size),
             waits=conversation.waits or root in self.attention.waiting,
-            new_messages=amount,
-            first_new=first_new,
         )
         return whole, is_fresh
 
@@ -127,9 +124,8 @@ def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None
     own."""
     segments = [segment for run in runs for segment in run.segments]
     sums: dict[str, Any] = {name: sum(getattr(each, name) for each in segments) for name in _SUMMED}
-    own_cost = known_sum(each.cost_usd for each in segments)
-    started = newest.root.started_at
-    summed = newest.tip._replace(title=title, started_at=started, cost_usd=own_cost, **sums)
+    sums["cost_usd"] = known_sum(each.cost_usd for each in segments)
+    summed = newest.tip._replace(title=title, started_at=newest.root.started_at, **sums)
     cost = known_sum(run.tree_cost_usd for run in runs)
     return newest._replace(segments=(summed,), title=title, tree_cost_usd=cost)
 
@@ -166,8 +162,7 @@ class CatalogRows:
         self._catalog, self._details, self._order = catalog, details, order
         self.count = len(roots)
         """The number of conversations, those of folded jobs included."""
-        rows = self._folded(roots, opened) or [NoteRow(empty)]
-        self._rows = [*notes, *rows]
+        self._rows = [*notes, *(self._folded(roots, opened) or [NoteRow(empty)])]
         self._others = {row.key: row for row in self._rows if not isinstance(row, str)}
         """Rows that are no single conversation, by their keys."""
 
@@ -265,10 +260,10 @@ def make_rows(
 
     The arguments are those of `CatalogRows`, but for the notes, which are of the catalog too.
     """
-    is_nothing_there = catalog.exact and not catalog.counts()[View.ALL]
-    nothing = _(_EMPTY[View.ALL if is_nothing_there else view])
     roots = order.roots(catalog, view)
-    return CatalogRows(catalog, roots, details, opened, nothing, order, notes())
+    if catalog.exact and not catalog.counts()[View.ALL]:
+        view = View.ALL
+    return CatalogRows(catalog, roots, details, opened, _(_EMPTY[view]), order, notes())
 
 
 class FirstPage(NamedTuple):
