@@ -105,14 +105,9 @@ class Application(_App):
     def _fatal_error(self) -> None:
         """End with one sentence: Textual's traceback prints local variables, and so parts of
         conversations."""
-        kind = sys.exc_info()[0]
-        name = kind.__name__ if kind is not None else "failure"
-        sentence = _(
-            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}",
-            kind=name,
-            log=log_failure(),
-        )
-        end_with(self, Text(sentence))
+        words = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}")
+        kind = getattr(sys.exc_info()[0], "__name__", "failure")
+        end_with(self, Text(words.format(kind=kind, log=log_failure())))
 
     @contextmanager
     def lend_terminal(self) -> Iterator[None]:

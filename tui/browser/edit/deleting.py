@@ -29,7 +29,6 @@ from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, CountWords, styled
 from ..context import Context
-from ..list.list_model import RowDetails
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
@@ -267,12 +266,12 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     return DeleteCard(detailed, planned.selection.marks, kept, location)
 
 
-def protected(plan: Plan, details: RowDetails) -> str:
+def protected(context: Context, plan: Plan) -> str:
     """Return why nothing of a plan is done."""
     if not plan.spared:
         return _("nothing to do")
     first, more = plan.spared[0], len(plan.spared) - 1
-    conversation = details.complete(first.conversation)[0]
+    conversation = context.details.complete(first.conversation)[0]
     name = conversation.title or conversation.preview or conversation.id  # it may not be read yet
     sentence = _("“{name}” is protected: {why}")
     if more:

@@ -213,7 +213,7 @@ class Edits(Marking):
     async def _ask(self, planned: PreparedPlan, over: Screen[Any]) -> None:
         main = self._main
         if not planned.plan.selected:
-            main.say(protected(planned.plan, main.details))
+            main.say(protected(main, planned.plan))
             return
 
         def decided(go: bool | None) -> None:
@@ -241,7 +241,7 @@ class Edits(Marking):
     async def _archive_planned(self, planned: PreparedPlan) -> None:
         main = self._main
         if not planned.plan.selected:
-            main.say(protected(planned.plan, main.details))
+            main.say(protected(main, planned.plan))
             return
         store = main.opened()
         outcome = await main.write(partial(store.archive_planned, planned.plan))

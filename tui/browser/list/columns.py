@@ -32,8 +32,8 @@ def _tokens(conversation: Conversation) -> str:
 def messages_text(conversation: Conversation) -> str:
     """Format the number of messages; `~` before that of Hermes' own counters, until they are
     counted."""
-    about = "~" if conversation.rows is None and conversation.message_count else ""
-    return f"{about}{formats.number(conversation.message_count)}"
+    count = conversation.message_count
+    return ("~" if conversation.rows is None and count else "") + formats.number(count)
 
 
 def _size(conversation: Conversation) -> str:

@@ -140,8 +140,7 @@ class ConversationList(LongView, can_focus=True):
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self.source, self._now, self._drawn = source, None, (-1, -1)
-        if self._is_head(index):
-            index += 1
+        index += self._is_head(index)
         self.virtual_size = Size(self.scrollable_content_region.width, len(source))
         self.set_reactive(ConversationList.cursor, index)
         offset = self.scroll_offset.y
@@ -178,7 +177,7 @@ class ConversationList(LongView, can_focus=True):
         top, height = self.scroll_offset.y, self.size.height
         if not height:  # not laid out yet
             return
-        first = self.cursor - 1 if self._is_head(self.cursor - 1) else self.cursor
+        first = self.cursor - self._is_head(self.cursor - 1)
         y = max(min(first, top), self.cursor - height + 1)
         if y != top:
             self.scroll_to(y=y, animate=False, force=True, immediate=True)
@@ -314,8 +313,7 @@ class ListHead(Widget):
             position = f"{rows.cursor + 1:,}/{len(rows):,}"
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
         head = rows.columns.head(width, extra, position=position, is_sorted=not self._has_hits)
-        base = self.visual_style.rich_style
-        segments = []
+        base, segments = self.visual_style.rich_style, []
         for text, look, sort in head:
             style = base + Style(dim=True) if look == "dim" else base
             if sort is not None:

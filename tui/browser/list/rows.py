@@ -77,11 +77,9 @@ def tag_look(tag: str) -> str:
 
 def _new(conversation: Conversation) -> list[Span]:
     """Return the number of new messages, if there are any."""
-    return (
-        [(f" +{formats.number(conversation.new_messages)}", "accent")]
-        if conversation.new_messages
-        else []
-    )
+    if not conversation.new_messages:
+        return []
+    return [(f" +{formats.number(conversation.new_messages)}", "accent")]
 
 
 class ConversationRow(NamedTuple):
@@ -174,10 +172,9 @@ class JobRow(NamedTuple):
         arrow = "▾" if self.expanded else "▸"
         new = _new(self.total)
         room = width - 6 - cell_len(columns) - cell_len(count) - line_width(new)
-        name = formats.fit(one_line(self.title or self.name), room)
         return [
             (f" {arrow} ", "dim"),
-            (name, "title"),
+            (formats.fit(one_line(self.title or self.name), room), "title"),
             *new,
             (f" {count}", "accent" if not new else "dim"),
             (f" {columns} ", "dim"),
@@ -203,8 +200,11 @@ class HitRow(NamedTuple):
         """The state of the message; compacted also where a compression ended its session, as with
         `is:forgotten`."""
         segments = self.conversation.segments if self.conversation is not None else ()
-        is_before = any(each.id == self.hit.session_id for each in segments[:-1])
-        return State.COMPACTED if is_before and self.hit.state is State.LIVE else self.hit.state
+        if self.hit.state is State.LIVE and self.hit.session_id in [
+            each.id for each in segments[:-1]
+        ]:
+            return State.COMPACTED
+        return self.hit.state
 
     def spans(self, width: int, now: float) -> list[Span]:
         hit = self.hit
@@ -267,10 +267,9 @@ class SuggestionRow(NamedTuple):
         hits, plus = self.found.hits, "+" if self.found.at_least else ""
         count = formats.fit(f"{hits:,}{plus}", 8, right=True)
         room = max(width - cell_len(count) - 3, 0)
+        what = ngettext("hit {where}", "hits {where}", hits)
         if self.found.of_list:
             what = ngettext("conversation {where}", "conversations {where}", hits)
-        else:
-            what = ngettext("hit {where}", "hits {where}", hits)
         text = formats.fit(what.format(where=one_line(self.text, 300)), room)
         return [(f" {count}", "accent"), (f"  {text}", "plain")]
 

@@ -17,7 +17,8 @@ from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_
 
-from ...settings.keys.main_commands import changed
+from ...settings.keys import changed
+from ...settings.keys.main_commands import MAIN
 from ..list.list_model import FirstPage, read_first
 from ..main import MainScreen, OtherScreen
 
@@ -59,7 +60,7 @@ class OldScreen(OtherScreen):
     closed with the screen.
     """
 
-    KEYS = changed({"view-old": {"call": "show_header"}}, _NOT_OF_FILES)
+    KEYS = changed(MAIN, {"view-old": {"call": "show_header"}}, _NOT_OF_FILES)
     RESUMES = False
     REFUSAL = N_(
         "these are files, not sessions of the store: they can be read, searched, copied and exported"

@@ -11,7 +11,8 @@ from hermes_browse.store.places.place import Place
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys.main_commands import changed
+from ...settings.keys import changed
+from ...settings.keys.main_commands import MAIN
 from ...text import formats
 from ...text.styled import Span
 from ...widgets.list_rows import ListRow
@@ -67,7 +68,7 @@ def _names(names: Sequence[str]) -> str:
 class PlacesScreen(OtherScreen):
     """The main screen over a `MergedStore`."""
 
-    KEYS = changed(_CHANGED, _NOT_OF_SEVERAL)
+    KEYS = changed(MAIN, _CHANGED, _NOT_OF_SEVERAL)
     REFUSAL = N_("these are several stores: o opens the one of this conversation, 0 another")
 
     def __init__(self, beside: MainScreen, store: MergedStore, first: FirstPage) -> None:
