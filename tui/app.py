@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -30,9 +30,6 @@ from .work.application import Arrival
 from .work.jobs import StoreScreen
 from .work.key_order import OrderedKeys
 
-if TYPE_CHECKING:
-    from hermes_browse.store.hosts.link import Links
-
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
@@ -42,7 +39,6 @@ class BrowseApp(OrderedKeys):
     Args:
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
-        links: The connections to hosts, if one is open already.
     """
 
     TITLE = "hermes-browse"
@@ -60,9 +56,8 @@ class BrowseApp(OrderedKeys):
         *,
         handover: Handover | None = None,
         start: Start | None = None,
-        links: Links | None = None,
     ) -> None:
-        super().__init__(location, handover, start, links)
+        super().__init__(location, handover, start)
         self.location, self.store = location, store
         self._first = first
         for theme in (DARK, LIGHT, ANSI_LIGHT):

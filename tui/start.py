@@ -256,8 +256,10 @@ def choose(
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, handover=handover, start=start, links=links)
+        app = BrowseApp(location, store, first, handover=handover, start=start)
         app.is_choice_printed = is_printed
+        if links is not None:
+            app.links = links
         handover.is_done = True
         try:
             plan = app.run(mouse=start.options.mouse)

@@ -115,8 +115,9 @@ def _parse(name: str, value: object) -> tuple[object, list[Problem]]:
     option = next((each for each in OPTIONS if each.name == name), None)
     if option is not None:
         return option.parse(value)
-    names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
-    remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
+    remedy = similar(name, Options._fields)
+    if name in REMOVED:
+        remedy = _(REMOVED[name])
     return None, [Problem(_("there is no option “{name}”.", name=name), remedy)]
 
 
@@ -147,8 +148,7 @@ def _parse_hosts(value: object) -> tuple[tuple[Host, ...], list[Problem]]:
 
 def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
     if not isinstance(value, Mapping):
-        text = _("“keys” is a table: a line [keys], and below it action = key.")
-        return {}, [Problem(text)]
+        return {}, [Problem(_("“keys” is a table: a line [keys], and below it action = key."))]
     keys: dict[str, str] = {}
     problems: list[Problem] = []
     for action, key in value.items():
@@ -156,12 +156,8 @@ def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
         if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
             keys[action] = ",".join("comma" if each == "," else each for each in names)
             continue
-        text = _(
-            "“{action}” takes a key, or a list of keys, not {value}.",
-            action=action,
-            value=shown(key),
-        )
-        problems.append(Problem(text, "", action))
+        words = _("“{action}” takes a key, or a list of keys, not {value}.")
+        problems.append(Problem(words.format(action=action, value=shown(key)), "", action))
     return keys, problems
 
 
@@ -170,8 +166,8 @@ def parse_config(text: str, path: Path) -> Configuration:
     import tomllib  # start: only with a configuration
 
     values: dict[str, Any] = {}
-    troubles: list[Trouble] = []
     document: dict[str, Any] = {}
+    troubles: list[Trouble] = []
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

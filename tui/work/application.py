@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
 
-    _App = App[ResumePlan]
-else:
-    _App = App  # the module of plans is loaded with the first one
-
 
 class Arrival(NamedTuple):
     """What to show in a store after switching to it."""
@@ -57,7 +53,7 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
     return PaintedScreenDriver if is_painted else BrowserDriver
 
 
-class Application(_App):
+class Application(App["ResumePlan"]):
     """The application as its screens know it; its result is a plan to resume a conversation, or
     None.
 
@@ -65,26 +61,17 @@ class Application(_App):
         location: The first store.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
-        links: The connections to hosts, if one is open already.
     """
 
     switch_to: Callable[[Location, Store, Any, Arrival], None]
     """Replaces this store by another; what it takes is that of `MainScreen`."""
 
-    def __init__(
-        self,
-        location: Location,
-        handover: Handover | None,
-        start: Start | None,
-        links: Links | None,
-    ) -> None:
+    def __init__(self, location: Location, handover: Handover | None, start: Start | None) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
         self.here = location if location.host is None else locate()
         """The store of this machine that was opened last, whose profiles are offered."""
-        if links is not None:
-            self.links = links
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
         self.clock: Callable[[], float] = time.time
