@@ -75,7 +75,6 @@ class Context(StoreScreen[object]):
 
     catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
     view: var[View] = var(View.CHATS, init=False)
-    """The view of the list."""
     sort: var[Sort] = var(Sort.ACTIVITY, init=False)
     reverse: var[bool] = var(False, init=False)
     searched: var[Query | None] = var(None, init=False)
@@ -135,7 +134,8 @@ class Context(StoreScreen[object]):
         """The marked conversations by their roots, which stay when a chain grows."""
         self.reads = Reads(self.opened)
         self.writes = host.writes
-        store.on_wait = self._tell_of_wait
+        # Called from a job that writes, while another process has the store.
+        store.on_wait = lambda: host.writes.tell(self.say, _("waiting for the store …"))
 
     def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
         self.set_reactive(Context.view, view)
@@ -233,7 +233,3 @@ class Context(StoreScreen[object]):
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))
-
-    def _tell_of_wait(self) -> None:
-        """Say, from a job that writes, that another process has the store, until the result."""
-        self.writes.tell(self.say, _("waiting for the store …"))

@@ -129,8 +129,12 @@ def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[
         if pair in told or not is_shared or not can_meet(command, other):
             continue
         told.add(pair)
-        words = _("the key “{key}” of “{action}” is that of “{other}” too.")
-        text = words.format(key=key, action=command.id, other=other.id or _(other.help))
+        text = _(
+            "the key “{key}” of “{action}” is that of “{other}” too.",
+            key=key,
+            action=command.id,
+            other=other.id or _(other.help),
+        )
         yield Problem(text, _("Give one of them another key."), command.id)
 
 

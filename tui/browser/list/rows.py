@@ -28,19 +28,19 @@ TAG_COLOURS = 3
 
 def glyph(conversation: Conversation) -> Span:
     """Return the state's sign in one cell, distinguishable without colour, and its look."""
-    status, kind = conversation.status, conversation.kind
-    signs = (
-        ("?", "accent", conversation.waits),
-        ("●", "live", status is Status.LIVE),
-        ("★", "accent", conversation.pinned),
-        ("▪", "dim", conversation.archived),
-        ("⊕", "dim", kind is ConversationKind.SUBAGENT),
-        ("↻", "dim", kind is ConversationKind.AUTOMATION),
-        ("○", "dim", status is Status.OPEN),
-        ("∅", "dim", status is Status.EMPTY),
-        ("·", "dim", True),
-    )
-    return next((sign, look) for sign, look, holds in signs if holds)
+    if conversation.waits:
+        return "?", "accent"
+    if conversation.status is Status.LIVE:
+        return "●", "live"
+    if conversation.pinned:
+        return "★", "accent"
+    if conversation.archived:
+        return "▪", "dim"
+    if conversation.kind is ConversationKind.SUBAGENT:
+        return "⊕", "dim"
+    if conversation.kind is ConversationKind.AUTOMATION:
+        return "↻", "dim"
+    return {Status.OPEN: "○", Status.EMPTY: "∅"}.get(conversation.status, "·"), "dim"
 
 
 def family(conversation: Conversation) -> list[tuple[str, int, str]]:
