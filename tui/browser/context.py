@@ -80,7 +80,6 @@ class Context(StoreScreen[object]):
     searched: var[Query | None] = var(None, init=False)
     """What is searched for; None while the list shows the store."""
     search_view: var[View] = var(View.ALL, init=False)
-    """The view that is searched."""
     hit_order: var[str] = var("newest", init=False)
     offered: var[tuple[str, ...]] = var((), init=False)
     """Completed values of a filter at the end of the query."""

@@ -92,11 +92,13 @@ class Edges(Panes):
             return
         said, _is_of_page, is_failure = self.status
         text = said or self.search_status
-        is_repeated = not text and is_live(self.rows.current)
-        writing = header.writers(text or self.about, self.writing, self.size.width)
-        state = self.progress or ("" if is_repeated else writing)
-        line = header.status(text or self.about, state, look="" if text else "dim")
-        self.line("status").update(header.failure(text) if is_failure else line)
+        if is_failure:
+            self.line("status").update(header.status(text, look="$error"))
+            return
+        text, look = (text, "") if text else (self.about, "dim")
+        writing = "" if look and is_live(self.rows.current) else self.writing
+        line = header.status(text, self.progress, writing, self.size.width, look=look)
+        self.line("status").update(line)
 
     watch_search_status = watch_about = watch_writing = watch_progress = watch_status
 

@@ -93,21 +93,19 @@ def offers(choices: Sequence[str], width: int) -> Content:
     return Content("").join(parts)
 
 
-def status(text: str, state: str, *, look: str = "dim") -> Content:
-    """Build the status line: a sentence, and the state of writers; `look` is empty for the answer
-    to a key."""
+def status(
+    text: str, progress: str = "", writing: str = "", width: int = 0, *, look: str = "dim"
+) -> Content:
+    """Build the status line: a sentence, and what runs; else who writes, if there is room for it in
+    the line of the sentence: it is not worth a line of its own.
+
+    Args:
+        look: Empty for the answer to a key, `$error` for a failure.
+    """
+    is_roomy = cell_len(text) + cell_len(writing) + len("  │  ") <= width
+    state = progress or (writing if is_roomy else "")
     state = (" │ " if text and state else "") + one_line(state, 200)
     return Content.assemble((one_line(text, 400), look), (state, "dim"))
-
-
-def writers(text: str, writing: str, width: int) -> str:
-    """Return who writes if there is room for it in the line of a sentence, else nothing: it is not
-    worth a line of its own."""
-    return writing if cell_len(text) + cell_len(writing) + len("  │  ") <= width else ""
-
-
-def failure(text: str) -> Content:
-    return Content.styled(one_line(text, 400), "$error")
 
 
 _TITLE = 32
@@ -170,8 +168,8 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     count = len(lineage.nodes)
     label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count, count=count)
     if lineage.predicted != lineage.resume.id:
-        warning = "  " + _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
-        return Content.assemble((label, "bold"), (warning, "$warning"))
+        warning = _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
+        return Content.assemble((label, "bold"), (f"  {warning}", "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
     compressed = ngettext(

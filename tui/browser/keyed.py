@@ -68,21 +68,16 @@ class KeyScreen(BoundKeys, CurrentPanes):
     listing = cached_property(Listing)
     """The list: its catalog, view and order."""
     loader = cached_property(TranscriptLoader)
-    """Reads the current conversation."""
     family_loader = cached_property(FamilyLoader)
-    """Reads its family tree."""
     query_line: QueryLine = _on_first_use("query-line")
     """What is typed in the search box."""
     search: LiveSearch = _on_first_use("search")
-    """Search as you type."""
     finding: Finding = _on_first_use("finding")
-    """Find in the transcript."""
     edits: Edits = _on_first_use("edits")
     """Marks, changes, and their undo."""
     copying: Copying = _on_first_use("copying")
     """Clipboard, pager and editor."""
     resuming: Resuming = _on_first_use("resuming")
-    """Resume in Hermes."""
     switching: Switching = _on_first_use("switching")
     """Switch to other profiles, machines, old transcripts."""
 

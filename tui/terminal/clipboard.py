@@ -126,7 +126,6 @@ async def copy(text: str, to_terminal: Callable[[str], None]) -> str:
     if where is not None:
         return where
     to_terminal(safe)
-    size = len(safe.encode("utf-8", "replace"))
-    if size > _OSC_LIMIT:
+    if len(safe.encode("utf-8", "replace")) > _OSC_LIMIT:
         return _("sent to the terminal's clipboard (OSC 52; more than some terminals take)")
     return _("sent to the terminal's clipboard (OSC 52; it does not say whether it took it)")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import TypeVar, TypeVarTuple
+from typing import ParamSpec, TypeVar
 
 from textual.css.query import NoMatches
 from textual.screen import Screen, ScreenResultType
@@ -24,8 +24,8 @@ from hermes_browse.store.wording import _
 from ..terminal.logfile import log_expected, unexpected
 
 Result = TypeVar("Result")
-Given = TypeVarTuple("Given")
-Work = Callable[[*Given], Coroutine[object, object, object]]
+Given = ParamSpec("Given")
+Work = Callable[Given, Coroutine[object, object, object]]
 
 THREADS = 6
 """Maximum number of jobs at once."""
@@ -268,10 +268,12 @@ class StoreScreen(Screen[ScreenResultType]):
     failed: Callable[[BrowseError], None]
     """Shows an error in the status line."""
 
-    def start(self, group: str, work: Work[*Given], *given: *Given) -> Worker[None]:
+    def start(
+        self, group: str, work: Work[Given], *given: Given.args, **named: Given.kwargs
+    ) -> Worker[None]:
         """Run a coroutine instead of the one that was started for this group before; an error is
         shown in the status line."""
-        job = partial(self._reporting, work, *given)
+        job = partial(self._reporting, work, *given, **named)
         return self.run_worker(job, group=group, exclusive=True)
 
     def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> None:
@@ -282,17 +284,21 @@ class StoreScreen(Screen[ScreenResultType]):
         await asyncio.sleep(seconds)
         call()
 
-    def start_write(self, work: Work[*Given], *given: *Given) -> Worker[None]:
+    def start_write(
+        self, work: Work[Given], *given: Given.args, **named: Given.kwargs
+    ) -> Worker[None]:
         """Run a coroutine that writes; another one does not replace it."""
-        return self.run_worker(partial(self._reporting, work, *given), group="write")
+        return self.run_worker(partial(self._reporting, work, *given, **named), group="write")
 
     def cancel(self, group: str) -> None:
         """Cancel the coroutine of a group, and interrupt what it reads."""
         self.workers.cancel_group(self, group)
 
-    async def _reporting(self, work: Work[*Given], *given: *Given) -> None:
+    async def _reporting(
+        self, work: Work[Given], *given: Given.args, **named: Given.kwargs
+    ) -> None:
         try:
-            await work(*given)
+            await work(*given, **named)
         except BrowseError as error:
             self.failed(error)
         except NoMatches:

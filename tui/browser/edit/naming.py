@@ -132,8 +132,7 @@ class TagCard(NamingCard[list[str]]):
         self, title: str, about: str, typed: Sequence[str], known: Sequence[TagCount]
     ) -> None:
         self._known = known
-        text = "".join(f"{tag} " for tag in typed)
-        super().__init__(title, about, text, _LastTag(known))
+        super().__init__(title, about, "".join(f"{tag} " for tag in typed), _LastTag(known))
 
     def verdict(self, typed: str) -> Content:
         """Return the tags there are."""

@@ -162,10 +162,9 @@ class ListLayout(NamedTuple):
         title, look = self._named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
         title = f"{title}  {position}"
         extra = extra if cell_len(extra) + cell_len(title) < room else ""
-        left = formats.fit(title, room - cell_len(extra))
         return [
             ("   ", "dim", None),
-            (left, look, Sort.TITLE),
+            (formats.fit(title, room - cell_len(extra)), look, Sort.TITLE),
             (f"{extra} ", "dim", None),
             *columns,
             (" ", "dim", None),

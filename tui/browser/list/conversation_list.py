@@ -167,9 +167,11 @@ class ConversationList(LongView, can_focus=True):
 
     def _tell(self, at: CursorRow) -> None:
         """Report the row under the cursor, and show in the footer what Enter does with it."""
-        is_conversation = isinstance(at.row, ConversationRow) and not at.row.is_found
-        enter = getattr(at.row, "enter", "")
-        self.enter_title = "resume" if self.resumes and is_conversation else enter
+        title = getattr(at.row, "enter", "")
+        if self.resumes and isinstance(at.row, ConversationRow):
+            is_found = at.row.hits or at.row.is_named  # by a search for words
+            title = title if is_found else "resume"
+        self.enter_title = title
         self.at = at
         self.post_message(self.Moved(self))
 

@@ -101,11 +101,6 @@ class ConversationRow(NamedTuple):
         return N_("read")
 
     @property
-    def is_found(self) -> bool:
-        """Whether it is the result of a search for words."""
-        return bool(self.hits) or self.is_named
-
-    @property
     def key(self) -> str:
         """By root, which stays when a chain grows."""
         return f"c{self.conversation.root_id}"

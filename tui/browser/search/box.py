@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.search.filters import Filter
     from hermes_browse.store.search.query import QueryProblem
 
+    from .query_line import Offer
+
 _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
 )
@@ -70,9 +72,11 @@ class QueryBox(TextBox):
         self.marks = [("filter", each.start, each.end) for each in filters]
         self.marks += [("problem", each.start, each.end) for each in problems]
 
-    def offer(self, completed: str) -> None:
-        """Show the completed query behind the cursor; empty for none."""
-        self._suggestion = completed if self._at_end else ""
+    def offer(self, offered: Offer | None) -> None:
+        """Show the first completion of the query behind the cursor."""
+        self._suggestion = ""
+        if offered is not None and self._at_end:
+            self._suggestion = self.value[: offered.start] + offered.choices[0]
 
     def action_accept(self) -> None:
         """Take the completion; without one, pass the key on to the screen."""

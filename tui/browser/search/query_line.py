@@ -152,7 +152,7 @@ class QueryLine:
         list; return whether there are any."""
         main = self._main
         offered = complete(text, self._vocabulary, main.clock())
-        main.box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+        main.box.offer(offered)
         main.offered = offered.choices if offered is not None and offered.key else ()
         if ":" in text and self._vocabulary_of is not main.catalog:
             self._vocabulary_of = main.catalog

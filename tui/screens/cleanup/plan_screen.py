@@ -164,7 +164,7 @@ class PlanScreen(SubScreen):
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
-            self.line("map-title").update(header.failure(str(error)))
+            self.line("map-title").update(header.status(str(error), look="$error"))
             return
         finally:
             self.cancel("progress")
@@ -273,7 +273,7 @@ class RulesBox(QueryBox):
         typing = len(text) if offered is not None else -1
         problems = [each for each in query.problems if each.end != typing]
         self.mark(query.filters, problems)
-        self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+        self.offer(offered)
 
     @property
     def age(self) -> float | None:

@@ -40,7 +40,6 @@ class Command(NamedTuple):
 
     @property
     def action(self) -> str:
-        """The Textual action."""
         return f"screen.do({self.call!r})" if self.is_method else self.call
 
     @property
@@ -50,7 +49,6 @@ class Command(NamedTuple):
 
     @property
     def key_names(self) -> list[str]:
-        """The keys as a list."""
         return self.keys.split(",") if self.keys else []
 
 
