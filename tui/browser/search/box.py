@@ -4,7 +4,7 @@ the keystroke's frame, those below the transcript ask for a text or a message.""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -24,11 +24,20 @@ if TYPE_CHECKING:
     from hermes_browse.store.search.filters import Filter
     from hermes_browse.store.search.query import QueryProblem
 
-    from .query_line import Offer
-
 _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
 )
+
+
+class Offer(NamedTuple):
+    """Completions of the end of a query."""
+
+    start: int
+    """Index where the replaced text begins."""
+    key: str
+    """The filter whose values these are; empty for names of filters."""
+    choices: tuple[str, ...]
+    """Full texts, the likeliest first; never empty."""
 
 
 class _Marks(Highlighter):

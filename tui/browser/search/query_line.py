@@ -21,22 +21,12 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..panes import Panes
+from .box import Offer
 from .history import QueryHistory, history_path
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
 _LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+)(:))?([^\s\"]*)$")
-
-
-class Offer(NamedTuple):
-    """Completions of the end of a query."""
-
-    start: int
-    """Index where the replaced text begins."""
-    key: str
-    """The filter whose values these are; empty for names of filters."""
-    choices: tuple[str, ...]
-    """Full texts, the likeliest first; never empty."""
 
 
 def complete(
