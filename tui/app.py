@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key, Paste
-from textual.filter import LineFilter, Monochrome, NoColor
+from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
-from textual.theme import BUILTIN_THEMES, Theme
-from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -26,65 +20,25 @@ from .browser.by_name import load
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.list.list_model import FirstPage
 from .browser.main import MainScreen
-from .browser.panes import FirstHint
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
-from .terminal.textual_private import draw_now, forget_colours, give_answers, run_bound
+from .terminal.textual_private import forget_colours
 from .widgets.bindings import bindings, key_names
-from .work.application import Application, Arrival
+from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
+from .work.application import Arrival
 from .work.jobs import StoreScreen
+from .work.key_order import OrderedKeys
 
-if TYPE_CHECKING:
-    from hermes_browse.store.hosts.link import Links
-
-_NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
-_PATIENCE = 1.0
-"""Seconds that a key waits at most for those before it."""
-_FRAME = 1 / 60
-"""Seconds between two keys that are drawn at once."""
-DARK = Theme(
-    name="hermes-dark",
-    primary="#7aa2c8",
-    secondary="#8a8f98",
-    accent="#d8a657",
-    warning="#d8a657",
-    success="#8fb573",
-    error="#e06c6c",
-    foreground="#d5d3cd",
-    background="#16171a",
-    surface="#16171a",
-    panel="#24262b",
-    dark=True,
-)
-"""Light letters on near black; gold marks what can be pressed."""
-_LIGHT = Theme(
-    name="hermes-light",
-    primary="#2f5f8f",
-    secondary="#6b6f76",
-    accent="#8a5a00",
-    warning="#8a5a00",
-    success="#3d6b21",
-    error="#b3261e",
-    foreground="#26282c",
-    background="#faf9f6",
-    surface="#faf9f6",
-    panel="#eae8e2",
-    dark=False,
-)
-"""The same on paper white, in darker shades."""
-_ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
-"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
 
 
-class BrowseApp(Application):
+class BrowseApp(OrderedKeys):
     """The browser; its result is a plan to resume a conversation, or None.
 
     Args:
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
-        links: The connections to hosts, if one is open already.
     """
 
     TITLE = "hermes-browse"
@@ -102,12 +56,11 @@ class BrowseApp(Application):
         *,
         handover: Handover | None = None,
         start: Start | None = None,
-        links: Links | None = None,
     ) -> None:
-        super().__init__(location, handover, start, links)
+        super().__init__(location, handover, start)
         self.location, self.store = location, store
         self._first = first
-        for theme in (DARK, _LIGHT, _ANSI_LIGHT):
+        for theme in (DARK, LIGHT, ANSI_LIGHT):
             self.register_theme(theme)
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
         self._first_variables = self.get_css_variables()
@@ -118,8 +71,6 @@ class BrowseApp(Application):
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
         self._stores = 0
-        self._drawn_at = 0.0
-        """When a key was drawn at once, by `time.monotonic`."""
         if self.start.configuration.exists:
             self.keymap, self.trouble = load("keymap")(
                 self.start.configuration, self.available_themes
@@ -168,12 +119,7 @@ class BrowseApp(Application):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Without colours use the filter of the theme: Textual keeps that of the first."""
         filters = super().get_line_filters()
-        if self.no_color:  # greys of the colours that a terminal has by default are black on black
-            right = _NO_COLOURS if self.native_ansi_color else _GREYS
-            filters = [
-                right if isinstance(each, NoColor | Monochrome) else each for each in filters
-            ]
-        return filters
+        return colourless(filters, is_ansi=self.native_ansi_color) if self.no_color else filters
 
     def get_key_display(self, binding: Binding) -> str:
         return binding.key_display or key_names(binding.key.partition(",")[0])
@@ -187,48 +133,6 @@ class BrowseApp(Application):
         self._main = screen = MainScreen(self, self.location, self.store, first)
         screen.begin_as(before.view, before.sort, reverse=before.reverse)
         return screen
-
-    async def on_event(self, event: Event) -> None:
-        """Handle a key, or a paste, when all that those before it led to is done.
-
-        In Textual 8 a key passes the queues of the focused widget and of all its ancestors first: that
-        takes half a millisecond, and of keys that come together one may overtake another, or what
-        that has chosen. The hint of the very first start goes with the first key.
-        """
-        if not isinstance(event, Key | Paste):
-            await super().on_event(event)
-            return
-        if self.is_hint_wanted:
-            self.is_hint_wanted = False
-            self.query(FirstHint).remove()
-        self.app_focus = True
-        await self._come_to_rest()
-        event.stop()
-        field = self.focused
-        if isinstance(field, Input) and (isinstance(event, Paste) or event.is_printable):
-            await field.on_event(event)
-        elif isinstance(event, Key) and not await run_bound(self, event.key):
-            await self.screen.on_event(event)
-        self._draw_focused()
-
-    def _draw_focused(self) -> None:
-        """Draw what the key has changed where it went, unless keys come faster than frames."""
-        now = time.monotonic()
-        if self.focused is not None and now - self._drawn_at > _FRAME:
-            self._drawn_at = now
-            draw_now(self.focused)
-
-    async def _come_to_rest(self) -> None:
-        """Wait for what is under way where the keys go: a choice, the answer of a card, the focus of
-        a screen that has just come. Keys typed before the first frame do not wait for that frame."""
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end:
-            await give_answers(self)
-            *pumps, _app = (self.focused or self.screen).ancestors_with_self
-            is_starting = not self._is_ready and self.screen.is_mounted
-            if is_starting or not any(pump.message_queue_size for pump in pumps):
-                return
-            await asyncio.sleep(0)
 
     def on_mount(self) -> None:
         """Begin to draw ages anew; Textual calls the inherited handler as well."""

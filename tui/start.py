@@ -9,14 +9,11 @@ Textual; every exit restores the terminal.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +21,6 @@ from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, notes_file
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line, printable
 
@@ -33,17 +29,14 @@ from .browser.list.list_model import FirstPage, Order, make_rows, read_first
 from .browser.list.rows import family_heading, spans_of
 from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
-from .terminal.handover import ENDING, EarlyKeys, Handover
-from .text.formats import clip
+from .terminal.handover import EarlyKeys, Handover
+from .text.formats import clip, fitting
 from .text.glyphs import is_unicode
 from .widgets.list_rows import NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
-
-if sys.platform != "win32":
-    import termios
 
 
 Colour = tuple[int, int, int]
@@ -123,10 +116,10 @@ def is_possible() -> bool:
     )
 
 
-def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
+def _view_line(first: FirstPage, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
-    for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
+    for label, is_current in view_labels(first.catalog, View.CHATS, suffix, width):
         look, attributes = ("plain", "1;7") if is_current else ("dim", "")
         line += palette.text(f" {label} ", look, attributes=attributes) + palette.text(" ")
     return line + palette.text(f"  {suffix}", "dim")
@@ -137,14 +130,13 @@ class _PaintedRows:
     terminal."""
 
     def __init__(self, first: FirstPage, size: tuple[int, int], now: float, start: Start) -> None:
-        self.size, self.palette, self._now = size, PALETTES[start.theme], now
+        self.first, self.size, self.palette, self._now = first, size, PALETTES[start.theme], now
         self._columns = ListLayout(start.options.columns)
         self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
-        head = 1 if has_head(*size) else 0
-        self.above = _ABOVE + head
-        """Lines above the first row."""
-        self.shown = max(min(height - head, len(self._rows)), 0)
+        self._has_head = has_head(*size)
+        self._above = _ABOVE + self._has_head
+        self.shown = max(min(height - self._has_head, len(self._rows)), 0)
         """The number of rows that fit."""
 
     @property
@@ -154,7 +146,7 @@ class _PaintedRows:
 
     def head(self) -> list[str]:
         """The names of the columns as escape sequences; none where there is no room for them."""
-        if self.above == _ABOVE:
+        if not self._has_head:
             return []
         extra = family_heading(map(self._rows.row, range(self.shown)))
         names = self._columns.head(self._width - 1, extra)
@@ -166,13 +158,12 @@ class _PaintedRows:
         if is_current:
             on, attributes = "cursor", "1"
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        parts = (self.palette.text(*span, on=on, attributes=attributes) for span in spans)
-        return "".join(parts)
+        return "".join(self.palette.text(*span, on=on, attributes=attributes) for span in spans)
 
     def move(self, before: int, after: int) -> None:
         """Move the cursor from one row to another on the terminal."""
         lines = (
-            f"\x1b[{self.above + index + 1};1H{self.line(index, is_current=index == after)}"
+            f"\x1b[{self._above + index + 1};1H{self.line(index, is_current=index == after)}"
             for index in (before, after)
         )
         os.write(sys.stderr.fileno(), f"{''.join(lines)}\x1b[0m".encode())
@@ -182,20 +173,22 @@ class _PaintedRows:
         return get_terminal_size() == self.size
 
 
-def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
+def _title_line(first: FirstPage, location: Location, palette: Palette, width: int) -> str:
+    left, name = " hermes-browse  ", one_line(location.name, 30)
+    room = width - cell_len(left + name) - 1
+    summary = fitting(shown_line(first.catalog, View.CHATS), room - 2)
+    summary = clip(" " * max(room - cell_len(summary), 2) + summary, room + 1)
+    title = palette.text(left, attributes="1") + palette.text(name, "accent")
+    return title + palette.text(summary, "dim")
+
+
+def _frame(rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
     (width, height), text = rows.size, rows.palette.text
-    summary = shown_line(catalog, View.CHATS)
-    name = one_line(location.name, 30)
-    title = f" hermes-browse  {name}"
-    space = " " * max(width - cell_len(title) - cell_len(summary) - 1, 2)
     lines = [
-        text(" hermes-browse  ", attributes="1")
-        + text(name, "accent")
-        + text(space)
-        + text(clip(summary, max(width - cell_len(title) - len(space), 0)), "dim"),
+        _title_line(rows.first, location, rows.palette, width),
         text(" " * width, on="panel"),
-        _view_line(catalog, rows.palette, width),
+        _view_line(rows.first, rows.palette, width),
         *rows.head(),
         *(rows.line(index, is_current=index == 0) for index in range(rows.shown)),
     ]
@@ -206,59 +199,28 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     return f"\x1b[?1049h\x1b[?25l{text('')}\x1b[2J{placed}{status}{keys}\x1b[0m"
 
 
-@contextlib.contextmanager
-def painted(first: FirstPage, location: Location, now: float, start: Start) -> Iterator[Handover]:
-    """Paint the first rows if possible, and restore the terminal at the end of the block, however
-    it ends.
-
-    Nothing is painted if the first view, order or theme are not the usual ones. Keys are handled
-    only if none is configured.
+def painter(
+    first: FirstPage, location: Location, now: float, start: Start
+) -> Callable[[], EarlyKeys | None] | None:
+    """Return what paints the first rows and returns what handles keys; none are handled if any is
+    configured.
 
     Args:
         now: Unix seconds.
 
-    Yields:
-        The state of the terminal.
+    Returns:
+        None if the first view, order or theme are not the usual ones, or the terminal cannot.
     """
-    handover = Handover()
-    is_usual = start.can_be_painted_ahead and start.theme in PALETTES
-    if not is_usual or not is_possible():
-        yield handover
-        return
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    silent = termios.tcgetattr(descriptor)
-    silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
-    silent[3] &= ~(termios.ICANON | termios.ECHO)
-    restore = partial(termios.tcsetattr, descriptor, termios.TCSANOW, before)
-    handlers = {number: signal.signal(number, handover.on_signal) for number in ENDING}
-    keys: EarlyKeys | None = None
-    try:
-        # TCSANOW keeps typed keys in the buffer.
-        termios.tcsetattr(descriptor, termios.TCSANOW, silent)
+
+    def paint() -> EarlyKeys | None:
         rows = _PaintedRows(first, get_terminal_size(), now, start)
-        os.write(sys.stderr.fileno(), _frame(first.catalog, rows, location).encode())
-        handover.is_painted = True
-        if start.are_keys_usual:
-            handover.is_critical = True
-            new = EarlyKeys(descriptor, rows.movable, rows.move, rows.may_move)
-            new.start()
-            keys = handover.keys = new
-            handover.is_critical = False
-            if handover.signal:
-                raise SystemExit(128 + handover.signal)
-        handover.restore_settings = restore
-        yield handover
-    finally:
-        handover.is_critical = True
-        if keys is not None:
-            keys.stop()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
-            if not handover.is_done:
-                os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
-            restore()
+        os.write(sys.stderr.fileno(), _frame(rows, location).encode())
+        if start.options.keys:
+            return None
+        return EarlyKeys(sys.stdin.fileno(), rows.movable, rows.move, rows.may_move)
+
+    is_usual = start.can_be_painted_ahead and start.theme in PALETTES
+    return paint if is_usual and is_possible() else None
 
 
 def choose(
@@ -290,12 +252,14 @@ def choose(
     now = time.time()
     start = read_start()
     first = read_first(store, now, get_terminal_size().lines)
-    with painted(first, location, now, start) as handover:
+    with Handover().taken(painter(first, location, now, start)) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, handover=handover, start=start, links=links)
+        app = BrowseApp(location, store, first, handover=handover, start=start)
         app.is_choice_printed = is_printed
+        if links is not None:
+            app.links = links
         handover.is_done = True
         try:
             plan = app.run(mouse=start.options.mouse)

@@ -1,6 +1,7 @@
 """`doctor` on what is around a store: holders, the disk, the terminal, the configuration; each with
 a remedy."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -159,16 +160,19 @@ def test_the_way_to_the_clipboard(tmp_path, monkeypatch):
     """A program of the desktop one sits at, else tmux, else the terminal itself."""
     for name in ("wl-copy", "xsel", "tmux"):
         script(tmp_path / name)
-    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")
-    assert route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
-    assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
-    assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1", "TMUX": "x"}) == "tmux"
-    assert route({"DISPLAY": ":0", "TMUX": "x"}) == "xsel", (
-        "xclip comes first, but is not installed"
-    )
+
+    def route_in(**environment):
+        monkeypatch.setattr(os, "environ", {"PATH": str(tmp_path), **environment})
+        return route()
+
+    wayland, far = {"WAYLAND_DISPLAY": "wayland-0"}, {"SSH_TTY": "/dev/pts/1"}
+    assert route_in(**wayland, TMUX="x") == "wl-copy"
+    assert route_in(**wayland, **far) == "OSC 52"
+    assert route_in(**wayland, **far, TMUX="x") == "tmux"
+    assert route_in(DISPLAY=":0", TMUX="x") == "xsel", "xclip comes first, but is not installed"
     (tmp_path / "tmux").unlink()
-    assert route({"TMUX": "x"}) == "OSC 52"
+    assert route_in(TMUX="x") == "OSC 52"
 
 
 def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path):

@@ -29,7 +29,6 @@ from ..work.jobs import Reads, StoreScreen
 from .list.list_model import FirstPage, Order
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.search.query import Query
     from hermes_browse.store.search.terms import Term
 
@@ -76,13 +75,11 @@ class Context(StoreScreen[object]):
 
     catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
     view: var[View] = var(View.CHATS, init=False)
-    """The view of the list."""
     sort: var[Sort] = var(Sort.ACTIVITY, init=False)
     reverse: var[bool] = var(False, init=False)
     searched: var[Query | None] = var(None, init=False)
     """What is searched for; None while the list shows the store."""
     search_view: var[View] = var(View.ALL, init=False)
-    """The view that is searched."""
     hit_order: var[str] = var("newest", init=False)
     offered: var[tuple[str, ...]] = var((), init=False)
     """Completed values of a filter at the end of the query."""
@@ -130,15 +127,14 @@ class Context(StoreScreen[object]):
         self.set_reactive(Context.catalog, first.catalog)
         self.details = first.details
         """Previews and counts read so far."""
-        self.sizes: dict[str, Sizes] = {}
-        """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.settled: dict[Sort, Mapping[str, int]] = {}
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
         self.marks: dict[str, Conversation] = {}
         """The marked conversations by their roots, which stay when a chain grows."""
         self.reads = Reads(self.opened)
         self.writes = host.writes
-        store.on_wait = self._tell_of_wait
+        # Called from a job that writes, while another process has the store.
+        store.on_wait = lambda: host.writes.tell(self.say, _("waiting for the store …"))
 
     def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
         self.set_reactive(Context.view, view)
@@ -236,7 +232,3 @@ class Context(StoreScreen[object]):
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))
-
-    def _tell_of_wait(self) -> None:
-        """Say, from a job that writes, that another process has the store, until the result."""
-        self.writes.tell(self.say, _("waiting for the store …"))

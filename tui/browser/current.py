@@ -11,14 +11,14 @@ from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
 from .context import ShownPlace
+from .edges import Edges
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of
-from .panes import Panes
 
 
-class CurrentPanes(Panes):
+class CurrentPanes(Edges):
     """The panes, and what they show."""
 
     _is_adopting = False
@@ -33,8 +33,8 @@ class CurrentPanes(Panes):
         """The conversations that commands act on: those of the row in the list, else the one
         shown."""
         if self.place.is_listed and not self._is_read:
-            rows = conversations_of(self.rows.current)
-            return tuple(self.details.complete(conversation)[0] for conversation in rows)
+            shown = conversations_of(self.rows.current)
+            return tuple(self.details.complete(conversation)[0] for conversation in shown)
         return (self.current,) if self.current is not None else ()
 
     @property
@@ -89,8 +89,7 @@ class CurrentPanes(Panes):
     ) -> None:
         """Show a conversation, whether or not it is listed, at a message or a session if one is
         given."""
-        is_listed = self._adopt(conversation.root_id)
-        self.go(ShownPlace(conversation, message_id, segment, is_listed))
+        self.go(ShownPlace(conversation, message_id, segment, self._adopt(conversation.root_id)))
 
     def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
         self.open(conversation, message_id)
@@ -160,8 +159,8 @@ class CurrentPanes(Panes):
         title.update(
             header.lineage_title(family.lineage, len(family.compactions)) if family else ""
         )
-        is_cursor_current = self.focused is self.lineage and self.is_entry_current
-        self.lineage.show_family(family, stays=is_cursor_current)
+        stays = self.focused is self.lineage and self.is_entry_current
+        self.lineage.show_family(family, stays=stays)
         self.offer_keys()
 
     def offer_keys(self) -> None:

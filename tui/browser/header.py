@@ -3,11 +3,10 @@ under the cursor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.style import Style
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading, State
@@ -26,6 +25,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..text import formats
 from ..text.formats import clip
+from ..widgets.lines import clicked
 from ..widgets.list_rows import ListRow
 from .list.rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow, family, glyph
 from .list.views import view_labels, view_name
@@ -35,25 +35,21 @@ def store_name(location: Location) -> str:
     return one_line(location.name, 30)
 
 
-def title(location: Location, attention: str, shown: str, width: int) -> Content:
+def title(location: Location, found: Attention, shown: str, width: int) -> Content:
     """Build the title: program, store, what asks for attention, and the counts of shown and hidden
     conversations, of which the last are left out where there is no room."""
-    left = " hermes-browse  "
-    name = store_name(location)
-    asks = f"  {attention}" if attention else ""
-    room = width - cell_len(left) - cell_len(name) - cell_len(asks) - 1
-    shown = formats.fitting(shown, room - 2)
-    click = Style.from_meta({"@click": "screen.do(\"show_screen('since')\")"})
-    return Content.assemble(
-        (left, "bold"),
-        (name, "$accent"),
-        Content.styled(asks, "bold $accent").stylize(click),
-        " " * max(room - cell_len(shown), 2),
-        (shown, "dim"),
+    asks = Content.styled(_attention(found), "bold $accent")
+    left = Content.assemble(
+        (" hermes-browse  ", "bold"),
+        (store_name(location), "$accent"),
+        asks.stylize(clicked("screen.do(\"show_screen('since')\")")),
     )
+    room = width - left.cell_length - 1
+    shown = formats.fitting(shown, room - 2)
+    return Content.assemble(left, " " * max(room - cell_len(shown), 2), (shown, "dim"))
 
 
-def attention(found: Attention) -> str:
+def _attention(found: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
     waiting, failed, new = len(found.waiting), found.failures, len(found.unread)
     facts = {
@@ -62,11 +58,12 @@ def attention(found: Attention) -> str:
         _("{count:,} new", count=new): new,
     }
     shown = [fact for fact, count in facts.items() if count]
-    return f"A {' · '.join(shown)}" if shown else ""
+    return f"  A {' · '.join(shown)}" if shown else ""
 
 
-def marked(count: int, messages: int) -> str:
-    return _("✓ {count:,} marked · {messages}", count=count, messages=formats.messages(messages))
+def marked(marks: Collection[Conversation]) -> str:
+    messages = formats.messages(sum(each.message_count for each in marks))
+    return _("✓ {count:,} marked · {messages}", count=len(marks), messages=messages)
 
 
 def views(
@@ -78,9 +75,8 @@ def views(
     calls = [*(f"show_view('{each.value}')" for each in View), "show_screen('old')"]
     labels = view_labels(catalog, view, suffix, width, old)
     for (label, is_current), call in zip(labels, calls, strict=False):
-        click = Style.from_meta({"@click": f"screen.do({call!r})"})
-        label_look = "bold reverse" if is_current else "dim"
-        parts += [Content.styled(f" {label} ", label_look).stylize(click), Content(" ")]
+        shown = Content.styled(f" {label} ", "bold reverse" if is_current else "dim")
+        parts += [shown.stylize(clicked(f"screen.do({call!r})")), Content(" ")]
     return Content("").join([*parts, Content.styled(f"  {suffix}", look)])
 
 
@@ -97,21 +93,19 @@ def offers(choices: Sequence[str], width: int) -> Content:
     return Content("").join(parts)
 
 
-def status(text: str, state: str, *, look: str = "dim") -> Content:
-    """Build the status line: a sentence, and the state of writers; `look` is empty for the answer
-    to a key."""
-    between = " │ " if text and state else ""
-    return Content.assemble((one_line(text, 400), look), (between + one_line(state, 200), "dim"))
+def status(
+    text: str, progress: str = "", writing: str = "", width: int = 0, *, look: str = "dim"
+) -> Content:
+    """Build the status line: a sentence, and what runs; else who writes, if there is room for it in
+    the line of the sentence: it is not worth a line of its own.
 
-
-def writers(text: str, writing: str, width: int) -> str:
-    """Return who writes if there is room for it in the line of a sentence, else nothing: it is not
-    worth a line of its own."""
-    return writing if cell_len(text) + cell_len(writing) + len("  │  ") <= width else ""
-
-
-def failure(text: str) -> Content:
-    return Content.styled(one_line(text, 400), "$error")
+    Args:
+        look: Empty for the answer to a key, `$error` for a failure.
+    """
+    is_roomy = cell_len(text) + cell_len(writing) + len("  │  ") <= width
+    state = progress or (writing if is_roomy else "")
+    state = (" │ " if text and state else "") + one_line(state, 200)
+    return Content.assemble((one_line(text, 400), look), (state, "dim"))
 
 
 _TITLE = 32
@@ -121,12 +115,12 @@ _TITLE = 32
 def conversation_title(conversation: Conversation, width: int) -> Content:
     """Build the title of the transcript: name, source, model, number of messages."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
-    about = "~" if conversation.rows is None else ""
-    messages = about + formats.messages(conversation.message_count)
+    messages = formats.messages(conversation.message_count)
+    if conversation.rows is None:
+        messages = f"~{messages}"
     facts = [fact for fact in (one_line(conversation.source, 20), model, messages) if fact]
     name = one_line(formats.name(conversation), 300)
-    wanted = min(cell_len(name), _TITLE)
-    while facts and width - 5 - cell_len(" · ".join(facts)) < wanted:
+    while facts and width - 5 - cell_len(" · ".join(facts)) < min(cell_len(name), _TITLE):
         del facts[0]
     right = " · ".join(facts)
     name = clip(name, max(width - cell_len(right) - 5, 10))
@@ -174,8 +168,8 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     count = len(lineage.nodes)
     label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count, count=count)
     if lineage.predicted != lineage.resume.id:
-        warning = "  " + _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
-        return Content.assemble((label, "bold"), (warning, "$warning"))
+        warning = _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
+        return Content.assemble((label, "bold"), (f"  {warning}", "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
     compressed = ngettext(
@@ -212,17 +206,13 @@ def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
         room: Cells. A longer description leaves out what Enter does, then what is said before that:
             a line that grew with every other row would move the panes under the cursor.
     """
-    parts = [part for part in _parts(row, now, enter) if part]
-    while len(parts) > 1 and cell_len(" · ".join(parts)) > room:
-        parts.pop()
-    return " · ".join(parts)
+    return formats.fitting(formats.joined(*_parts(row, now, enter)), room)
 
 
 def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
     if isinstance(row, ConversationRow):
-        return *_conversation(row, now), enter.format(
-            id=row.conversation.id[-6:]
-        ) if not row.hits else ""
+        does = "" if row.hits else enter.format(id=row.conversation.id[-6:])
+        return *_conversation(row, now), does
     if isinstance(row, JobRow):
         return _job(row, now)
     if isinstance(row, HitRow):
@@ -250,17 +240,14 @@ def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
 
 def _title(conversation: Conversation | None) -> str:
     return (
-        formats.clip(one_line(formats.name(conversation)), _NAME)
-        if conversation is not None
-        else "?"
+        "?" if conversation is None else formats.clip(one_line(formats.name(conversation)), _NAME)
     )
 
 
 def _conversation(row: ConversationRow, now: float) -> list[str]:
     """Return what the signs of a row mean, each with its sign; `·` is left out, as it looks like a
     separator."""
-    conversation = row.conversation
-    sign = glyph(conversation)[0]
+    conversation, sign = row.conversation, glyph(row.conversation)[0]
     kinds = {
         ConversationKind.SUBAGENT: _("a subagent's session"),
         ConversationKind.AUTOMATION: _("automation, nobody typed it"),
@@ -274,8 +261,8 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     ]
     return [
         formats.counted(row.hits, "hit") if row.hits else "",
-        formats.counted(row.conversation.new_messages, "new message")
-        if row.conversation.new_messages
+        formats.counted(conversation.new_messages, "new message")
+        if conversation.new_messages
         else "",
         pgettext("list", ", ").join(
             f"{sign} {formats.counted(count, one)}" for sign, count, one in family(conversation)

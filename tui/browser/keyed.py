@@ -10,15 +10,12 @@ from textual.actions import parse
 from textual.events import Key
 from textual.screen import Screen
 
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.models import Conversation, Sort, View
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
 from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
-from ..text.family import CompactionEntry
 from ..widgets.bindings import BoundKeys, key_names, meaningless
 from .by_name import load
 from .current import CurrentPanes
@@ -71,21 +68,16 @@ class KeyScreen(BoundKeys, CurrentPanes):
     listing = cached_property(Listing)
     """The list: its catalog, view and order."""
     loader = cached_property(TranscriptLoader)
-    """Reads the current conversation."""
     family_loader = cached_property(FamilyLoader)
-    """Reads its family tree."""
     query_line: QueryLine = _on_first_use("query-line")
     """What is typed in the search box."""
     search: LiveSearch = _on_first_use("search")
-    """Search as you type."""
     finding: Finding = _on_first_use("finding")
-    """Find in the transcript."""
     edits: Edits = _on_first_use("edits")
     """Marks, changes, and their undo."""
     copying: Copying = _on_first_use("copying")
     """Clipboard, pager and editor."""
     resuming: Resuming = _on_first_use("resuming")
-    """Resume in Hermes."""
     switching: Switching = _on_first_use("switching")
     """Switch to other profiles, machines, old transcripts."""
 
@@ -137,20 +129,6 @@ class KeyScreen(BoundKeys, CurrentPanes):
         """Search for a text that was not typed; `remark` is shown with the results."""
         self.query_line.put(query, remark)
         self.set_focus(self.rows)
-
-    async def expire_trash(self, age: str) -> None:
-        """Drop bundles of this age, as written in the configuration; report how many."""
-        trash, now = trash_folder(self.location), self.clock()
-        count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
-        if count:
-            self.say(
-                ngettext(
-                    "1 deletion as old as the configuration says was deleted for good",
-                    "{count:,} deletions as old as the configuration says were deleted for good",
-                    count,
-                    count=count,
-                )
-            )
 
     # Keys
 
@@ -241,8 +219,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
     def open_compactions(self) -> None:
         """Inspect the compactions of the current conversation, at that under the cursor of the
         tree."""
-        entry = self.lineage.entry if self.focused is self.lineage else None
-        number = entry.number if isinstance(entry, CompactionEntry) else None
+        number = self.lineage.compression if self.focused is self.lineage else None
         if self.current is not None:
             self.open_screen("compactions", number)
 
@@ -261,10 +238,8 @@ class KeyScreen(BoundKeys, CurrentPanes):
         if isinstance(choice, str):
             self.set_focus(self.box)
             self.query_line.put(choice)
-        elif choice is not None and choice.is_removed:
-            self.edits.change_tags(OpenStore.rename_tag, choice.name, None)
         elif choice is not None:
-            self.edits.rename_tag(choice.name)
+            self.edits.tag_chosen(choice)
 
     def show_details(self) -> None:
         if self.current is not None:

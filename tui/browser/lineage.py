@@ -143,8 +143,8 @@ class LineageTree(ConversationList, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINEAGE)
 
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__(id="lineage")
         self._entries: Entries = {}
         self._lost: Mapping[str, str] = {}
         self._above: dict[str, str | None] = {}
@@ -160,6 +160,11 @@ class LineageTree(ConversationList, inherit_bindings=False):
     def entry(self) -> Entry | None:
         return self.row.entry if self.row is not None else None
 
+    @property
+    def compression(self) -> int | None:
+        """The number of the compression under the cursor; None for a session."""
+        return self.entry.number if isinstance(self.entry, CompactionEntry) else None
+
     def show_family(self, family: Family | None, *, stays: bool) -> None:
         """Show a tree. The cursor stays on its entry if it may and that is still there; else it
         goes to the session that a resume opens, which is unfolded to."""
@@ -171,16 +176,15 @@ class LineageTree(ConversationList, inherit_bindings=False):
         }
         is_small = len(self._above) <= _MOST
         self._unfolded = {key: self._unfolded.get(key, is_small) for key in self._above}
-        key = self.row.key if stays and self.row is not None else None
+        key = self.row.key if stays and self.row is not None else ""
         if key not in self._above and family is not None:
             key = session_key(family.lineage.resume.id)
-        above = self._above.get(key or "")
-        while above is not None:
+        above: str | None = key
+        while above := self._above.get(above or ""):
             self._unfolded[above] = True
-            above = self._above.get(above)
         self._fill(key)
 
-    def _fill(self, key: str | None) -> None:
+    def _fill(self, key: str) -> None:
         rows: list[TreeRow] = []
         left = self._rows_below(None, "")
         while left:
@@ -220,7 +224,7 @@ class LineageTree(ConversationList, inherit_bindings=False):
         row = self.row
         if row is not None and row.is_unfolded:
             self.action_toggle_node()
-        elif row is not None and (above := self._above[row.key]) is not None:
+        elif row is not None and (above := self._above[row.key]):
             self._go(self.source.index_of(above) or 0)
 
     def on_click(self, event: events.Click) -> None:
@@ -265,7 +269,7 @@ class FamilyLoader:
         """Show no tree unless a session is in it."""
         family = self._main.family
         nodes = family.lineage.nodes if family is not None else ()
-        if session_id not in (node.session.id for node in nodes):
+        if all(node.session.id != session_id for node in nodes):
             self._main.family = None
 
     async def _read(self, tip: str) -> None:

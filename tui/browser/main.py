@@ -6,17 +6,20 @@ import asyncio
 import contextlib
 import gc
 from pathlib import Path
+from typing import ClassVar
 
 from textual.events import ScreenResume
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import sessions_folder
+from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
+from hermes_browse.store.wording import _, ngettext
 
 from ..settings.options import FOREVER
 from ..work.application import Arrival
+from .by_name import load
 from .context import ShownPlace
+from .hint import FirstHint
 from .messages import PaneMessages
-from .panes import FirstHint
 
 _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
@@ -69,10 +72,24 @@ class MainScreen(PaneMessages):
         if folder is not None and folder.is_dir():  # without opening the store
             self.start("old-files", self._count_old_files, folder)
         if (age := self.options.trash) != FOREVER:
-            self.start_write(self.expire_trash, age)
+            self.start_write(self._expire_trash, age)
 
     def on_unmount(self) -> None:
         self.close()
+
+    async def _expire_trash(self, age: str) -> None:
+        """Drop bundles of this age, as written in the configuration; report how many."""
+        trash, now = trash_folder(self.location), self.clock()
+        count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
+        if count:
+            self.say(
+                ngettext(
+                    "1 deletion as old as the configuration says was deleted for good",
+                    "{count:,} deletions as old as the configuration says were deleted for good",
+                    count,
+                    count=count,
+                )
+            )
 
     async def _count_old_files(self, folder: Path) -> None:
         self.old_files = (await self.read(lambda store: store.old_files(folder))).files
@@ -162,3 +179,16 @@ class MainScreen(PaneMessages):
         elif arrival.query:
             # No space after it: it was counted with the last word as a prefix.
             self.search_for(arrival.query)
+
+
+class OtherScreen(MainScreen):
+    """A main screen that lies over the one it was opened from."""
+
+    REFUSAL: ClassVar[str]
+    """What is said of a command that cannot be used here."""
+
+    def refuse(self) -> None:
+        self.say(_(self.REFUSAL))
+
+    def leave(self) -> None:
+        self.dismiss(None)

@@ -9,7 +9,6 @@ from textual.widgets import Input
 
 from hermes_browse.store.wording import _
 
-from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
 from . import header
 from .keyed import KeyScreen
@@ -103,7 +102,7 @@ class PaneMessages(KeyScreen):
         conversation."""
         if not self.is_entry_current:
             self.say(_("the family of this conversation is still being read"))
-        elif isinstance(self.lineage.entry, CompactionEntry):
+        elif self.lineage.compression is not None:
             self.open_compactions()
         else:
             self.set_focus(self.transcript)

@@ -1,80 +1,33 @@
-"""The panes of the main screen: layout, focus and zoom, the lines around them."""
+"""The panes of the main screen: layout, focus and zoom."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.events import Resize
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
-from ..settings.keys.main_commands import LIST, MAIN, NEEDED, OF_COMPRESSED
-from ..settings.start import NARROW, has_head
+from ..settings.keys.main_commands import OF_COMPRESSED
 from ..terminal import clipboard
-from ..text import formats
-from ..widgets.bindings import working
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import ListRow
 from ..work.application import Application
-from . import header
 from .by_name import load
 from .context import Context, Result
+from .hint import FirstHint
 from .lineage import LineageTree
-from .list.columns import order_arrow
 from .list.conversation_list import ConversationList, ListHead
 from .list.list_model import FirstPage
-from .list.rows import is_live
-from .list.views import order_name, shown_line
 from .search.box import FindBox, GoToBox, SearchBox
 from .transcript.view import TranscriptView
-
-_SHOWN = (*NEEDED, "help")
-_SAFE = N_("Looking changes nothing. What you delete goes to the trash; {undo} takes it back.")
-_MORE = N_("{help} shows every key. The first key takes this hint away.")
-
-
-class FirstHint(Static):
-    """The keys in force, and two sentences."""
-
-    def appear(self) -> None:
-        known = {command.id: command for command in (*MAIN, *LIST)}
-        in_force = working((known[id] for id in _SHOWN), self.screen.active_bindings)
-        keys = {command.id: names.split()[0] for names, command in in_force}
-        parts: list[tuple[str, str]] = []
-        room = width = self.app.size.width
-        for id in filter(keys.__contains__, NEEDED):
-            key, title = f"{keys[id]} ", f"{_(known[id].title)}  "
-            room -= cell_len(key + title)
-            if room < 0:  # a key stands in the line of its title
-                parts.append(("\n", ""))
-                room = width - cell_len(key + title)
-            parts += [(key, "bold $accent"), (title, "")]
-        for id, sentence in (("undo", _SAFE), ("help", _MORE)):
-            if id in keys:
-                parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))
-        self.display = True
-        self.update(Content.assemble(*parts))
-
-
-_HIT_ORDERS = {
-    "newest": N_("hits newest"),
-    "relevance": N_("hits relevance"),
-    "oldest": N_("hits oldest"),
-}
-SHORT = 30
-"""Lines below which the tree is shown only on request."""
 
 
 class Panes(Context):
@@ -88,22 +41,21 @@ class Panes(Context):
         super().__init__(host, location, store, first)
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
-        self._is_header_due = False
-        self.box = SearchBox(id="search")
-        """The search box."""
+        self.box = SearchBox()
         self.rows = ConversationList(id="list")
         """The list of conversations, or of hits."""
-        self.head = ListHead(self.rows, id="head")
+        self.head = ListHead(self.rows)
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
-        """The transcript."""
-        hint = _("exact text; n and N go to the next and previous")
-        self.find_box = FindBox(placeholder=hint, id="find-box", compact=True)
+        self.find_box = FindBox(
+            placeholder=_("exact text; n and N go to the next and previous"),
+            id="find-box",
+            compact=True,
+        )
         """Below the transcript, when a text is asked for."""
         self.go_to_box = GoToBox(id="go-to-box", compact=True)
         """Below the transcript, when a message is asked for."""
-        self.lineage = LineageTree(id="lineage")
-        """The lineage tree."""
+        self.lineage = LineageTree()
         self.rows.marks = self.marks
         self.rows.clock = self.lineage.clock = host.clock
 
@@ -176,92 +128,8 @@ class Panes(Context):
     async def copied(self, text: str, name: str) -> None:
         self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
 
-    def redraw_marks(self) -> None:
-        self.rows.refresh_rows()
-        self.show_header_soon()
-
-    # The lines at the top
-
-    def show_header_soon(self) -> None:
-        """Update the lines at the top in the next frame, once for all that has changed."""
-        if not self._is_header_due:
-            self._is_header_due = True
-            self.call_later(self.show_header)
-
-    def show_header(self) -> None:
-        self._is_header_due = False
-        width, catalog = self.size.width, self.catalog
-        counts, is_searching = catalog.counts(), self.searched is not None
-        shown = shown_line(catalog, self.view)
-        if is_searching and catalog.exact:
-            shown = _(
-                "search in {count:,} of {total:,} conversations",
-                count=counts[self.current_view],
-                total=counts[View.ALL],
-            )
-        old = _("{count:,} old transcripts")
-        if is_searching:
-            old = _("{count:,} old transcripts not searched")
-        old = old.format(count=self.old_files) if self.old_files else ""
-        shown = formats.joined(self.covered(), shown, old)
-        asks = header.attention(self.attention)
-        self.line("header").update(header.title(self.location, asks, shown, width))
-        offered = self.offered
-        self.line("views").update(header.offers(offered, width) if offered else self.view_line())
-        has_hits = self.results is not None
-        self.head.show(has_hits=has_hits, is_whole=self.catalog.exact and not has_hits)
-
-    def covered(self) -> str:
-        """Return what the counts in the header do not cover; empty if they cover everything."""
-        return ""
-
-    def view_line(self) -> Content:
-        """Build the line of views, with the list's order."""
-        return self.views(self.catalog, self.current_view, self.old_files)
-
-    def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
-        """Build the line of views of a catalog; `old` is the number of old transcripts."""
-        suffix = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
-        if self.marks:
-            messages = sum(each.message_count for each in self.marks.values())
-            suffix = header.marked(len(self.marks), messages)
-        elif self.results is not None:
-            suffix = _(_HIT_ORDERS[self.hit_order])
-        look = "bold $accent" if self.marks else "dim"
-        return header.views(catalog, view, suffix, old, self.size.width, look)
-
-    # The status line
-
-    def watch_status(self) -> None:
-        """Show the sentence, and what runs behind the screen; without a sentence, what the search
-        found, or what there is to tell of the row under the cursor."""
-        if not self.query("#status"):  # the browser is being left while a job tells how far it is
-            return
-        said, _is_of_page, is_failure = self.status
-        text = said or self.search_status
-        is_repeated = not text and is_live(self.rows.current)
-        writing = header.writers(text or self.about, self.writing, self.size.width)
-        state = self.progress or ("" if is_repeated else writing)
-        line = header.status(text or self.about, state, look="" if text else "dim")
-        self.line("status").update(header.failure(text) if is_failure else line)
-
-    watch_search_status = watch_about = watch_writing = watch_progress = watch_status
-
-    @property
-    def status_room(self) -> int:
-        """Cells of the status line for a sentence."""
-        return self.size.width - 2 - cell_len(f" │ {self.progress or self.writing}")
-
     def line(self, name: str) -> TextLine:
         return self.query_one(f"#{name}", TextLine)
-
-    def on_resize(self, event: Resize) -> None:
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.set_class(event.size.height < SHORT, "-short")
-        self.set_class(not has_head(*event.size), "-low")
-        self.share_out()
-        self.show_header()
-        self.watch_status()
 
     def share_out(self) -> None:
         """Set the list's size from its share."""
@@ -278,8 +146,7 @@ class Panes(Context):
     def focus_pane(self, by: int) -> None:
         """Focus the next pane, or the previous one if `by` is negative."""
         panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
-        outside = -1 if by > 0 else 0
-        index = panes.index(self.focused) if self.focused in panes else outside
+        index = panes.index(self.focused) if self.focused in panes else min(-by, 0)
         self.set_focus(panes[(index + by) % len(panes)])
 
     def toggle_lineage(self) -> None:

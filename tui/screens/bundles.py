@@ -23,7 +23,8 @@ from ..browser.edit.deleting import and_more
 from ..browser.edit.marking import Undoable
 from ..browser.list.list_model import FirstPage
 from ..browser.main import MainScreen
-from ..settings.keys.main_commands import changed
+from ..settings.keys import changed
+from ..settings.keys.main_commands import MAIN
 from ..settings.keys.screen_commands import DROPPING
 from ..text import formats
 from ..text.styled import Line, row_line
@@ -199,7 +200,7 @@ class BundleScreen(MainScreen):
     `beside` is that of the store that the bundle belongs to.
     """
 
-    KEYS = changed(_CHANGED, _REFUSED)
+    KEYS = changed(MAIN, _CHANGED, _REFUSED)
     RESUMES = False
 
     def __init__(self, beside: MainScreen, bundle: Bundle, first: FirstPage, title: str) -> None:

@@ -123,9 +123,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
-        writing = header.writers(text, self.main.writing, self.size.width)
-        line = header.status(text, self.main.progress or writing, look="")
-        self._tell(header.failure(text) if is_failure else line)
+        main, width = self.main, self.size.width
+        line = header.status(text, main.progress, main.writing, width, look="")
+        self._tell(header.status(text, look="$error") if is_failure else line)
 
     def _catalog_read(self) -> None:
         if self.is_whole and not self._is_away:
@@ -138,7 +138,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def say(self, text: str, *, look: str = "dim") -> None:
         """Show a sentence in the status line; `look` is empty for the answer to a key."""
-        self._tell(header.status(text, "", look=look))
+        self._tell(header.status(text, look=look))
 
     def describe(self, text: str, *, by_hand: bool) -> None:
         """Describe the row under the cursor in the status line; a message stays if the cursor was

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 
 from hermes_browse.store.wording import N_, _
 
@@ -69,7 +70,7 @@ def key_name(spelled: str) -> str | None:
             return key.upper()  # a terminal sends the capital letter
     else:
         key = _ALIASES.get(key.lower(), key.lower())
-        if key not in _NAMES.union(_character_name(chr(number)) for number in range(0x21, 0x100)):
+        if key not in _NAMES.union(map(_character_name, map(chr, range(0x21, 0x100)))):
             return None
     return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
 
@@ -122,20 +123,19 @@ def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[
         if key not in before.key_names  # else it is not a conflict that the user made
     ]
     told: set[tuple[str, frozenset[str]]] = set()
-    for command, key in given:
-        for other in final:
-            pair = key, frozenset((command.id, other.id or other.help))
-            is_shared = other.id != command.id and key in other.key_names
-            if pair in told or not is_shared or not can_meet(command, other):
-                continue
-            told.add(pair)
-            text = _(
-                "the key “{key}” of “{action}” is that of “{other}” too.",
-                key=key,
-                action=command.id,
-                other=other.id or _(other.help),
-            )
-            yield Problem(text, _("Give one of them another key."), command.id)
+    for (command, key), other in product(given, final):
+        pair = key, frozenset((command.id, other.id or other.help))
+        is_shared = other.id != command.id and key in other.key_names
+        if pair in told or not is_shared or not can_meet(command, other):
+            continue
+        told.add(pair)
+        text = _(
+            "the key “{key}” of “{action}” is that of “{other}” too.",
+            key=key,
+            action=command.id,
+            other=other.id or _(other.help),
+        )
+        yield Problem(text, _("Give one of them another key."), command.id)
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
@@ -169,10 +169,10 @@ def keymap_and_trouble(
         troubles += located(configuration.text, "theme", [problem])
     if not troubles:
         return keymap, ""
-    sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)
-    if len(troubles) > 1:
-        more = _("{count} more: `hermes-browse config show`", count=len(troubles) - 1)
-        sentence = f"{sentence} · {more}"
+    first, *others = sorted(troubles, key=lambda each: each.line or 0)
+    sentence = first.sentence(configuration.path.name)
+    if others:
+        sentence += " · " + _("{count} more: `hermes-browse config show`", count=len(others))
     return keymap, sentence
 
 

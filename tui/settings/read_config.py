@@ -80,10 +80,9 @@ class Trouble(NamedTuple):
 
     def sentence(self, name: str = "config.toml") -> str:
         """Return what is wrong and where, in one printable line."""
+        place = _("{name}: {text}") if self.line is None else _("{name}, line {line}: {text}")
         text = f"{self.text} {self.remedy}".rstrip()
-        if self.line is None:
-            return one_line(_("{name}: {text}", name=name, text=text), 400)
-        return one_line(_("{name}, line {line}: {text}", name=name, line=self.line, text=text), 400)
+        return one_line(place.format(name=name, line=self.line, text=text), 400)
 
 
 class Configuration(NamedTuple):
@@ -101,8 +100,8 @@ def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Troub
     it."""
     for each in problems:
         # An empty line of the table would be that of an empty key.
-        inside = line_of(text, name, each.key, each.number) if each.key else None
-        line = inside or line_of(text, "", name, each.number) or line_of(text, "", name)
+        line = line_of(text, name, each.key, each.number) if each.key else None
+        line = line or line_of(text, "", name, each.number) or line_of(text, "", name)
         yield Trouble(line, each.text, each.remedy)
 
 
@@ -116,8 +115,9 @@ def _parse(name: str, value: object) -> tuple[object, list[Problem]]:
     option = next((each for each in OPTIONS if each.name == name), None)
     if option is not None:
         return option.parse(value)
-    names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
-    remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
+    remedy = similar(name, Options._fields)
+    if name in REMOVED:
+        remedy = _(REMOVED[name])
     return None, [Problem(_("there is no option “{name}”.", name=name), remedy)]
 
 
@@ -138,18 +138,17 @@ def _parse_hosts(value: object) -> tuple[tuple[Host, ...], list[Problem]]:
         key, problem = host.problem()
         if not problem and host.name in hosts:
             key, problem = "name", _("there are two hosts of this name.")
-        if problem:
-            text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
-            problems.append(Problem(text, "", key, index))
-        else:
+        if not problem:
             hosts[host.name] = host
+            continue
+        text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
+        problems.append(Problem(text, "", key, index))
     return tuple(hosts.values()), problems
 
 
 def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
     if not isinstance(value, Mapping):
-        text = _("“keys” is a table: a line [keys], and below it action = key.")
-        return {}, [Problem(text)]
+        return {}, [Problem(_("“keys” is a table: a line [keys], and below it action = key."))]
     keys: dict[str, str] = {}
     problems: list[Problem] = []
     for action, key in value.items():
@@ -157,18 +156,9 @@ def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
         if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
             keys[action] = ",".join("comma" if each == "," else each for each in names)
             continue
-        text = _(
-            "“{action}” takes a key, or a list of keys, not {value}.",
-            action=action,
-            value=shown(key),
-        )
-        problems.append(Problem(text, "", action))
+        words = _("“{action}” takes a key, or a list of keys, not {value}.")
+        problems.append(Problem(words.format(action=action, value=shown(key)), "", action))
     return keys, problems
-
-
-def _nothing_of(path: Path, trouble: Trouble, text: str = "") -> Configuration:
-    """Return the configuration by a file that cannot be used."""
-    return Configuration(path, True, Options(), (trouble,), text)
 
 
 def parse_config(text: str, path: Path) -> Configuration:
@@ -176,14 +166,15 @@ def parse_config(text: str, path: Path) -> Configuration:
     import tomllib  # start: only with a configuration
 
     values: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     troubles: list[Trouble] = []
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         remedy = _("The whole file is ignored until that is corrected.")
-        return _nothing_of(path, Trouble(None, _("{said}.", said=error), remedy), text)
+        troubles.append(Trouble(None, _("{said}.", said=error), remedy))
     except RecursionError:
-        return _nothing_of(path, Trouble(None, _("brackets are nested too deeply.")), text)
+        troubles.append(Trouble(None, _("brackets are nested too deeply.")))
     for name, value in document.items():
         parsed, problems = _parse(name, value)
         if parsed is not None:
@@ -209,4 +200,4 @@ def read_config(path: Path) -> Configuration:
         problem = _("this is not UTF-8, so the whole file is ignored.")
     else:
         return parse_config(text.replace("\r\n", "\n"), path)
-    return _nothing_of(path, Trouble(line, problem))
+    return Configuration(path, exists=True, troubles=(Trouble(line, problem),))

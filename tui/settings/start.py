@@ -142,7 +142,6 @@ class Start(NamedTuple):
 
     @property
     def options(self) -> Options:
-        """The configured options."""
         return self.configuration.options
 
     @property
@@ -154,11 +153,6 @@ class Start(NamedTuple):
     def pane_sizes(self) -> PaneSizes:
         """The first sizes of the panes."""
         return PaneSizes(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
-
-    @property
-    def are_keys_usual(self) -> bool:
-        """Whether no key is configured."""
-        return not self.options.keys
 
     @property
     def can_be_painted_ahead(self) -> bool:

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ _PATIENCE = 2.0
 _OSC_LIMIT = 74_994
 """Bytes that xterm accepts by OSC 52: 100,000 of base64 less the escape sequence. Other terminals
 differ."""
+_WSL = Path("/proc/sys/fs/binfmt_misc/WSLInterop")
 _CONTROLS = {**VISIBLE_CONTROLS, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 
 
@@ -39,39 +40,33 @@ class Tool(NamedTuple):
         return "utf-16" if self.argv[0] in ("clip", "clip.exe") else "utf-8"
 
 
-def _is_wsl(environment: Mapping[str, str]) -> bool:
-    return "WSL_DISTRO_NAME" in environment or Path("/proc/sys/fs/binfmt_misc/WSLInterop").exists()
-
-
-def _desktop_tools(environment: Mapping[str, str], platform: str) -> Iterator[tuple[str, ...]]:
+def _desktop_tools() -> Iterator[tuple[str, ...]]:
     """Yield the commands of the desktop's own tools, best first."""
-    if platform == "darwin":
-        yield ("pbcopy",)
+    env, own = os.environ, {"darwin": ("pbcopy",), "win32": ("clip",)}
+    if sys.platform in own:
+        yield own[sys.platform]
         return
-    if platform == "win32":
-        yield ("clip",)
-        return
-    if environment.get("WAYLAND_DISPLAY"):
+    if env.get("WAYLAND_DISPLAY"):
         yield ("wl-copy",)
-    if environment.get("DISPLAY"):
+    if env.get("DISPLAY"):
         yield "xclip", "-selection", "clipboard"
         yield "xsel", "--clipboard", "--input"
-    if "TERMUX_VERSION" in environment:
+    if "TERMUX_VERSION" in env:
         yield ("termux-clipboard-set",)
-    if platform == "linux" and _is_wsl(environment):
+    if "WSL_DISTRO_NAME" in env or _WSL.exists():
         yield ("clip.exe",)
 
 
-def tools(environment: Mapping[str, str], platform: str | None = None) -> list[Tool]:
+def tools() -> list[Tool]:
     """Return the programs to try, installed or not, best first.
 
     Over SSH only tmux, which passes text on to the terminal: the desktop's tools would copy on the
-    remote machine. The platform is this one by default.
+    remote machine.
     """
-    is_remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
-    commands = () if is_remote else _desktop_tools(environment, platform or sys.platform)
+    is_remote = "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ
+    commands = () if is_remote else _desktop_tools()
     candidates = [Tool(argv, _("copied with {tool}", tool=argv[0])) for argv in commands]
-    if environment.get("TMUX"):
+    if os.environ.get("TMUX"):
         # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
         where = _("copied to tmux, which passes it on to the terminal")
         candidates.append(Tool(("tmux", "load-buffer", "-w", "-"), where))
@@ -85,9 +80,9 @@ def harmless(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_CONTROLS)
 
 
-def route(environment: Mapping[str, str]) -> str:
+def route() -> str:
     """Return the first installed program, else `OSC 52`."""
-    installed = (tool.argv[0] for tool in tools(environment) if shutil.which(tool.argv[0]))
+    installed = (tool.argv[0] for tool in tools() if shutil.which(tool.argv[0]))
     return next(installed, "OSC 52")
 
 
@@ -127,11 +122,10 @@ async def copy(text: str, to_terminal: Callable[[str], None]) -> str:
     import asyncio  # start time: `doctor` on the command line needs no loop
 
     safe = harmless(text)
-    where = await asyncio.to_thread(run_tool, safe, tools(os.environ))
+    where = await asyncio.to_thread(run_tool, safe, tools())
     if where is not None:
         return where
     to_terminal(safe)
-    size = len(safe.encode("utf-8", "replace"))
-    if size > _OSC_LIMIT:
+    if len(safe.encode("utf-8", "replace")) > _OSC_LIMIT:
         return _("sent to the terminal's clipboard (OSC 52; more than some terminals take)")
     return _("sent to the terminal's clipboard (OSC 52; it does not say whether it took it)")

@@ -1,5 +1,5 @@
-"""The terminal without Textual: its state and the keys typed from the first painted rows until
-Textual has it, and what is done when it is gone.
+"""The terminal without Textual: its settings, signals, and the keys typed from the first painted
+rows until Textual has it, and what is done when it is gone.
 
 A thread reads these keys and handles those that move the cursor by a row, within the rows on screen.
 From the first other key on it keeps everything, and the driver passes it to Textual.
@@ -16,8 +16,17 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+if sys.platform != "win32":
+    import termios
 
 ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -46,11 +55,88 @@ class Handover:
         self.keys: EarlyKeys | None = None
         """Handles keys until Textual reads them."""
 
-    def on_signal(self, number: int, stack: FrameType | None) -> None:
+    @property
+    def exit_code(self) -> int:
+        """That of a browser which was ended by the signal: 130 after Ctrl+C."""
+        return 130 if self.signal == signal.SIGINT else 0
+
+    def _on_signal(self, number: int, stack: FrameType | None) -> None:
         """End at once, or leave that to Textual or to the end of the critical section."""
         self.signal = number
         if not self.is_done and not self.is_critical:
             raise SystemExit(128 + number)
+
+    @contextmanager
+    def taken(self, paint: Callable[[], EarlyKeys | None] | None) -> Iterator[Handover]:
+        """Paint the first rows and handle keys, and restore the terminal at the end of the block,
+        however it ends.
+
+        Args:
+            paint: Paints, and returns what handles keys; None if nothing can be painted ahead: the
+                terminal is left alone then.
+        """
+        if paint is None:
+            yield self
+            return
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        silent = termios.tcgetattr(terminal)
+        silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
+        silent[3] &= ~(termios.ICANON | termios.ECHO)
+        restore = partial(termios.tcsetattr, terminal, termios.TCSANOW, before)
+        handlers = {number: signal.signal(number, self._on_signal) for number in ENDING}
+        keys: EarlyKeys | None = None
+        try:
+            # TCSANOW keeps typed keys in the buffer.
+            termios.tcsetattr(terminal, termios.TCSANOW, silent)
+            new = paint()
+            self.is_painted = True
+            if new is not None:
+                self.is_critical = True
+                new.start()
+                keys = self.keys = new
+                self.is_critical = False
+                if self.signal:
+                    raise SystemExit(128 + self.signal)
+            self.restore_settings = restore
+            yield self
+        finally:
+            self.is_critical = True
+            if keys is not None:
+                keys.stop()
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            with suppress(OSError, termios.error):  # the terminal may be gone
+                if not self.is_done:
+                    os.write(sys.stderr.fileno(), b"\x1b[?1049l\x1b[?25h")
+                restore()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Leave the terminal to another program, with the settings from before the painting."""
+        self.restore_settings()
+        # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a handler.
+        before = signal.signal(signal.SIGINT, lambda number, frame: None)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def call_at_end(end: Callable[[int], object], loop: AbstractEventLoop) -> None:
+    """Call `end` with the number of each signal that ends the browser, on the thread of its event
+    loop. A closed loop has removed its own handlers, so these are those of `signal`, which only the
+    main thread can set."""
+
+    def handle(before: object, number: int, frame: FrameType | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(end, number)
+        elif callable(before):
+            before(number, frame)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDING:
+            signal.signal(number, partial(handle, signal.getsignal(number)))
 
 
 _MOVES = {b"\x1b[B": 1, b"\x1bOB": 1, b"j": 1, b"\x1b[A": -1, b"\x1bOA": -1, b"k": -1}

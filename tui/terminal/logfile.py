@@ -84,8 +84,10 @@ def log_failure() -> str:
 
 def unexpected(error: Exception) -> BrowseError:
     """Log an exception that is being handled; return an error that names its type and the log."""
-    sentence = _("Something unexpected went wrong ({kind}).", kind=type(error).__name__)
-    return BrowseError(sentence, remedy=_("Details: {log}", log=log_failure()))
+    return BrowseError(
+        _("Something unexpected went wrong ({kind}).", kind=type(error).__name__),
+        remedy=_("Details: {log}", log=log_failure()),
+    )
 
 
 def log_expected() -> None:
@@ -120,9 +122,6 @@ def start_debugging(command: str) -> str:
 
 def _observe(sql: str, seconds: float, rows: int | None) -> None:
     result = f"{rows:,} rows" if rows is not None else "failed"
+    text = one_line(" ".join(sql.split()), _MAX_SQL)
     thread = threading.current_thread().name
-    _write(
-        [
-            f"{_stamp()} {seconds * 1000:8.1f} ms {result:>12} [{thread}] {one_line(' '.join(sql.split()), _MAX_SQL)}"
-        ]
-    )
+    _write([f"{_stamp()} {seconds * 1000:8.1f} ms {result:>12} [{thread}] {text}"])

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,11 +49,9 @@ def open_outside(target: str) -> tuple[bool, str]:
     return True, _("handed to {program}", program=name)
 
 
-def _command(
-    environment: Mapping[str, str], variables: Sequence[str], defaults: Sequence[str]
-) -> list[str] | None:
+def _command(variables: Sequence[str], defaults: Sequence[str]) -> list[str] | None:
     for variable in variables:
-        if setting := environment.get(variable, "").strip():
+        if setting := os.environ.get(variable, "").strip():
             try:
                 return shlex.split(setting, posix=sys.platform != "win32")
             except ValueError:  # a quote that is not closed; starting it says what is wrong
@@ -61,16 +59,16 @@ def _command(
     return next(([name] for name in defaults if shutil.which(name)), None)
 
 
-def pager(environment: Mapping[str, str]) -> list[str] | None:
+def pager() -> list[str] | None:
     """Return the pager's command without the file, by `PAGER` or what is installed; None if there
     is none."""
-    return _command(environment, ["PAGER"], _PAGERS)
+    return _command(["PAGER"], _PAGERS)
 
 
-def editor(environment: Mapping[str, str]) -> list[str] | None:
+def editor() -> list[str] | None:
     """Return the editor's command without the file, by `VISUAL`, else `EDITOR`, or what is
     installed; None for none."""
-    return _command(environment, ["VISUAL", "EDITOR"], _EDITORS)
+    return _command(["VISUAL", "EDITOR"], _EDITORS)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def terminal(stream: TextIO | None = None) -> dict[str, object]:
         "encoding": stream.encoding,
         "multiplexer": "tmux" if "TMUX" in env else "zellij" if "ZELLIJ" in env else None,
         "windows": "tmux" if env.get("TMUX") else None,
-        "clipboard": route(env),
+        "clipboard": route(),
         "ssh": "SSH_CONNECTION" in env,
     }
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
@@ -24,7 +21,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..settings.start import Start
-from ..terminal.handover import ENDING, Handover
+from ..terminal.handover import Handover, call_at_end
 from ..terminal.logfile import log_failure
 from ..terminal.textual_private import driver_of, end_with
 from .jobs import Writes
@@ -35,10 +32,6 @@ if sys.platform != "win32":
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
-
-    _App = App[ResumePlan]
-else:
-    _App = App  # the module of plans is loaded with the first one
 
 
 class Arrival(NamedTuple):
@@ -60,7 +53,7 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
     return PaintedScreenDriver if is_painted else BrowserDriver
 
 
-class Application(_App):
+class Application(App["ResumePlan"]):
     """The application as its screens know it; its result is a plan to resume a conversation, or
     None.
 
@@ -68,26 +61,17 @@ class Application(_App):
         location: The first store.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
-        links: The connections to hosts, if one is open already.
     """
 
     switch_to: Callable[[Location, Store, Any, Arrival], None]
     """Replaces this store by another; what it takes is that of `MainScreen`."""
 
-    def __init__(
-        self,
-        location: Location,
-        handover: Handover | None,
-        start: Start | None,
-        links: Links | None,
-    ) -> None:
+    def __init__(self, location: Location, handover: Handover | None, start: Start | None) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
         self.here = location if location.host is None else locate()
         """The store of this machine that was opened last, whose profiles are offered."""
-        if links is not None:
-            self.links = links
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
         self.clock: Callable[[], float] = time.time
@@ -108,14 +92,9 @@ class Application(_App):
     def _fatal_error(self) -> None:
         """End with one sentence: Textual's traceback prints local variables, and so parts of
         conversations."""
-        kind = sys.exc_info()[0]
-        name = kind.__name__ if kind is not None else "failure"
-        sentence = _(
-            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}",
-            kind=name,
-            log=log_failure(),
-        )
-        end_with(self, Text(sentence))
+        words = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}")
+        kind = getattr(sys.exc_info()[0], "__name__", "failure")
+        end_with(self, Text(words.format(kind=kind, log=log_failure())))
 
     @contextmanager
     def lend_terminal(self) -> Iterator[None]:
@@ -125,15 +104,10 @@ class Application(_App):
         Raises:
             SuspendNotSupported: The driver has no terminal.
         """
-        with self.suspend():
-            self.handover.restore_settings()
-            # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a
-            # handler.
-            before = signal.signal(signal.SIGINT, lambda number, frame: None)
+        with self.suspend(), self.handover.lent():
             try:
                 yield
             finally:
-                signal.signal(signal.SIGINT, before)
                 if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
                     drop()
 
@@ -157,30 +131,13 @@ class Application(_App):
     def on_mount(self) -> None:
         """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is
         restored."""
-        loop = asyncio.get_running_loop()
-        if threading.current_thread() is threading.main_thread():
-            for number in ENDING:
-                self._end_by(number, loop)
+        call_at_end(self._end, asyncio.get_running_loop())
 
     def _end(self, number: int) -> None:
         """End the browser by a signal; before its first screen is up, remember it until then."""
         self.handover.signal = number
         if self._is_ready:
-            self.exit(
-                return_code=128 + number if number == signal.SIGINT else 0
-            )  # 130: interrupted
-
-    def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        """End the browser on a signal. A closed event loop has removed its own handlers, so this is
-        one of `signal`."""
-
-        def end(number: int, frame: FrameType | None) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(self._end, number)
-            elif callable(before):
-                before(number, frame)
-
-        before = signal.signal(number, end)
+            self.exit(return_code=self.handover.exit_code)
 
     def on_ready(self) -> None:
         """End by a signal that came before the first screen was up."""
@@ -194,7 +151,5 @@ class Application(_App):
         If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and
         Python waits for it.
         """
-        if (driver := driver_of(self)) is not None and (
-            event := getattr(driver, "exit_event", None)
-        ) is not None:
+        if (event := getattr(driver_of(self), "exit_event", None)) is not None:
             event.set()

@@ -45,14 +45,10 @@ def trim_memory() -> None:
     """
     import ctypes  # only needed when nothing else is to be done
 
-    # Only glibc has `malloc_trim`.
-    trim = (
-        getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if sys.platform.startswith("linux")
-        else None
-    )
-    if trim is not None:
-        trim(0)
+    if sys.platform.startswith("linux"):
+        # Only glibc has it.
+        if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+            trim(0)
 
 
 class _Lease:
@@ -277,13 +273,12 @@ class StoreScreen(Screen[ScreenResultType]):
     ) -> Worker[None]:
         """Run a coroutine instead of the one that was started for this group before; an error is
         shown in the status line."""
-        return self.run_worker(
-            partial(self._reporting, work, *given, **named), group=group, exclusive=True
-        )
+        job = partial(self._reporting, work, *given, **named)
+        return self.run_worker(job, group=group, exclusive=True)
 
-    def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> Worker[None]:
+    def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> None:
         """Call something after so many seconds, unless the group is started anew before."""
-        return self.start(group, self._call_later, seconds, call)
+        self.start(group, self._call_later, seconds, call)
 
     async def _call_later(self, seconds: float, call: Callable[[], object]) -> None:
         await asyncio.sleep(seconds)

@@ -239,8 +239,9 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
         "2 dollars for the weight of 4,000 tokens"
     )
     assert list(place_and_cost(paid, details))[-1].endswith(" · that is $1.50 at most")
-    bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None),))
-    assert list(place_and_cost(bare, None)) == []
+    bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None, model=None),))
+    nothing = details._replace(facts={}, live_bytes=0, prompt_bytes=0)
+    assert list(place_and_cost(bare, nothing)) == []
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@ outputs."""
 
 import asyncio
 import json
+import os
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -25,12 +27,19 @@ from hermes_browse.tui.terminal.clipboard import Tool, harmless, run_tool, tools
 from hermes_browse.tui.terminal.programs import editor, pager, private_file, show
 
 
-def names(environment, platform="linux"):
-    """The programs that would be tried."""
-    return [tool.argv[0] for tool in tools(environment, platform)]
+@pytest.fixture
+def names(monkeypatch):
+    """Returns the programs that would be tried in an environment."""
+
+    def names(environment, platform="linux"):
+        monkeypatch.setattr(os, "environ", environment)
+        monkeypatch.setattr(sys, "platform", platform)
+        return [tool.argv[0] for tool in tools()]
+
+    return names
 
 
-def test_the_tool_of_the_desktop_comes_first_and_tmux_after():
+def test_the_tool_of_the_desktop_comes_first_and_tmux_after(names):
     assert names({"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0", "TMUX": "x"})[:4] == [
         "wl-copy",
         "xclip",
@@ -41,7 +50,7 @@ def test_the_tool_of_the_desktop_comes_first_and_tmux_after():
     assert names({}, "win32") == ["clip"]
 
 
-def test_over_ssh_the_far_desktop_is_left_alone():
+def test_over_ssh_the_far_desktop_is_left_alone(names):
     """What the far machine keeps on its clipboard is of no use here; tmux passes on to this
     terminal."""
     far = {"SSH_CONNECTION": "1 2 3 4", "WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
@@ -246,9 +255,11 @@ async def test_the_palette_offers_what_keys_of_the_transcript_do(browser):
     assert browser.app.clipboard == harmless(current.text)
 
 
-def test_a_variable_that_is_no_command_is_said():
+def test_a_variable_that_is_no_command_is_said(monkeypatch):
     """A quote that is not closed does not end the browser."""
-    assert pager({"PAGER": "less -R"}) == ["less", "-R"]
-    command = editor({"VISUAL": ' vi "', "EDITOR": "nano"})
+    for name, value in {"PAGER": "less -R", "VISUAL": ' vi "', "EDITOR": "nano"}.items():
+        monkeypatch.setenv(name, value)
+    assert pager() == ["less", "-R"]
+    command = editor()
     assert command == ['vi "']
     assert show(command, "text").startswith('vi " could not be started: ')

@@ -1,18 +1,23 @@
 """The line of views tells what matters most in the cells there are."""
 
 import re
+from pathlib import Path
 
 import pytest
 from builders import make_store
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.store.since import Attention
 from hermes_browse.tui.browser import header
-from hermes_browse.tui.start import PALETTES, _view_line
+from hermes_browse.tui.browser.list.list_model import FirstPage, RowDetails
+from hermes_browse.tui.browser.list.views import shown_line
+from hermes_browse.tui.start import PALETTES, _title_line, _view_line
 from hermes_browse.tui.widgets.bindings import key_names
 
-MARKS = header.marked(1_204, 72_008)
+MARKS = "✓ 1,204 marked · 72k msgs"
 
 
 @pytest.fixture
@@ -44,7 +49,7 @@ def test_counts_are_exact_where_there_is_room(catalog):
 def test_views_are_painted_ahead_as_they_are_shown(catalog, width):
     """A narrow terminal showed counts first that the line had no room for."""
     first = Catalog(catalog.sessions.values(), catalog.now, exact=False)
-    painted = _view_line(first, PALETTES["hermes-dark"], width)
+    painted = _view_line(FirstPage(first, RowDetails()), PALETTES["hermes-dark"], width)
     shown = header.views(first, View.CHATS, "↓ activity", 0, width)
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == str(shown)
 
@@ -56,3 +61,14 @@ def test_function_keys_are_printed_as_on_a_keyboard():
         == "Ctrl+R F12 Space Enter Esc Shift+Tab q G"
     )
     assert key_names("alt+x,alt+less_than_sign,ctrl+backslash,plus") == "Alt+x Alt+< Ctrl+\\ +"
+
+
+@pytest.mark.parametrize("width", [40, 52, 60, 120])
+def test_the_title_is_painted_ahead_as_it_is_shown(catalog, width):
+    """A narrow terminal showed the last fact cut in mid-word until Textual left it out."""
+    first = Catalog(catalog.sessions.values(), catalog.now, exact=False)
+    location = Location(Path("state.db"), label="a name of the store")
+    page = FirstPage(first, RowDetails())
+    painted = _title_line(page, location, PALETTES["hermes-dark"], width)
+    shown = header.title(location, Attention(), shown_line(first, View.CHATS), width)
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == str(shown.truncate(width, ellipsis=True))

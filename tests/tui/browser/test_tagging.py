@@ -8,7 +8,7 @@ from textual.widgets import Input, OptionList
 
 from hermes_browse.tui.browser.edit.naming import TagCard
 from hermes_browse.tui.browser.list.rows import ConversationRow
-from hermes_browse.tui.browser.search.searches import SearchesCard
+from hermes_browse.tui.browser.search.searches import SearchesCard, TagChoice
 
 
 def tagged(browser):
@@ -78,7 +78,7 @@ async def test_another_name(tmp_path):
     """The card names the tags there are; words become one name."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("T", *"deploy", "enter")
-        browser.screen.edits.rename_tag("deploy")
+        browser.screen.edits.tag_chosen(TagChoice("deploy", is_removed=False))
         await browser.settle()
         assert "#deploy 1" in browser.text("#verdict")
         await browser.press("ctrl+u", *"in", "space", *"review", "enter")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -16,6 +16,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
+from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
@@ -28,7 +29,6 @@ from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, styled
 from ..context import Context
-from ..list.list_model import RowDetails
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
@@ -95,13 +95,15 @@ class DeleteCard(CountCard):
         self._warning = long_lock_warning(max(each.rows for each in plan.selected))
 
     def content(self) -> ComposeResult:
-        asked = ngettext(
-            "Move 1 conversation to the trash?",
-            "Move {count:,} conversations to the trash?",
-            self.count,
-            count=self.count,
+        yield styled(
+            ngettext(
+                "Move 1 conversation to the trash?",
+                "Move {count:,} conversations to the trash?",
+                self.count,
+                count=self.count,
+            ),
+            "bold",
         )
-        yield styled(asked, "bold")
         yield styled(self._totals, "$accent")
         with VerticalScroll(id="doomed", can_focus=False):
             yield from map(Static, self._doomed)
@@ -143,18 +145,17 @@ class DeleteCard(CountCard):
                     count=len(each.subagents),
                     messages=formats.counted(each.of_subagents.shown, "message"),
                 )
-                is_other = each.cost_usd != conversation.cost_usd
-                cost = formats.money(each.cost_usd) if is_other else ""
-                facts.append(f"{along} {cost}".rstrip())
+                if each.cost_usd != conversation.cost_usd:
+                    along = f"{along} {formats.money(each.cost_usd)}".rstrip()
+                facts.append(along)
             name, about = one_line(formats.name(conversation), 36), formats.joined(*facts)
             lines.append(Content.assemble("  ", name, (f"  {about}", "dim")))
         lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:
-            kept = _kept(self._kept, len(plan.reparented))
-            lines.append(Content.styled(f"  {kept}", "dim"))
+            lines.append(Content.styled(f"  {_kept(self._kept, len(plan.reparented))}", "dim"))
         if plan.spared:
-            stay = filter(None, (along_line(plan, self._marks), spared_line(plan)))
-            lines.append(Content.styled(f"  {' · '.join(stay)}", "$warning"))
+            stay = formats.joined(along_line(plan, self._marks), spared_line(plan))
+            lines.append(Content.styled(f"  {stay}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 42)
                 stays, why = "    " + _("kept") + "  ", f"  {one_line(spared.why.words, 300)}"
@@ -206,8 +207,6 @@ class ProgressCard(Card[None]):
             self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))
 
 
-Result = TypeVar("Result")
-
 _FEW_CONVERSATIONS = 25
 """The progress of so few is shown in the status line, and that of more on a card …"""
 _MANY_MESSAGES = 2_000
@@ -244,7 +243,7 @@ def planning(
     With `archive`, leave out what is archived already. Without `measure`, sizes are left to
     `OpenStore.measure_more`.
     """
-    current, now, sizes = context.catalog, context.clock(), context.sizes
+    current, now, sizes = context.catalog, context.clock(), context.details.sizes
 
     def plan(store: OpenStore) -> PreparedPlan:
         catalog = current if current.exact else store.catalog(now)
@@ -263,12 +262,12 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     return DeleteCard(detailed, planned.selection.marks, kept, location)
 
 
-def protected(plan: Plan, details: RowDetails) -> str:
+def protected(context: Context, plan: Plan) -> str:
     """Return why nothing of a plan is done."""
     if not plan.spared:
         return _("nothing to do")
     first, more = plan.spared[0], len(plan.spared) - 1
-    conversation = details.complete(first.conversation)[0]
+    conversation = context.details.complete(first.conversation)[0]
     name = conversation.title or conversation.preview or conversation.id  # it may not be read yet
     sentence = _("“{name}” is protected: {why}")
     if more:
@@ -276,14 +275,10 @@ def protected(plan: Plan, details: RowDetails) -> str:
     return sentence.format(name=name, why=first.why.words, more=more)
 
 
-async def carry_out(
-    context: Context,
-    planned: PreparedPlan,
-    work: Callable[..., Outcome[Result]],
-) -> Outcome[Result]:
-    """Carry a plan out by `work`, which takes it, and show how far that is: on a card if it takes
-    long, else in the status line."""
-    plan, writes = planned.plan, context.writes
+async def carry_out(context: Context, plan: Plan) -> Outcome[Deleted]:
+    """Delete by a plan, and show how far that is: on a card if it takes long, else in the status
+    line."""
+    store, writes = context.opened(), context.writes
     count, messages = len(plan.selected), sum(each.rows for each in plan.selected)
     title = ngettext(
         "Moving 1 conversation to the trash",
@@ -304,7 +299,7 @@ async def carry_out(
     def stop() -> bool:
         return writes.stopping.is_set() or card.stopped.is_set()
 
-    outcome = await context.write(lambda: work(plan, tell=tell, stop=stop))
+    outcome = await context.write(lambda: store.delete_planned(plan, tell=tell, stop=stop))
     card.finish()
     return outcome
 

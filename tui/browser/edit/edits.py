@@ -21,6 +21,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ..current import CurrentPanes
+from ..search.searches import TagChoice
 from .deleting import (
     PlanChoices,
     PreparedPlan,
@@ -107,9 +108,10 @@ class Edits(Marking):
         conversations = self._main.targets
         if len(conversations) == 1:
             self._ask_title(conversations[0])
+        elif conversations:
+            self._main.say(_("a title is given to one conversation at a time"))
         else:
-            several = _("a title is given to one conversation at a time")
-            self._main.say(several if conversations else _("no conversation here"))
+            self._main.say(_("no conversation here"))
 
     def _ask_title(
         self, conversation: Conversation, refused: tuple[str, str] | None = None
@@ -149,16 +151,22 @@ class Edits(Marking):
         def answered(tags: list[str] | None) -> None:
             if tags is not None:
                 ids = [conversation.id for conversation in conversations]
-                self.change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
+                self._change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
 
         self._ask_tags(_("Tags"), about, sorted(common), answered)
 
-    def rename_tag(self, tag: str) -> None:
+    def tag_chosen(self, choice: TagChoice) -> None:
+        """Take a tag from all conversations, or ask for another name for it."""
+        tag = choice.name
+
         def answered(names: list[str] | None) -> None:
             if names:
-                self.change_tags(OpenStore.rename_tag, tag, "-".join(names))
+                self._change_tags(OpenStore.rename_tag, tag, "-".join(names))
 
-        self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
+        if choice.is_removed:
+            self._change_tags(OpenStore.rename_tag, tag, None)
+        else:
+            self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
 
     def _ask_tags(
         self,
@@ -167,14 +175,14 @@ class Edits(Marking):
         typed: Sequence[str],
         answered: Callable[[list[str] | None], None],
     ) -> None:
-        known = tags_of(self._main.catalog.chains())
-        self._main.app.push_screen(TagCard(title, about, typed, known), answered)
+        card = TagCard(title, about, typed, tags_of(self._main.catalog.chains()))
+        self._main.app.push_screen(card, answered)
 
-    def change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
+    def _change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
         """Change tags by `work`, called with the store and what is given."""
-        self._main.start_write(self._change_tags, work, given)
+        self._main.start_write(self._store_tags, work, given)
 
-    async def _change_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
+    async def _store_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
         store = self._main.opened()
         done = await self._main.write(lambda: work(store, *given))
         if not done.session_ids:
@@ -205,7 +213,7 @@ class Edits(Marking):
     async def _ask(self, planned: PreparedPlan, over: Screen[Any]) -> None:
         main = self._main
         if not planned.plan.selected:
-            main.say(protected(planned.plan, main.details))
+            main.say(protected(main, planned.plan))
             return
 
         def decided(go: bool | None) -> None:
@@ -220,10 +228,10 @@ class Edits(Marking):
             decided(None)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
-        outcome = await carry_out(self._main, planned, self._main.opened().delete_planned)
+        outcome = await carry_out(self._main, planned.plan)
         deleted = list(outcome.results)
         notes = [note for done in deleted for note in done.notes]
-        words = " · ".join([spared_words(outcome, _("moved to the trash")), *notes[:1]])
+        words = formats.joined(spared_words(outcome, _("moved to the trash")), *notes[:1])
         self._carried_out(outcome, words, partial(restore_deleted, self._main, deleted))
 
     def archive_planned(self, planned: PreparedPlan) -> None:
@@ -233,7 +241,7 @@ class Edits(Marking):
     async def _archive_planned(self, planned: PreparedPlan) -> None:
         main = self._main
         if not planned.plan.selected:
-            main.say(protected(planned.plan, main.details))
+            main.say(protected(main, planned.plan))
             return
         store = main.opened()
         outcome = await main.write(partial(store.archive_planned, planned.plan))

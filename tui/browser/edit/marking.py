@@ -14,7 +14,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.progress import EVERY, Stage
 from hermes_browse.store.wording import N_, _
 
-from ...text.formats import counted
+from ...text import formats
 from ..context import Context
 from ..current import CurrentPanes
 from ..list.rows import conversations_of
@@ -100,9 +100,11 @@ class Marking:
         source, details = self._main.rows.source, self._main.details
 
         def conversations() -> dict[str, Conversation]:
-            rows = map(source.row, range(first, last + 1))
-            found = (each for row in rows for each in conversations_of(row))
-            return {each.root_id: details.complete(each)[0] for each in found}
+            return {
+                each.root_id: details.complete(each)[0]
+                for row in map(source.row, range(first, last + 1))
+                for each in conversations_of(row)
+            }
 
         self._main.marks.update(await self._main.call(conversations))
         self._main.redraw_marks()
@@ -201,11 +203,11 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
     touched = [session for each in done for session in each.sessions]
     words = _(
         "restored {conversations}: {sessions}, {messages}",
-        conversations=counted(conversations, "conversation"),
-        sessions=counted(len(touched), "session"),
-        messages=counted(sum(each.messages for each in done), "message"),
+        conversations=formats.counted(conversations, "conversation"),
+        sessions=formats.counted(len(touched), "session"),
+        messages=formats.counted(sum(each.messages for each in done), "message"),
     )
     notes = [note for each in done for note in each.notes]
     notes += [error.sentence for error in refused]
     notes += store.check_index() if several else ()
-    return " · ".join([words, *notes]), tuple(touched)
+    return formats.joined(words, *notes), tuple(touched)

@@ -69,9 +69,8 @@ class RenameCard(NamingCard[str]):
 
     def __init__(self, conversation: Conversation, refused: tuple[str, str] | None = None) -> None:
         self.conversation, self._refused = conversation, refused
-        title = one_line(conversation.title or "", LONGEST_TITLE)
-        name = one_line(formats.name(conversation), 200)
-        super().__init__(_("Rename"), name, refused[0] if refused else title)
+        typed = refused[0] if refused else one_line(conversation.title or "", LONGEST_TITLE)
+        super().__init__(_("Rename"), one_line(formats.name(conversation), 200), typed)
 
     def verdict(self, typed: str) -> Content:
         """Return what would be stored, or why it would not be."""
@@ -109,10 +108,11 @@ class _LastTag(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """Return the text with its last word completed; None if no tag begins like it."""
         before, _space, word = value.rpartition(" ")
-        typed = word.lstrip("#")
-        fitting = (each.name for each in self._known if typed and each.name.startswith(typed))
-        tag = next(fitting, None)
-        return f"{before} {tag}".lstrip() if tag is not None else None
+        if typed := word.lstrip("#"):
+            for each in self._known:
+                if each.name.startswith(typed):
+                    return f"{before} {each.name}".lstrip()
+        return None
 
 
 class TagCard(NamingCard[list[str]]):
@@ -132,15 +132,16 @@ class TagCard(NamingCard[list[str]]):
         self, title: str, about: str, typed: Sequence[str], known: Sequence[TagCount]
     ) -> None:
         self._known = known
-        text = "".join(f"{tag} " for tag in typed)
-        super().__init__(title, about, text, _LastTag(known))
+        super().__init__(title, about, "".join(f"{tag} " for tag in typed), _LastTag(known))
 
     def verdict(self, typed: str) -> Content:
         """Return the tags there are."""
         if not self._known:
             return Content.styled(_("tags are words with spaces between; none yet"), "dim")
-        most_used = self._known[:_SHOWN]
-        names = [f"{formats.hashtags([each.name])} {each.conversations:,}" for each in most_used]
+        names = (
+            f"{formats.hashtags([each.name])} {each.conversations:,}"
+            for each in self._known[:_SHOWN]
+        )
         return Content.styled("  ".join(names), "dim")
 
     def action_complete(self) -> None:

@@ -32,8 +32,8 @@ def _tokens(conversation: Conversation) -> str:
 def messages_text(conversation: Conversation) -> str:
     """Format the number of messages; `~` before that of Hermes' own counters, until they are
     counted."""
-    about = "~" if conversation.rows is None and conversation.message_count else ""
-    return f"{about}{formats.number(conversation.message_count)}"
+    count = conversation.message_count
+    return ("~" if conversation.rows is None and count else "") + formats.number(count)
 
 
 def _size(conversation: Conversation) -> str:
@@ -162,10 +162,9 @@ class ListLayout(NamedTuple):
         title, look = self._named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
         title = f"{title}  {position}"
         extra = extra if cell_len(extra) + cell_len(title) < room else ""
-        left = formats.fit(title, room - cell_len(extra))
         return [
             ("   ", "dim", None),
-            (left, look, Sort.TITLE),
+            (formats.fit(title, room - cell_len(extra)), look, Sort.TITLE),
             (f"{extra} ", "dim", None),
             *columns,
             (" ", "dim", None),

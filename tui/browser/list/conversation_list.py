@@ -136,11 +136,11 @@ class ConversationList(LongView, can_focus=True):
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
         found = source.index_of(target) if target is not None else None
-        missing = 0 if top or key else self.cursor
-        index = min(missing, max(len(source) - 1, 0)) if found is None else found
+        index = found
+        if index is None:
+            index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self.source, self._now, self._drawn = source, None, (-1, -1)
-        if self._is_head(index):
-            index += 1
+        index += self._is_head(index)
         self.virtual_size = Size(self.scrollable_content_region.width, len(source))
         self.set_reactive(ConversationList.cursor, index)
         offset = self.scroll_offset.y
@@ -167,9 +167,11 @@ class ConversationList(LongView, can_focus=True):
 
     def _tell(self, at: CursorRow) -> None:
         """Report the row under the cursor, and show in the footer what Enter does with it."""
-        is_conversation = isinstance(at.row, ConversationRow) and not at.row.is_found
-        enter = getattr(at.row, "enter", "")
-        self.enter_title = "resume" if self.resumes and is_conversation else enter
+        title = getattr(at.row, "enter", "")
+        if self.resumes and isinstance(at.row, ConversationRow):
+            is_found = at.row.hits or at.row.is_named  # by a search for words
+            title = title if is_found else "resume"
+        self.enter_title = title
         self.at = at
         self.post_message(self.Moved(self))
 
@@ -177,7 +179,7 @@ class ConversationList(LongView, can_focus=True):
         top, height = self.scroll_offset.y, self.size.height
         if not height:  # not laid out yet
             return
-        first = self.cursor - 1 if self._is_head(self.cursor - 1) else self.cursor
+        first = self.cursor - self._is_head(self.cursor - 1)
         y = max(min(first, top), self.cursor - height + 1)
         if y != top:
             self.scroll_to(y=y, animate=False, force=True, immediate=True)
@@ -231,8 +233,7 @@ class ConversationList(LongView, can_focus=True):
 
     def _post_shown(self) -> None:
         first = self.scroll_offset.y
-        last = first + self.size.height - 1
-        drawn = (first, min(last, len(self.source) - 1))
+        drawn = first, min(first + self.size.height, len(self.source)) - 1
         if drawn != self._drawn:
             self._drawn = drawn
             self.post_message(self.Shown(self, *drawn))
@@ -282,8 +283,8 @@ class ConversationList(LongView, can_focus=True):
 class ListHead(Widget):
     """Column names above a list, aligned with its rows; clicking one sorts by it."""
 
-    def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, rows: ConversationList) -> None:
+        super().__init__(id="head")
         self._rows = rows
         self._has_hits = self._is_whole = False
         self.auto_links = False  # no link style over the names
@@ -304,12 +305,17 @@ class ListHead(Widget):
         rows, first = self._rows, self._rows.scroll_offset.y
         in_sight = range(first, min(first + rows.size.height, len(rows)))
         extra = _("hits") if self._has_hits else family_heading(map(rows.source.row, in_sight))
-        is_placed = self._is_whole and len(rows) and not isinstance(rows.current, NoteRow)
-        position = f"{rows.cursor + 1:,}/{len(rows):,}" if is_placed else ""
+        position = ""
+        if (
+            not self._has_hits
+            and self._is_whole
+            and len(rows)
+            and not isinstance(rows.current, NoteRow)
+        ):
+            position = f"{rows.cursor + 1:,}/{len(rows):,}"
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
         head = rows.columns.head(width, extra, position=position, is_sorted=not self._has_hits)
-        base = self.visual_style.rich_style
-        segments = []
+        base, segments = self.visual_style.rich_style, []
         for text, look, sort in head:
             style = base + Style(dim=True) if look == "dim" else base
             if sort is not None:

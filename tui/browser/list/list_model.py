@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -20,6 +20,9 @@ from hermes_browse.store.wording import N_, _
 
 from ...widgets.list_rows import ListRow, NoteRow
 from .rows import ConversationRow, JobRow
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.sizes import Sizes
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -63,6 +66,8 @@ class RowDetails:
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.jobs: Mapping[str, str] = {}
         """Names of cron jobs by id, as stored in Hermes' own file."""
         self.attention = Attention()
@@ -87,17 +92,14 @@ class RowDetails:
         is_fresh = rows is not None and state == self._state(conversation)
         if not is_fresh:
             rows = self.amounts[Sort.MESSAGES].get(root, rows)
-        size = self.amounts[Sort.SIZE].get(root, conversation.size)
-        amount, first_new = conversation.new_messages, conversation.first_new
         if (new := self.attention.unread.get(root)) is not None:
-            amount, first_new = new.amount, new.first_message_id
+            first = new.first_message_id
+            conversation = conversation._replace(new_messages=new.amount, first_new=first)
         whole = conversation._replace(
             preview=preview,
             rows=rows,
-            size=size,
+            size=self.amounts[Sort.SIZE].get(root, conversation.size),
             waits=conversation.waits or root in self.attention.waiting,
-            new_messages=amount,
-            first_new=first_new,
         )
         return whole, is_fresh
 
@@ -122,9 +124,8 @@ def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None
     own."""
     segments = [segment for run in runs for segment in run.segments]
     sums: dict[str, Any] = {name: sum(getattr(each, name) for each in segments) for name in _SUMMED}
-    own_cost = known_sum(each.cost_usd for each in segments)
-    started = newest.root.started_at
-    summed = newest.tip._replace(title=title, started_at=started, cost_usd=own_cost, **sums)
+    sums["cost_usd"] = known_sum(each.cost_usd for each in segments)
+    summed = newest.tip._replace(title=title, started_at=newest.root.started_at, **sums)
     cost = known_sum(run.tree_cost_usd for run in runs)
     return newest._replace(segments=(summed,), title=title, tree_cost_usd=cost)
 
@@ -161,8 +162,7 @@ class CatalogRows:
         self._catalog, self._details, self._order = catalog, details, order
         self.count = len(roots)
         """The number of conversations, those of folded jobs included."""
-        rows = self._folded(roots, opened) or [NoteRow(empty)]
-        self._rows = [*notes, *rows]
+        self._rows = [*notes, *(self._folded(roots, opened) or [NoteRow(empty)])]
         self._others = {row.key: row for row in self._rows if not isinstance(row, str)}
         """Rows that are no single conversation, by their keys."""
 
@@ -260,10 +260,10 @@ def make_rows(
 
     The arguments are those of `CatalogRows`, but for the notes, which are of the catalog too.
     """
-    is_nothing_there = catalog.exact and not catalog.counts()[View.ALL]
-    nothing = _(_EMPTY[View.ALL if is_nothing_there else view])
     roots = order.roots(catalog, view)
-    return CatalogRows(catalog, roots, details, opened, nothing, order, notes())
+    if catalog.exact and not catalog.counts()[View.ALL]:
+        view = View.ALL
+    return CatalogRows(catalog, roots, details, opened, _(_EMPTY[view]), order, notes())
 
 
 class FirstPage(NamedTuple):

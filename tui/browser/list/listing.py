@@ -61,12 +61,10 @@ _NEWEST = 50
 """Most recently used conversations that are checked for being live."""
 
 
-def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
-    """Return whether somebody writes: a lease or lock says so, or one of the newest conversations
-    is live."""
+def _is_live(catalog: Catalog) -> bool:
+    """Return whether somebody writes one of the newest conversations."""
     newest = islice(reversed(catalog.listed(View.ALL)), _NEWEST)
-    is_live = any(catalog.conversation(root).status is Status.LIVE for root in newest)
-    return (state is not None and bool(state.busy)) or is_live
+    return any(catalog.conversation(root).status is Status.LIVE for root in newest)
 
 
 def _is_large(catalog: Catalog) -> bool:
@@ -95,8 +93,8 @@ def _read_catalog(
             if catalog.exact and not _is_large(catalog):  # at the first read nothing is frozen yet
                 gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
             gc.collect()  # or unreachable cycles would be frozen with the rest
-            new_state = store.state()  # before the catalog, so that no change in between is missed
-            step = store.catalog(now, catalog), new_state
+            state = store.state()  # before the catalog, so that no change in between is missed
+            step = store.catalog(now, catalog), state
             jobs = read_job_names(home) if home is not None else {}
         rows = make(step[0])
         step[0].counts()
@@ -106,7 +104,8 @@ def _read_catalog(
         if is_whole or _is_large(catalog):
             gc.freeze()
         gc.enable()
-    return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), jobs)
+    is_written_to = bool(step[1].busy) or _is_live(step[0])  # by a lease or a lock
+    return _Read(*step, rows, time.monotonic() - begun, is_written_to, jobs)
 
 
 class Listing:
@@ -138,7 +137,7 @@ class Listing:
         """
         main = self._main
         main.rows.columns = self.columns
-        main.writing = self._writing(is_live=_is_written_to(main.catalog))
+        main.writing = self._writing(is_live=_is_live(main.catalog))
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
             self._show(self._maker()(main.catalog), top=True)
@@ -262,8 +261,8 @@ class Listing:
         self.read(whole=self._state is None)
         # Some changes an increment cannot detect.
         pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
-        wait = pause - (time.monotonic() - self._whole_at)
-        self._main.start_later("whole", max(wait, _PAUSE), self.read)
+        since = time.monotonic() - self._whole_at
+        self._main.start_later("whole", max(pause - since, _PAUSE), self.read)
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""
@@ -306,15 +305,18 @@ class Listing:
 
     def _measure(self) -> None:
         """Measure sizes or counts that are shown or sorted by; stop when none are."""
-        main, shows_sizes = self._main, "size" in self.columns.chosen
+        main = self._main
         main.cancel("amounts")
-        if shows_sizes or main.sort in (Sort.SIZE, Sort.MESSAGES):
-            main.start("amounts", self._measured, shows_sizes)
+        sort = main.sort
+        if "size" in self.columns.chosen and sort is not Sort.MESSAGES:
+            sort = Sort.SIZE
+        if sort in (Sort.SIZE, Sort.MESSAGES):
+            main.start("amounts", self._measured, sort)
 
-    async def _measured(self, shows_sizes: bool) -> None:
+    async def _measured(self, sort: Sort) -> None:
         main = self._main
         try:
-            async for is_all in self._measuring.measure(main.sort, main.view, sizes=shows_sizes):
+            async for is_all in self._measuring.measure(sort, main.view):
                 if is_all:
                     self.refresh()
                 main.rows.refresh_rows()

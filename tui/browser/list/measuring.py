@@ -49,8 +49,7 @@ class _Unmeasured(NamedTuple):
 def _unmeasured(catalog: Catalog, root: str, sort: Sort) -> _Unmeasured:
     sessions: Sequence[Session] = catalog.conversation(root).segments
     if sort is Sort.SIZE:
-        along = affected_by_delete(catalog, root).sessions
-        sessions = [catalog.sessions[each] for each in along]
+        sessions = [catalog.sessions[each] for each in affected_by_delete(catalog, root).sessions]
     messages = sum(each.message_count for each in sessions)
     return _Unmeasured(root, sessions, _State(messages, newest_activity(sessions), len(sessions)))
 
@@ -63,27 +62,27 @@ class Measuring:
         self._states: dict[Sort, dict[str, _State]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """When each conversation was measured, by root id."""
 
-    async def measure(self, sort: Sort, view: View, *, sizes: bool) -> AsyncIterator[bool]:
-        """Measure what the order of the list lacks, or its rows if they show sizes.
+    async def measure(self, sort: Sort, view: View) -> AsyncIterator[bool]:
+        """Measure what an order lacks, `SIZE` or `MESSAGES`.
 
         Yields:
             After each batch False, and at the end True, when the list can be sorted.
         """
-        main, measured = self._main, Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
-        if measured not in self._states or not main.catalog.exact:
+        main, catalog = self._main, self._main.catalog
+        if not catalog.exact:
             return
-        catalog, amounts = main.catalog, main.details.amounts[measured]
-        queue = await main.read(lambda store: self._queue(catalog, measured, view))
-        text = _("measuring {share:.0%}") if measured is Sort.SIZE else _("counting {share:.0%}")
+        queue = await main.read(lambda store: self._queue(catalog, sort, view))
+        text = _("measuring {share:.0%}") if sort is Sort.SIZE else _("counting {share:.0%}")
         done = 0
         for batch in batches(queue, lambda each: each.state.messages, _PIECE):
-            await main.read(partial(self._measure, measured, batch))
+            await main.read(partial(self._measure, sort, batch))
             done += len(batch)
             if done < len(queue):
                 main.progress = text.format(share=done / len(queue))
                 yield False
-        if queue or len(amounts) != len(main.settled.get(measured, ())):
-            main.settled[measured] = dict(amounts)
+        amounts = main.details.amounts[sort]
+        if queue or len(amounts) != len(main.settled.get(sort, ())):
+            main.settled[sort] = dict(amounts)
             main.progress = ""
             yield True
 
@@ -98,11 +97,10 @@ class Measuring:
         amounts: dict[str, int] = {}
         if sort is Sort.SIZE:
             measured = store.measure(list(sessions.values()), known={})
-            self._main.sizes.update(measured)
+            self._main.details.sizes.update(measured)
             amounts = {session_id: size.total for session_id, size in measured.items()}
         else:
-            counted = batches(list(sessions), lambda id: sessions[id].message_count, _STATEMENT)
-            for ids in counted:
+            for ids in batches(list(sessions), lambda id: sessions[id].message_count, _STATEMENT):
                 amounts |= store.count_rows(ids)
         for root_id, members, state in batch:
             amount = sum(amounts.get(session.id, 0) for session in members)

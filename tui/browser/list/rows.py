@@ -65,8 +65,9 @@ def badges(conversation: Conversation) -> str:
 
 def family_heading(rows: Iterable[object]) -> str:
     """Return the heading of the badges; empty if none of the rows has any."""
-    has_badges = any(isinstance(row, ConversationRow) and badges(row.conversation) for row in rows)
-    return _("family") if has_badges else ""
+    if any(isinstance(row, ConversationRow) and badges(row.conversation) for row in rows):
+        return _("family")
+    return ""
 
 
 def tag_look(tag: str) -> str:
@@ -76,11 +77,9 @@ def tag_look(tag: str) -> str:
 
 def _new(conversation: Conversation) -> list[Span]:
     """Return the number of new messages, if there are any."""
-    return (
-        [(f" +{formats.number(conversation.new_messages)}", "accent")]
-        if conversation.new_messages
-        else []
-    )
+    if not conversation.new_messages:
+        return []
+    return [(f" +{formats.number(conversation.new_messages)}", "accent")]
 
 
 class ConversationRow(NamedTuple):
@@ -100,11 +99,6 @@ class ConversationRow(NamedTuple):
     @property
     def enter(self) -> str:
         return N_("read")
-
-    @property
-    def is_found(self) -> bool:
-        """Whether it is the result of a search for words."""
-        return bool(self.hits) or self.is_named
 
     @property
     def key(self) -> str:
@@ -173,10 +167,9 @@ class JobRow(NamedTuple):
         arrow = "▾" if self.expanded else "▸"
         new = _new(self.total)
         room = width - 6 - cell_len(columns) - cell_len(count) - line_width(new)
-        name = formats.fit(one_line(self.title or self.name), room)
         return [
             (f" {arrow} ", "dim"),
-            (name, "title"),
+            (formats.fit(one_line(self.title or self.name), room), "title"),
             *new,
             (f" {count}", "accent" if not new else "dim"),
             (f" {columns} ", "dim"),
@@ -202,8 +195,11 @@ class HitRow(NamedTuple):
         """The state of the message; compacted also where a compression ended its session, as with
         `is:forgotten`."""
         segments = self.conversation.segments if self.conversation is not None else ()
-        is_before = any(each.id == self.hit.session_id for each in segments[:-1])
-        return State.COMPACTED if is_before and self.hit.state is State.LIVE else self.hit.state
+        if self.hit.state is State.LIVE and self.hit.session_id in [
+            each.id for each in segments[:-1]
+        ]:
+            return State.COMPACTED
+        return self.hit.state
 
     def spans(self, width: int, now: float) -> list[Span]:
         hit = self.hit
@@ -266,10 +262,9 @@ class SuggestionRow(NamedTuple):
         hits, plus = self.found.hits, "+" if self.found.at_least else ""
         count = formats.fit(f"{hits:,}{plus}", 8, right=True)
         room = max(width - cell_len(count) - 3, 0)
+        what = ngettext("hit {where}", "hits {where}", hits)
         if self.found.of_list:
             what = ngettext("conversation {where}", "conversations {where}", hits)
-        else:
-            what = ngettext("hit {where}", "hits {where}", hits)
         text = formats.fit(what.format(where=one_line(self.text, 300)), room)
         return [(f" {count}", "accent"), (f"  {text}", "plain")]
 

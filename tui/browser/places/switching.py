@@ -44,8 +44,9 @@ def reason_of(place: Place, error: BrowseError, now: float) -> str:
     since = place.link.away_since
     if since is None:
         return _("no answer: {reason}", reason=own)
-    is_today = formats.day_key(since) == formats.day_key(now)
-    time = formats.clock(since).strip() if is_today else formats.timestamp(since)
+    time = formats.timestamp(since)
+    if formats.day_key(since) == formats.day_key(now):
+        time = formats.clock(since).strip()
     return _("away since {time}: {reason}", time=time, reason=own)
 
 
@@ -71,8 +72,9 @@ class ProfilesCard(Card["Place | bool"]):
         super().__init__()
         self._places, self._current, self._now = places, current, now
         self._hosts = [place for place in places if place.host is not None]
-        every, profiles_only = _("everything as one list"), _("all profiles as one list")
-        self._all = every if self._hosts else profiles_only
+        self._all = _("all profiles as one list")
+        if self._hosts:
+            self._all = _("everything as one list")
 
     def content(self) -> ComposeResult:
         yield styled(_("Profiles and hosts") if self._hosts else _("Profiles"), "bold")
@@ -210,12 +212,11 @@ class Switching:
 
     def search(self, profile: str, query: str) -> None:
         """Switch to another profile of this root, by its name in Hermes, and search it."""
-        profiles = self._main.location.profiles()
-        location = next((each for each in profiles if each.profile == profile), None)
-        if location is None:
-            self._main.say(_("there is no profile {name} any more", name=profile))
-        else:
-            self.to(location, Arrival(query=query))
+        for location in self._main.location.profiles():
+            if location.profile == profile:
+                self.to(location, Arrival(query=query))
+                return
+        self._main.say(_("there is no profile {name} any more", name=profile))
 
     def to_place(self, place: Place, arrival: Arrival) -> None:
         """Switch to the store of a profile or of another machine; if that cannot be reached, report

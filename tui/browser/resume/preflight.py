@@ -46,12 +46,11 @@ def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None
 
 
 def place_and_cost(
-    conversation: Conversation, details: Details | None, *, is_here: bool = True
+    conversation: Conversation, details: Details, *, is_here: bool = True
 ) -> list[str]:
     """Return printable lines on directory and branch, and on model, context size and cost.
 
     Args:
-        details: None if they were not read.
         is_here: Its directory is on this machine; that of the sample store is made up, and that of
             a host is elsewhere.
     """
@@ -62,18 +61,16 @@ def place_and_cost(
         sentence.format(directory=one_line(cwd, 200)) if cwd else "",
         _("branch {name}", name=one_line(branch, 80)) if branch else "",
     )
-    facts = []
-    if details is not None:
-        names = conversation.model or "", details.facts.get("billing_provider", "")
-        facts = [one_line(name, 80) for name in names]
-        tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
-        if tokens:
-            sentence = _(
-                "context about {count} tokens, all sent again unless the provider still has them cached"
-            )
-            facts.append(sentence.format(count=formats.number(tokens)))
-            if (most := max_uncached_cost(conversation, tokens)) is not None:
-                facts.append(_("that is {cost} at most", cost=formats.money(most)))
+    names = conversation.model or "", details.facts.get("billing_provider", "")
+    facts = [one_line(name, 80) for name in names]
+    tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
+    if tokens:
+        sentence = _(
+            "context about {count} tokens, all sent again unless the provider still has them cached"
+        )
+        facts.append(sentence.format(count=formats.number(tokens)))
+        if (most := max_uncached_cost(conversation, tokens)) is not None:
+            facts.append(_("that is {cost} at most", cost=formats.money(most)))
     return list(filter(None, [place, formats.joined(*facts)]))
 
 
@@ -105,8 +102,8 @@ class PreflightCard(Card[bool]):
         self,
         plan: ResumePlan,
         recap: Sequence[RecapLine],
-        details: Details | None = None,
-        memory: Memory | None = None,
+        details: Details,
+        memory: Memory,
     ) -> None:
         super().__init__()
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
@@ -125,10 +122,10 @@ class PreflightCard(Card[bool]):
         # The last warning of the sample store introduces the command.
         introduction = [warnings.pop()] if plan.is_sample and warnings else []
         yield from warnings
-        is_here = not plan.is_sample and not plan.host
+        is_here = not (plan.is_sample or plan.host)
         for fact in place_and_cost(conversation, self._details, is_here=is_here):
             yield styled(fact, "dim", classes="fact")
-        if self._memory is not None and (words := not_remembered(self._memory)):
+        if words := not_remembered(self._memory):
             yield styled(words, "dim", classes="fact", id="memory")
         yield from introduction
         yield styled(printable(plan.shell()), "dim", id="command")
@@ -136,10 +133,9 @@ class PreflightCard(Card[bool]):
             yield Static(self._recap_content())
 
     def keys_text(self) -> str:
-        without = ["resume"] if self._plan.executable is None else []
         if self._plan.is_sample:
-            without = ["resume", "copy-the-command"]
-        return self.named_keys(without=without)
+            return self.named_keys(without=["resume", "copy-the-command"])
+        return self.named_keys(without=["resume"] if self._plan.executable is None else [])
 
     def on_resize(self, event: Resize) -> None:
         """Limit the recap to the free height, so that the keys below it are always visible."""
@@ -166,8 +162,11 @@ class PreflightCard(Card[bool]):
             "assistant": (set_cell_size(_("asst"), 5), "$success"),
             "earlier": ("", "dim"),
         }
-        parts = [Content.assemble(names[line.role], line.text) for line in self._recap]
-        return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
+        if not self._recap:
+            return Content.styled(_("No messages."), "dim")
+        return Content("\n").join(
+            Content.assemble(names[line.role], line.text) for line in self._recap
+        )
 
     def action_go(self) -> None:
         """Resume, if Hermes is installed and this is not the sample store."""

@@ -88,8 +88,10 @@ def _tmux_window(plan: ResumePlan) -> str | None:
     pane = os.environ.get("TMUX_PANE", "")
     target = ["-t", pane] if pane else []
     listed = _ask(["tmux", "list-panes", "-s", *target, "-F", "#{window_id} #{pane_start_command}"])
-    lines = (line for line in listed.stdout.splitlines() if f"{_KEY}={_key(plan)}" in line)
-    return next((line.partition(" ")[0] for line in lines), None)
+    for line in listed.stdout.splitlines():
+        if f"{_KEY}={_key(plan)}" in line:
+            return line.partition(" ")[0]
+    return None
 
 
 def go_to(plan: ResumePlan) -> bool:
@@ -131,12 +133,12 @@ class Resuming:
         """Resume as it is configured; with the way `window`, go to the window that has the
         conversation, or open one."""
         main = self._main
-        configured = "" if main.host.is_choice_printed else main.options.resume
-        if main.current is not None:
-            is_window = (way or configured) == "window"
-            main.start("resume", self._resume, main.current.id, main.app.screen, is_window)
-        else:
+        if main.current is None:
             main.say(_("no conversation here"))
+            return
+        if not (way or main.host.is_choice_printed):
+            way = main.options.resume
+        main.start("resume", self._resume, main.current.id, main.app.screen, way == "window")
 
     def copy_command(self) -> None:
         if self._main.current is not None:

@@ -4,7 +4,7 @@ the keystroke's frame, those below the transcript ask for a text or a message.""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -27,6 +27,17 @@ if TYPE_CHECKING:
 _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
 )
+
+
+class Offer(NamedTuple):
+    """Completions of the end of a query."""
+
+    start: int
+    """Index where the replaced text begins."""
+    key: str
+    """The filter whose values these are; empty for names of filters."""
+    choices: tuple[str, ...]
+    """Full texts, the likeliest first; never empty."""
 
 
 class _Marks(Highlighter):
@@ -70,9 +81,11 @@ class QueryBox(TextBox):
         self.marks = [("filter", each.start, each.end) for each in filters]
         self.marks += [("problem", each.start, each.end) for each in problems]
 
-    def offer(self, completed: str) -> None:
-        """Show the completed query behind the cursor; empty for none."""
-        self._suggestion = completed if self._at_end else ""
+    def offer(self, offered: Offer | None) -> None:
+        """Show the first completion of the query behind the cursor."""
+        self._suggestion = ""
+        if offered is not None and self._at_end:
+            self._suggestion = self.value[: offered.start] + offered.choices[0]
 
     def action_accept(self) -> None:
         """Take the completion; without one, pass the key on to the screen."""
@@ -90,8 +103,8 @@ class SearchBox(QueryBox):
     """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for
     half a frame."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(placeholder=_(_HINT), id=id, compact=True)
+    def __init__(self) -> None:
+        super().__init__(placeholder=_(_HINT), id="search", compact=True)
 
     def _on_paste(self, event: events.Paste) -> None:
         """Insert the first line of a paste, up to 2,048 characters."""

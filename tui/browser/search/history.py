@@ -71,9 +71,11 @@ class QueryHistory:
         try:
             lines = read_regular(self._path, _MAX_BYTES).decode("utf-8", "replace").splitlines()
             if len(lines) > _MOST_LINES:
-                kept = [f"*{json.dumps(query)}" for query in reversed(_queries(lines, "*"))]
-                past = [json.dumps(query) for query in reversed(_queries(lines, ""))]
-                lines = [*kept, *past]
+                lines = [
+                    sign + json.dumps(query)
+                    for sign in ("*", "")
+                    for query in reversed(_queries(lines, sign))
+                ]
                 write_private(self._path, "".join(f"{line}\n" for line in lines))
         except FileNotFoundError:
             return

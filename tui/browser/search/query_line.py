@@ -21,22 +21,12 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..panes import Panes
+from .box import Offer
 from .history import QueryHistory, history_path
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
 _LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+)(:))?([^\s\"]*)$")
-
-
-class Offer(NamedTuple):
-    """Completions of the end of a query."""
-
-    start: int
-    """Index where the replaced text begins."""
-    key: str
-    """The filter whose values these are; empty for names of filters."""
-    choices: tuple[str, ...]
-    """Full texts, the likeliest first; never empty."""
 
 
 def complete(
@@ -93,14 +83,14 @@ class QueryLine:
         self._main = main
         path = None if main.location.demo else history_path()  # searches of the demo are not saved
         self.history = QueryHistory(path, partial(main.call_later, main.say))
-        self._recalling = False
-        self._remark = ""
+        self._remark: str | None = None
+        """Of a query that was not typed, while it is put into the box."""
         self._vocabulary = Vocabulary()
         self._vocabulary_of: Catalog | None = None
 
     def edited(self, text: str) -> Typed:
         """Mark and complete the changed text of the box; called within the keystroke."""
-        if not self._recalling:
+        if self._remark is None:
             self.history.stop()
         query = parse(text)
         # An incomplete filter that is still being typed is no problem yet.
@@ -110,9 +100,9 @@ class QueryLine:
             problem for problem in (*query.problems, *unknown_filters(query)) if problem.end != end
         ]
         self._main.box.mark(query.filters, problems)
-        messages = [problem.text for problem in problems]
+        messages = [*(problem.text for problem in problems), self._remark or ""]
         refusal = next((problem.text for problem in problems if problem.is_value), "")
-        return Typed(query, [*messages, self._remark] if self._remark else messages, refusal)
+        return Typed(query, [*filter(None, messages)], refusal)
 
     def recall(self, by: int) -> bool:
         """Put the previous search of the history into the box (-1), from an empty box or the first
@@ -130,11 +120,11 @@ class QueryLine:
 
     def put(self, text: str, remark: str = "") -> None:
         """Search for a text that was not typed; `remark` is shown with the results."""
-        self._recalling, self._remark = True, remark
+        self._remark = remark
         try:
             self._main.box.value = text
         finally:
-            self._recalling, self._remark = False, ""
+            self._remark = None
         self._main.box.cursor_position = len(text)
 
     def remember(self) -> None:
@@ -142,18 +132,17 @@ class QueryLine:
 
     def keep(self) -> None:
         text = self._main.box.value.strip()
-        if text:
-            kept = self.history.keep(text)
-            self._main.say(
-                _("search kept: Ctrl+R lists it") if kept else _("search no longer kept")
-            )
+        if text and self.history.keep(text):
+            self._main.say(_("search kept: Ctrl+R lists it"))
+        elif text:
+            self._main.say(_("search no longer kept"))
 
     def _offer(self, text: str) -> bool:
         """Offer completions of the end of the query: the first behind the cursor, all above the
         list; return whether there are any."""
         main = self._main
         offered = complete(text, self._vocabulary, main.clock())
-        main.box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+        main.box.offer(offered)
         main.offered = offered.choices if offered is not None and offered.key else ()
         if ":" in text and self._vocabulary_of is not main.catalog:
             self._vocabulary_of = main.catalog

@@ -3,7 +3,6 @@ references."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -142,9 +141,9 @@ class Copying:
 
     def _open(self, program: str, text: str, suffix: str) -> None:
         """Open a text in the `pager` or in the `editor`."""
-        command, nothing, after = pager(os.environ), _("no pager: set PAGER"), ""
+        command, nothing, after = pager(), _("no pager: set PAGER"), ""
         if program == "editor":
-            command, nothing = editor(os.environ), _("no editor: set EDITOR")
+            command, nothing = editor(), _("no editor: set EDITOR")
             after = _("this was a copy: your changes are not kept")
         if command is None:
             self._main.say(nothing)

@@ -74,7 +74,7 @@ class RulesBox(QueryBox):
         typing = len(text) if offered is not None else -1
         problems = [each for each in query.problems if each.end != typing]
         self.mark(query.filters, problems)
-        self.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+        self.offer(offered)
 
     @property
     def age(self) -> float | None:
@@ -148,7 +148,9 @@ class PlanScreen(SubScreen):
             self._is_made()
             if view.is_measured:
                 break
-            more = partial(OpenStore.measure_more, plan=self.planned.plan, known=self.main.sizes)
+            more = partial(
+                OpenStore.measure_more, plan=self.planned.plan, known=self.main.details.sizes
+            )
             self.planned = self.planned._replace(plan=await self.read(more))
         self._measure_once()
 
@@ -198,7 +200,7 @@ class PlanScreen(SubScreen):
 
     async def _measure_store(self) -> None:
         main, now = self.main, self.main.clock()
-        sizes, catalog = main.sizes, main.catalog
+        sizes, catalog = main.details.sizes, main.catalog
 
         def measure(store: OpenStore) -> SpaceMap:
             return store.space_map(catalog if catalog.exact else store.catalog(now), sizes)
@@ -208,7 +210,7 @@ class PlanScreen(SubScreen):
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
-            self.line("map-title").update(header.failure(str(error)))
+            self.line("map-title").update(header.status(str(error), look="$error"))
             return
         finally:
             self.cancel("progress")
@@ -221,7 +223,7 @@ class PlanScreen(SubScreen):
             total = len(self.main.catalog.sessions)
             text = _(
                 "disk usage · measuring, {count:,} of {total:,} sessions",
-                count=min(len(self.main.sizes), total),
+                count=min(len(self.main.details.sizes), total),
                 total=total,
             )
             self.show_line("map-title", f"  {text}")

@@ -193,7 +193,7 @@ class PruneScreen(PlanScreen):
             axis_of,
             self.main.catalog,
             self.measure,
-            dict(self.main.sizes),
+            dict(self.main.details.sizes),
             gone=self.view.sessions,
             spared=self.view.spared,
             most=self.axis.most,

@@ -6,9 +6,9 @@ user's keymap are built from these tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Command(NamedTuple):
@@ -40,7 +40,6 @@ class Command(NamedTuple):
 
     @property
     def action(self) -> str:
-        """The Textual action."""
         return f"screen.do({self.call!r})" if self.is_method else self.call
 
     @property
@@ -50,7 +49,6 @@ class Command(NamedTuple):
 
     @property
     def key_names(self) -> list[str]:
-        """The keys as a list."""
         return self.keys.split(",") if self.keys else []
 
 
@@ -101,6 +99,19 @@ def moves(step: str, page: str, down: str = "pagedown,ctrl+f") -> tuple[Command,
 def by_place(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
     """Return tables by the names of their places, in this order."""
     return {table[0].place: table for table in tables}
+
+
+def changed(
+    commands: Iterable[Command], changes: Mapping[str, Mapping[str, Any]], refused: Collection[str]
+) -> tuple[Command, ...]:
+    """Return the commands of the main screen for one over another store.
+
+    Args:
+        changes: What is different, by id.
+        refused: Ids of those that make no sense there: they call `refuse`, in no footer.
+    """
+    every = {**changes, **{each: {"call": "refuse", "footer": False} for each in refused}}
+    return tuple(command._replace(**every.get(command.id, {})) for command in commands)
 
 
 def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:

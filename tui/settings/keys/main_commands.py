@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
 from . import Command, Does, Shown, ShownDoes, at, by_place, moves
 
 _COMPACTIONS = ShownDoes(
@@ -24,8 +21,7 @@ _SEEN_HERE = Does(
 APP = at(
     "app",
     "The screen",
-    Command("", "ctrl+q", "quit", "quit", priority=True),
-    Command("", "ctrl+c", "quit", "quit", priority=True),
+    Command("", "ctrl+q,ctrl+c", "quit", "quit", priority=True),
     Command(
         "stop",
         "ctrl+z",
@@ -352,17 +348,3 @@ PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
 PANES = ("list", "transcript", "lineage")
 """Places whose keys work only while they have the focus."""
-
-
-def changed(
-    changes: Mapping[str, Mapping[str, Any]], refused: Collection[str]
-) -> tuple[Command, ...]:
-    """Return the commands of a main screen over another store.
-
-    Args:
-        changes: What is different, by id.
-        refused: Ids of those that make no sense there: they call `refuse`, in no footer.
-    """
-    nothing = {"call": "refuse", "footer": False}
-    every = {**changes, **{each: nothing for each in refused}}
-    return tuple(command._replace(**every.get(command.id, {})) for command in MAIN)

@@ -1,56 +1,30 @@
-"""Main screens over other stores than one: all profiles and hosts, with a column that says where a
-conversation is; and old transcripts, which are files beside the store."""
+"""The main screen over all profiles and hosts, with a column that says where a conversation is."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textual import on
-from textual.events import Unmount
-
-from hermes_browse.store.api import open_store
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.places.merged import MergedStore
-from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.places.place import Place
-from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys.main_commands import changed
+from ...settings.keys import changed
+from ...settings.keys.main_commands import MAIN
 from ...text import formats
 from ...text.styled import Span
 from ...widgets.list_rows import ListRow
 from ...work.application import Arrival
-from ..list.list_model import FirstPage, read_first
+from ..list.list_model import FirstPage
 from ..list.rows import HitRow
-from ..main import MainScreen
+from ..main import MainScreen, OtherScreen
 from .switching import reason_of
 
 if TYPE_CHECKING:
-    from textual.content import Content
+    pass
 
-
-class OtherScreen(MainScreen):
-    """A main screen that lies over the one it was opened from."""
-
-    REFUSAL: ClassVar[str]
-    """What is said of a command that cannot be used here."""
-
-    def refuse(self) -> None:
-        self.say(_(self.REFUSAL))
-
-    def leave(self) -> None:
-        self.dismiss(None)
-
-
-# All profiles and hosts
 
 _NOT_OF_SEVERAL = (
     *("archive", "delete", "pin", "rename", "tag", "undo", "prune", "trash", "retention"),
@@ -94,7 +68,7 @@ def _names(names: Sequence[str]) -> str:
 class PlacesScreen(OtherScreen):
     """The main screen over a `MergedStore`."""
 
-    KEYS = changed(_CHANGED, _NOT_OF_SEVERAL)
+    KEYS = changed(MAIN, _CHANGED, _NOT_OF_SEVERAL)
     REFUSAL = N_("these are several stores: o opens the one of this conversation, 0 another")
 
     def __init__(self, beside: MainScreen, store: MergedStore, first: FirstPage) -> None:
@@ -148,80 +122,3 @@ class PlacesScreen(OtherScreen):
         message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
         own_message = place.keys.there(message) if message is not None else None
         self.switching.to_place(place, Arrival(own, own_message))
-
-
-# Old transcripts
-
-_NOT_OF_FILES = (
-    *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
-    *("rename", "tag", "undo", "prune", "trash", "retention", "since"),
-)
-"""Commands that need sessions of a store."""
-
-
-def read_old_transcripts(
-    folder: Path, store: Store, now: float, lines: int
-) -> tuple[OldTranscripts, FirstPage]:
-    """Read a first portion of the old transcripts that a store does not have; on a reading thread.
-
-    Returns:
-        The temporary store, and its first page (`lines` conversations).
-    """
-    with open_store(store) as opened:
-        known = opened.known_sessions()
-    transcripts = OldTranscripts(folder, known)
-    try:
-        transcripts.fill()
-        return transcripts, read_first(Store(transcripts.path), now, lines, View.ALL)
-    except BrowseError:
-        transcripts.close()
-        raise
-
-
-class OldScreen(OtherScreen):
-    """The main screen over old transcripts, which are read into a temporary store. The views in its
-    header are those of the real store and lead back to it.
-
-    `beside` is that of the store beside the files; `transcripts`, which hold a first portion, are
-    closed with the screen.
-    """
-
-    KEYS = changed({"view-old": {"call": "show_header"}}, _NOT_OF_FILES)
-    RESUMES = False
-    REFUSAL = N_(
-        "these are files, not sessions of the store: they can be read, searched, copied and exported"
-    )
-
-    def __init__(self, beside: MainScreen, transcripts: OldTranscripts, first: FirstPage) -> None:
-        location = Location(transcripts.path, old_files=transcripts.folder)
-        super().__init__(beside.host, location, Store(transcripts.path), first)
-        self._beside, self._transcripts = beside, transcripts
-        self.begin_as(View.ALL)
-
-    def on_mount(self) -> None:
-        """Read the remaining files; Textual calls the handler of the main screen as well."""
-        self.start("fill", self._fill)
-
-    async def _fill(self) -> None:
-        while await self.call(self._transcripts.fill):
-            self.say(self._transcripts.describe())
-        self.say(self._transcripts.describe())
-        self.listing.read()
-        if self.searched is not None:  # the search has not seen the new ones
-            self.search.run()
-
-    @on(Unmount)
-    async def delete(self) -> None:
-        """Delete the temporary store after the last read, which would make SQLite's files anew in
-        its folder; on a thread because a portion may be under way."""
-        self.reads.stop()
-        await asyncio.to_thread(self._transcripts.close)
-
-    def view_line(self) -> Content:
-        """Return the views of the real store, and this one."""
-        return self.views(self._beside.catalog, None, self._transcripts.files)
-
-    def show_view(self, name: str) -> None:
-        """Go back to a view of the store."""
-        self.dismiss(None)
-        self._beside.show_view(name)
