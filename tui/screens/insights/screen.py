@@ -201,13 +201,8 @@ class InsightsScreen(SubScreen):
         self.rows.show(rows)
         self.heads_shown()
         count = formats.counted(len(roots), "conversation")
-        self.say(
-            _(
-                "behind {what}: {conversations} · Enter reads one, Esc goes back",
-                what=row.name,
-                conversations=count,
-            )
-        )
+        words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        self.say(words.format(what=row.name, conversations=count))
 
     # Chart
 
