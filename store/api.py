@@ -18,13 +18,12 @@ from . import later
 from .call import call, read, read_at, read_in_portions
 from .changeable import Changeable
 from .connection.connect import Store
-from .connection.reader import Stopped
 from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, Session, View
 from .text import one_line
-from .trash.progress import TellShare, never, quiet
+from .trash.progress import TellShare, quiet
 from .wording import _
 
 if TYPE_CHECKING:
@@ -222,11 +221,10 @@ class OpenStore(Changeable):
         *,
         of_tools: bool = False,
         sizes: bool = False,
-        stopped: Stopped = never,
         tell: TellShare = quiet,
     ) -> Facts:
         """Read the data for sums: of sessions and messages, or of calls and answers of tools."""
-        facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, stopped=stopped, tell=tell)
+        facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, tell=tell)
         facts.catalog = catalog
         return facts
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
-from ..connection.reader import Reader, Row, Stopped
+from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
-from ..trash.progress import TellShare, never, quiet
+from ..trash.progress import TellShare, quiet
 from ..wording import _
 
 QUARTER = 900
@@ -172,22 +172,11 @@ def _insert(table: str) -> str:
     return f"INSERT INTO {table} VALUES ({marks})"
 
 
-def _check(stopped: Stopped) -> None:
-    if stopped():
-        raise QueryInterruptedError(_("Measuring was interrupted."))
-
-
 def _count(value: object) -> int:
     return min(as_count(value), _MOST_TOKENS)
 
 
-def _slices(reader: Reader, sql: str, key: str, size: int, stopped: Stopped) -> Iterator[list[Row]]:
-    for rows in reader.slices(sql, key, size):
-        _check(stopped)
-        yield rows
-
-
-def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
+def _read_sessions(reader: Reader, facts: Facts) -> None:
     catalog = facts.catalog
     sql = (
         "SELECT s.rowid, s.id, s.git_repo_root, s.cwd, s.cost_status, s.estimated_cost_usd, "
@@ -211,11 +200,11 @@ def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
             *map(as_money, row[5:]),
         )
 
-    for rows in _slices(reader, sql, "s.rowid", _SLICE, stopped):
+    for rows in reader.slices(sql, "s.rowid", _SLICE):
         facts.insert(_SESSION, filter(None, map(decode, rows)))
 
 
-def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
+def _read_usage(reader: Reader, facts: Facts) -> None:
     """Read what Hermes keeps per session, model and task (`session_model_usage`, since 0.19)."""
     sql = (
         "SELECT u.rowid, u.session_id, u.model, u.input_tokens, u.output_tokens, "
@@ -230,12 +219,12 @@ def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
         money = (as_money(each) or 0.0 for each in row[8:])
         return session, model or UNKNOWN, *map(_count, row[3:8]), *money
 
-    for rows in _slices(reader, sql, "u.rowid", _SLICE, stopped):
+    for rows in reader.slices(sql, "u.rowid", _SLICE):
         facts.insert(_insert("usage"), filter(None, map(decode, rows)))
 
 
 def _message_groups(
-    reader: Reader, sessions: Mapping[str, Session], sizes: bool, stopped: Stopped, tell: TellShare
+    reader: Reader, sessions: Mapping[str, Session], sizes: bool, tell: TellShare
 ) -> Iterator[list[Row]]:
     """Yield session, quarter of an hour, count and bytes of messages, in short statements.
 
@@ -249,13 +238,12 @@ def _message_groups(
         f"count(*), {_BYTES if sizes else 0} FROM message_rows m"
     )
     if sizes:
-        for ids in _slices(reader, "SELECT m.id FROM messages m WHERE", "m.id", _SLICE, stopped):
+        for ids in reader.slices("SELECT m.id FROM messages m WHERE", "m.id", _SLICE):
             statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2"
             yield reader.rows(statement, [ids[0][0], ids[-1][0]])
         return
     done = 0
     for chunk in batches(sessions, lambda id: sessions[id].message_count, _MOST_MESSAGES):
-        _check(stopped)
         yield reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2", chunk)
         done += len(chunk)
         tell(done / len(sessions))
@@ -267,7 +255,6 @@ def read_facts(
     *,
     of_tools: bool = False,
     sizes: bool = False,
-    stopped: Stopped = never,
     tell: TellShare = quiet,
 ) -> Facts:
     """Read the data for sums of the whole store, in short statements.
@@ -277,28 +264,25 @@ def read_facts(
         catalog: Its conversations.
         of_tools: Read the calls and answers of tools instead of tokens, cost and messages.
         sizes: Also read the bytes of all messages, and the messages without a session.
-        stopped: Polled between statements.
         tell: Called after each statement that reads messages.
 
     Raises:
-        QueryInterruptedError: `stopped` returned True.
+        QueryInterruptedError: The reader was interrupted.
     """
     facts = Facts(catalog, of_tools=of_tools)
-    _read_sessions(reader, facts, stopped)
+    _read_sessions(reader, facts)
     if of_tools:
-        _read_tools(reader, facts, stopped, tell)
+        _read_tools(reader, facts, tell)
     else:
-        _read_usage(reader, facts, stopped)
+        _read_usage(reader, facts)
         facts.rows(_BY_MODEL)
-        _read_messages(reader, facts, sizes, stopped, tell)
+        _read_messages(reader, facts, sizes, tell)
     return facts
 
 
-def _read_messages(
-    reader: Reader, facts: Facts, sizes: bool, stopped: Stopped, tell: TellShare
-) -> None:
+def _read_messages(reader: Reader, facts: Facts, sizes: bool, tell: TellShare) -> None:
     known, sessions = 0, facts.catalog.sessions
-    for rows in _message_groups(reader, sessions, sizes, stopped, tell):
+    for rows in _message_groups(reader, sessions, sizes, tell):
         groups = [
             (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
         ]
@@ -307,14 +291,14 @@ def _read_messages(
     facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
 
 
-def _read_tools(reader: Reader, facts: Facts, stopped: Stopped, tell: TellShare) -> None:
+def _read_tools(reader: Reader, facts: Facts, tell: TellShare) -> None:
     """Read all tool calls and answers, in slices by id.
 
     An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
     """
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
-    for rows in _slices(reader, _TOOLS, "m.id", _TOOL_SLICE, stopped):
+    for rows in reader.slices(_TOOLS, "m.id", _TOOL_SLICE):
         counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
         facts.insert(_ADD_UP, counted)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
