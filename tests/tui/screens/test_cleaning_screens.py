@@ -233,9 +233,9 @@ async def test_a_short_clean_up_tells_how_far_it_is(path, monkeypatch):
         assert told[0] == "Moving 5 conversations to the trash …", (
             "before the first of them is done"
         )
-        assert [each.split(" · ")[1] for each in told[1:-1]] == [
-            f"{done} of 5" for done in range(6)
-        ]
+        # What takes long is told more than once.
+        counts = dict.fromkeys(each.split(" · ")[1] for each in told[1:-1])
+        assert list(counts) == [f"{done} of 5" for done in range(6)]
         assert told[-1] == "" and "u undoes" in context.status.text
         assert "conversations by" in browser.text("#axis"), "the m was not lost"
         await browser.press("u")
