@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store, origin_of
 from ..connection.reader import Reader, Row
+from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
@@ -237,8 +237,9 @@ def check_index(store: Store) -> tuple[str, ...]:
 def _compare_index(tx: Writer) -> tuple[str, ...]:
     if tx.schema.is_index_stale:
         return (_("The search index is out of date until Hermes rebuilds it."),)
-    size = read_file_space(tx.reader, 0).file_bytes
-    if size > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
+    # Of this connection: the reader does not see what is restored.
+    pages, size = (as_int(tx.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))
+    if pages * size > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
         return ()
     notes: list[str] = []
     for index in filter(None, (tx.schema.fts, tx.schema.trigram)):

@@ -168,9 +168,9 @@ def make_report(
     counts only in the period `all`.
 
     Args:
-        facts: From `read_facts` or `read_tools`.
-        by: One of `UNITS`; else `tool` for what `read_tools` returned, and `hour` (of the
-            week), `model`, `source`, `project` or `conversation` for what `read_facts` returned.
+        facts: From `read_facts`.
+        by: One of `UNITS`; else `tool` for facts of tools, and `hour` (of the week), `model`,
+            `source`, `project` or `conversation` for the others.
         period: One of `PERIODS`.
         now: Unix seconds.
         is_whole: Count messages without a session too, and, unless by model, a conversation only in

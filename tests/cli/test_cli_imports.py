@@ -90,7 +90,7 @@ def test_only_the_command_that_runs_is_imported(line, wanted):
     "line, other",
     [("--demo list", "store.since"), ("profiles", "text.checkup"), ("config path", "text.checkup")],
 )
-def test_commands_in_one_file_do_not_wait_for_each_other(line, other):
+def test_commands_do_not_wait_for_what_others_need(line, other):
     """A list does not load what `since` needs, `profiles` and `config` not what `doctor` does."""
     assert not [name for name in imported(line) if other in name]
 

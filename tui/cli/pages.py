@@ -84,8 +84,9 @@ class Transcript:
         outline = store.outline(conversation.segments)
         at = outline.index_of(hit.message_id) if hit is not None else None
         if hit is not None and at is None:  # taken back, or hidden
-            outline = store.outline(conversation.segments, Reading.EVERYTHING)
-            at = outline.index_of(hit.message_id)
+            everything = store.outline(conversation.segments, Reading.EVERYTHING)
+            at = everything.index_of(hit.message_id)
+            outline = outline if at is None else everything
         first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
         self.pages = Pages(_("messages"), outline.rows, self._lines, _MESSAGES, first)
 

@@ -162,7 +162,8 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             return
         _print_hits(answers, hits)
         note(_summary(answers, outcome, total, len(hits)))
-        note(*labelled({each.text: _number(each.hits, each.at_least) for each in suggestions}))
+        for each in suggestions:  # two may read alike
+            note(*labelled({each.text: _number(each.hits, each.at_least)}))
 
 
 def _number(hits: int, at_least: bool) -> str:

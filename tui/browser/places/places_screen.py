@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.places.merged import MergedStore
@@ -21,10 +21,6 @@ from ..list.list_model import FirstPage
 from ..list.rows import HitRow
 from ..main import MainScreen, OtherScreen
 from .switching import reason_of
-
-if TYPE_CHECKING:
-    pass
-
 
 _NOT_OF_SEVERAL = (
     *("archive", "delete", "pin", "rename", "tag", "undo", "prune", "trash", "retention"),
@@ -99,7 +95,7 @@ class PlacesScreen(OtherScreen):
             super().take(row)
 
     async def _read_again(self, place: Place) -> None:
-        await self.call(lambda: place.retry())
+        await self.call(place.retry)
         self.listing.read()
 
     def describe_row(self) -> None:

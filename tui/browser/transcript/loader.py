@@ -118,7 +118,7 @@ async def read_missing(
     them.
 
     Returns:
-        Whether the transcript still shows the same conversation.
+        Whether the transcript still shows these messages: it may have grown meanwhile.
     """
     model = transcript.model
     if model is None:
@@ -127,7 +127,7 @@ async def read_missing(
     if ids:
         messages = await screen.read(lambda store: read_messages(store, model, ids))
         shown = transcript.model
-        if shown is None or shown.conversation.root_id != model.conversation.root_id:
+        if shown is None or not set(ids) <= shown.ids:
             return False
         shown.add(messages)
         transcript.loaded()

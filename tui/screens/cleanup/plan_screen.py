@@ -130,7 +130,7 @@ class PlanScreen(SubScreen):
         selection = Selection(self.box.parsed, marks=self.choices.taken)
         if sentence := why_none(selection):
             rows = NamedRows([NoteRow(sentence)], self.main.details)
-            self.view = NO_PLAN._replace(rows=rows)
+            self.view = NO_PLAN._replace(rows=rows, order=self.order)
             self._is_made()
             self._measure_once()
             return
