@@ -86,11 +86,11 @@ def run_plan(plan: ResumePlan) -> int:
     """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it
     cannot start."""
     assert plan.executable is not None
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
     environment = plan.environment()
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
         if sys.platform == "win32":
             command = [plan.executable, *plan.argv[1:]]
             return subprocess.run(command, env=environment, check=False).returncode
