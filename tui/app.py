@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -169,18 +169,22 @@ class BrowseApp(OrderedKeys):
         return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def action_suspend_process(self) -> None:
-        """Stop with no handle on a store, as one would stop Hermes' own prune; not in the middle of
-        a change, nor where nobody would go on with it."""
+        """Stop; not in the middle of a change, nor where nobody would go on with it."""
         if self.writes.is_busy:
             self._refuse(_("something is still being written: stop when it is done"))
         elif not is_job():
             self._refuse(_("there is no shell to go back to that could go on with the browser"))
         else:
-            screens = (each for each in self.screen_stack if isinstance(each, StoreScreen))
-            with ExitStack() as released:
-                for reads in {screen.reads for screen in screens}:
-                    released.enter_context(reads.released())
-                super().action_suspend_process()
+            super().action_suspend_process()
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Hold no handle on any store within the block."""
+        screens = (each for each in self.screen_stack if isinstance(each, StoreScreen))
+        with ExitStack() as released:
+            for reads in {screen.reads for screen in screens}:
+                released.enter_context(reads.released())
+            yield
 
     def _refuse(self, why: str) -> None:
         mains = (each for each in reversed(self.screen_stack) if isinstance(each, MainScreen))

@@ -82,7 +82,7 @@ class PartModel(TranscriptModel):
     def __init__(self, conversation: Conversation, rows: Sequence[RowInfo]) -> None:
         super().__init__(conversation, Outline((conversation.root_id,), tuple(rows)))
 
-    def add(self, messages: Sequence[ChatMessage]) -> None:
+    def add(self, messages: Iterable[ChatMessage]) -> None:
         super().add([message._replace(state=State.LIVE) for message in messages])
 
 

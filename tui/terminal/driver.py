@@ -65,7 +65,9 @@ class BrowserDriver(LinuxDriver):
         """Keys that were typed before Textual was loaded."""
         # The kernel may deliver a signal to any thread. Python runs the handler on the main thread,
         # but does not wake it from its sleep; asyncio is woken by every signal as soon as it
-        # handles one of them.
+        # handles one of them. A handler that runs in the middle of a write would wait for ever for
+        # the lock of the queue that the write holds: these run between two events.
+        self._loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
 
     def toggle_mouse(self) -> bool:
@@ -87,6 +89,11 @@ class BrowserDriver(LinuxDriver):
         super().suspend_application_mode()
         with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
             self._handover.restore_settings()
+
+    def _sigtstp_application(self, *args: Any) -> None:
+        """Stop with no handle on a store, as one would stop Hermes' own prune."""
+        with self._app.released():  # type: ignore[attr-defined]  # the app is a BrowseApp
+            super()._sigtstp_application(*args)
 
     def _sigcont_application(self, *args: Any) -> None:
         """Continue after a stop.

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -116,11 +116,15 @@ class Handover:
         """Leave the terminal to another program, with the settings from before the painting."""
         self.restore_settings()
         # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a handler.
-        before = signal.signal(signal.SIGINT, lambda number, frame: None)
+        handlers: dict[int, Any] = {signal.SIGINT: lambda number, frame: None}
+        if sys.platform != "win32":
+            handlers[signal.SIGTSTP] = signal.SIG_DFL  # Ctrl+z stops both; no event is handled
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def call_at_end(end: Callable[[int], object], loop: AbstractEventLoop) -> None:

@@ -156,6 +156,18 @@ def test_a_result_is_found_with_its_call_across_batches(tmp_path):
         assert scan(store, whole(store), 399, 401, needle("needle")) == {399}
 
 
+def test_messages_that_have_been_read_are_not_read_again(tmp_path, monkeypatch):
+    """Each letter looks through them: of a large one another machine had no room for so many."""
+    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+        model = whole(store)
+        model.add(store.messages([row.id for row in model.outline.rows[90:200]]))
+        asked = []
+        monkeypatch.setattr(OpenStore, "messages", lambda store, ids: asked.extend(ids) or [])
+        assert scan(store, model, 90, 200, needle("needle")) == {100, 150} and asked == []
+        scan(store, model, 190, 210, needle("needle"))
+        assert asked == [row.id for row in model.outline.rows[200:210]]
+
+
 def test_a_message_that_a_machine_cannot_send_ends_no_find(tmp_path, monkeypatch):
     """All others are looked through."""
     messages = OpenStore.messages

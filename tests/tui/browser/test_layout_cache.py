@@ -89,7 +89,7 @@ def test_what_is_unfolded_stays_so_when_earlier_messages_are_gone():
     page.opened = {2}
     rest = page.model.outline._replace(rows=page.model.outline.rows[2:])
     newer = TranscriptModel(page.model.conversation, rest)
-    newer.add(page.model.messages)
+    newer.add(page.model.messages.values())
     page.grow(newer)
     assert page.shown(page.model.entry_of(2)).is_open
 

@@ -224,7 +224,7 @@ async def test_messages_that_hermes_takes_back_leave_a_current_one():
         left = TranscriptModel(
             model.conversation, model.outline._replace(rows=model.outline.rows[:5])
         )
-        left.add(model.messages)
+        left.add(model.messages.values())
         view.grow(left)
         await pilot.pause()
         assert view.current_id == 4

@@ -215,6 +215,11 @@ def test_stopped_without_notice_it_goes_on(hermes_home):
     assert terminal.is_restored and len(threads) < 12
 
 
+def _state(pid):
+    """`T` for a process that stands still."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def _started(before, hermes_home):
     terminal = Terminal(["--home", str(hermes_home)], before=before)
     terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
@@ -230,7 +235,7 @@ def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
     terminal.send("j")
     terminal.read(0.2)  # the store is read, and would be open for a second
     terminal.send("\x1a", "stopped")
-    assert Path(f"/proc/{browser}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    assert _state(browser) == "T"
     assert terminal.is_restored
     opened = [os.readlink(each) for each in Path(f"/proc/{browser}/fd").iterdir()]
     assert not [each for each in opened if "state.db" in each]
@@ -238,6 +243,38 @@ def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
     terminal.read_until(lambda: terminal.raw.count(b"\x1b[?1049h") == 2, "it did not go on")
     terminal.wait_for("search:")
     terminal.leave("q")
+    assert terminal.is_restored
+
+
+_STOPPED_IN_A_WRITE = """
+import os, queue, signal, sys
+from hermes_browse.tui.cli import main
+
+put, stops = queue.Queue._put, [signal.SIGTSTP]
+
+def put_and_stop(self, item):
+    put(self, item)
+    if isinstance(item, str) and "qzx" in item and stops:
+        os.kill(os.getpid(), stops.pop())
+
+queue.Queue._put = put_and_stop
+raise SystemExit(main(sys.argv[1:]))
+"""
+"""The browser gets a SIGTSTP while it holds the lock of the queue that it writes to."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_told_to_stop_in_the_middle_of_a_write_it_stops(hermes_home):
+    terminal = Terminal(["--home", str(hermes_home)], code=_STOPPED_IN_A_WRITE)
+    terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
+    terminal.send("/qzx")
+    terminal.read_until(lambda: _state(terminal.child.pid) == "T", "it did not stop")
+    terminal.read(0.1)
+    assert terminal.is_restored
+    os.kill(terminal.child.pid, signal.SIGCONT)
+    terminal.read_until(lambda: not terminal.is_restored, "it did not go on")
+    terminal.wait_for("qzx")
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 

@@ -3,7 +3,7 @@ messages read so far."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, KeysView, Sequence
+from collections.abc import Container, Iterable, Iterator, KeysView
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -158,7 +158,8 @@ class TranscriptModel:
     def __init__(self, conversation: Conversation, outline: Outline) -> None:
         self.conversation, self.outline = conversation, outline
         self.entries = list(make_entries(conversation, outline))
-        self._messages: dict[int | None, ChatMessage] = {}
+        self.messages: dict[int | None, ChatMessage] = {}
+        """Those read so far, by id."""
         self._results: dict[str, ChatMessage] = {}
         self._callers: dict[str, int] = {}
         """Ids of the messages with the calls."""
@@ -167,10 +168,6 @@ class TranscriptModel:
 
     def __len__(self) -> int:
         return len(self.entries)
-
-    @property
-    def messages(self) -> Sequence[ChatMessage]:
-        return list(self._messages.values())
 
     @property
     def ids(self) -> KeysView[int]:
@@ -186,7 +183,7 @@ class TranscriptModel:
 
     def message(self, index: int | None) -> ChatMessage | None:
         """Return the message of an entry; None for rules and messages that have not been read."""
-        return self._messages.get(self.id_of(index))
+        return self.messages.get(self.id_of(index))
 
     def shown(
         self, index: int | None, width: int, look: Look, opened: Container[int | None] = ()
@@ -208,9 +205,9 @@ class TranscriptModel:
         """Whether a tool result is shown with its call, and so has no lines of its own."""
         return message.role == "tool" and message.tool_call_id in self._callers
 
-    def add(self, messages: Sequence[ChatMessage]) -> None:
+    def add(self, messages: Iterable[ChatMessage]) -> None:
         for message in messages:
-            self._messages[message.id] = message
+            self.messages[message.id] = message
             if message.role == "tool" and message.tool_call_id:
                 self._results[message.tool_call_id] = message
             for call in message.tool_calls:
@@ -221,7 +218,7 @@ class TranscriptModel:
         """Return the ids of the rows of a range of entries, and of a few around it for pairing, that have not
         been read."""
         rows = map(self.row, range(max(first - 4, 0), min(last + 12, len(self.entries))))
-        return [row.id for row in rows if row is not None and row.id not in self._messages]
+        return [row.id for row in rows if row is not None and row.id not in self.messages]
 
     def entry_of(self, message_id: int | None) -> int | None:
         """Return the entry of a message, or of the one that repeats it; None if this reading leaves

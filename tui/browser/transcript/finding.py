@@ -84,7 +84,12 @@ def scan(
     """
     rows = model.outline.rows
     before = max(start - _OVERLAP, 0) if rows[start].role == "tool" else start
-    messages = read_messages(store, model, [row.id for row in rows[before:stop]])
+    ids = [row.id for row in rows[before:stop]]
+    unread = [each for each in ids if each not in model.messages]
+    # Looked for after the unread ones: one that is read meanwhile is then looked through twice.
+    messages = [model.messages[each] for each in ids if each in model.messages]
+    if unread:
+        messages += read_messages(store, model, unread)
     callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
     wanted = {row.id for row in rows[start:stop]}
     return {

@@ -287,7 +287,7 @@ class TranscriptLoader:
         model = await main.read(read)
         if model is None or main.transcript.model is not shown:
             return
-        model.add(shown.messages)
+        model.add(shown.messages.values())
         new = main.transcript.grow(model)
         main.model = model
         if new:
