@@ -112,13 +112,18 @@ def test_killed_at_any_moment(tmp_path, shape, journal):
     """Half of the runs in either journal mode."""
     path, trash = store_of(tmp_path / "state.db", shape, journal), tmp_path / "trash"
     whole, chance = rows_by_session(path), random.Random(shape)
-    gone, back = set(), set()
+    gone, back, times, wanted = set(), set(), 0, max(1, KILLS // 2)
     with another_process(_WRITER, str(path)) as writer:
         try:
-            for _ in range(max(1, KILLS // 2)):
+            while times < wanted or not (gone and back):
+                times += 1
+                assert times < wanted + 100, f"gone: {gone}, back: {back}"
                 seed = str(chance.randrange(10**9))
+                longest = (
+                    0.6 if times <= wanted else 5.0
+                )  # a busy machine may need more for a delete
                 with another_process(_CLEANER, str(path), str(trash), seed, *CHATS) as cleaner:
-                    time.sleep(chance.uniform(0.0, 0.6))
+                    time.sleep(chance.uniform(0.0, longest))
                     cleaner.kill()
                     assert cleaner.wait() == -signal.SIGKILL, "it ended by itself"
                 assert writer.poll() is None and is_sound(path)
@@ -135,6 +140,6 @@ def test_killed_at_any_moment(tmp_path, shape, journal):
                         assert family <= kept, f"{name} is nowhere"
         finally:
             writer.kill()
-    assert is_sound(path) and gone and back
+    assert is_sound(path)
     for bundle in list_bundles(trash):
         assert bundle.messages == 180 * len(bundle.conversations) == len(bundle.sessions) * 60
