@@ -256,7 +256,7 @@ def choose(
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, handover=handover, start=start)
+        app = BrowseApp(location, store, first, handover=handover, startup=start)
         app.is_choice_printed = is_printed
         if links is not None:
             app.links = links

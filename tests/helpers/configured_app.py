@@ -29,6 +29,6 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
     with store.reader() as reader:
         first = read_first_page(reader, NOW, limit=5)
     page = FirstPage(first, RowDetails())
-    app = BrowseApp(loose(path), store, page, start=read_start())
+    app = BrowseApp(loose(path), store, page, startup=read_start())
     app.clock = lambda: NOW
     return app

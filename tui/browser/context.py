@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from textual import getters
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
@@ -73,6 +74,8 @@ class StatusText(NamedTuple):
 class Context(StoreScreen[object]):
     """A store and the state of its main screen."""
 
+    app = getters.app(Application)
+
     catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
     view: var[View] = var(View.CHATS, init=False)
     sort: var[Sort] = var(Sort.ACTIVITY, init=False)
@@ -117,12 +120,10 @@ class Context(StoreScreen[object]):
     arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
     """What to show after a switch of stores."""
 
-    def __init__(
-        self, host: Application, location: Location, store: Store, first: FirstPage
-    ) -> None:
+    def __init__(self, location: Location, store: Store, first: FirstPage) -> None:
         super().__init__()
-        self.host, self.location, self.store = host, location, store
-        self.clock = host.clock
+        self.location, self.store = location, store
+        self.clock = self.app.clock
         """Returns Unix seconds; tests freeze it."""
         self.set_reactive(Context.catalog, first.catalog)
         self.details = first.details
@@ -132,9 +133,9 @@ class Context(StoreScreen[object]):
         self.marks: dict[str, Conversation] = {}
         """The marked conversations by their roots, which stay when a chain grows."""
         self.reads = Reads(self.opened)
-        self.writes = host.writes
+        self.writes = self.app.writes
         # Called from a job that writes, while another process has the store.
-        store.on_wait = lambda: host.writes.tell(self.say, _("waiting for the store …"))
+        store.on_wait = lambda: self.writes.tell(self.say, _("waiting for the store …"))
 
     def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
         self.set_reactive(Context.view, view)
@@ -143,7 +144,7 @@ class Context(StoreScreen[object]):
 
     @property
     def options(self) -> Options:
-        return self.host.start.options
+        return self.app.startup.options
 
     def opened(self) -> OpenStore:
         """Return the store, to be changed; each change opens and closes the file."""

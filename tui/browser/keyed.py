@@ -194,8 +194,8 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def leave(self) -> None:
         """Handle Esc when there is nothing left to step back from."""
-        if self.host.is_choice_printed:
-            self.host.finish()  # used as a picker, which Esc cancels
+        if self.app.is_choice_printed:
+            self.app.exit()  # used as a picker, which Esc cancels
         else:
             self.say(_("press q to quit"))  # not quit: Esc is easily pressed once too often
 

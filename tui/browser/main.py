@@ -49,7 +49,7 @@ class MainScreen(PaneMessages):
         self.share_out()
         if self.focused is None:
             self.set_focus(self.rows)
-        self.listing.begin(self.host.take_early_cursor())
+        self.listing.begin(self.app.take_early_cursor())
         self.show_header()
         self.say(self.location.note)
         self.call_after_refresh(self._start_background)

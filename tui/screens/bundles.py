@@ -206,7 +206,7 @@ class BundleScreen(MainScreen):
     def __init__(self, beside: MainScreen, bundle: Bundle, first: FirstPage, title: str) -> None:
         label = _("trash: {title}", title=one_line(title, 40))
         location = Location(bundle.path, label=label)
-        super().__init__(beside.host, location, Store(bundle.path), first)
+        super().__init__(location, Store(bundle.path), first)
         self._beside, self._bundle = beside, bundle
         self.begin_as(View.ALL)
 

@@ -30,7 +30,7 @@ if sys.platform != "win32":
     from ..terminal.driver import BrowserDriver, PaintedScreenDriver
 
 if TYPE_CHECKING:
-    from hermes_browse.store.hermes.resume_command import ResumePlan
+    from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
     from hermes_browse.store.hosts.link import Links
 
 
@@ -60,13 +60,15 @@ class Application(App["ResumePlan"]):
     Args:
         location: The first store.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
-        start: The configuration and what was remembered.
+        startup: The configuration and what was remembered.
     """
 
     switch_to: Callable[[Location, Store, Any, Arrival], None]
     """Replaces this store by another; what it takes is that of `MainScreen`."""
 
-    def __init__(self, location: Location, handover: Handover | None, start: Start | None) -> None:
+    def __init__(
+        self, location: Location, handover: Handover | None, startup: Start | None
+    ) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
@@ -76,12 +78,12 @@ class Application(App["ResumePlan"]):
         """The chosen command is printed, not run: Hermes need not be installed."""
         self.clock: Callable[[], float] = time.time
         """Returns Unix seconds; tests freeze it."""
-        self.start = start or Start()
-        self.is_hint_wanted = self.start.is_first
+        self.startup = startup or Start()
+        self.is_hint_wanted = self.startup.is_first
         """It is the very first start, and no key was pressed yet."""
         self.writes = Writes()
         """Of all stores: a change goes on when another store is shown."""
-        self.pane_sizes = self.start.pane_sizes
+        self.pane_sizes = self.startup.pane_sizes
         """Shared by the main screens of all stores."""
 
     def take_early_cursor(self) -> int:
@@ -124,9 +126,6 @@ class Application(App["ResumePlan"]):
         self.writes.stop()
         if "links" in self.__dict__:
             self.links.close()
-
-    def finish(self, plan: ResumePlan | None = None) -> None:
-        self.exit(plan)
 
     def on_mount(self) -> None:
         """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is

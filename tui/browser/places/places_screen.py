@@ -68,10 +68,11 @@ class PlacesScreen(OtherScreen):
     REFUSAL = N_("these are several stores: o opens the one of this conversation, 0 another")
 
     def __init__(self, beside: MainScreen, store: MergedStore, first: FirstPage) -> None:
-        host = beside.host
         name = _("all profiles and hosts") if beside.options.hosts else _("all profiles")
-        location = host.here._replace(path=store.path, root=None, profile=name, note="", label=name)
-        super().__init__(host, location, store, first)
+        location = beside.app.here._replace(
+            path=store.path, root=None, profile=name, note="", label=name
+        )
+        super().__init__(location, store, first)
         self._merged = store
 
     def notes(self) -> Sequence[ListRow]:

@@ -149,7 +149,7 @@ class Copying:
             self._main.say(nothing)
             return
         try:
-            with self._main.host.lend_terminal():
+            with self._main.app.lend_terminal():
                 wrong = show(command, text, suffix)
         except SuspendNotSupported:
             self._main.say(_("the terminal cannot be handed over here"))

@@ -147,7 +147,7 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     assert reclaim.executable is not None
     before = main.store.sizes()[0]
     try:
-        with main.reads.released(), main.host.lend_terminal():
+        with main.reads.released(), main.app.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))

@@ -182,7 +182,7 @@ MAIN = at(
     Does("reload", "f5", "reload", "listing.reload", "Read the store again"),
     ShownDoes("help", "question_mark", "help", "show_help", "Keys, signs, and the query language"),
     Does("back", "escape", "back", "step_back", "One step back"),
-    ShownDoes("quit", "q", "quit", "host.finish", "Leave"),
+    ShownDoes("quit", "q", "quit", "app.exit", "Leave"),
 )
 NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
 """Ids of the commands that the help begins with."""
