@@ -202,14 +202,11 @@ def _frame(rows: _PaintedRows, location: Location) -> str:
 def painter(
     first: FirstPage, location: Location, now: float, start: Start
 ) -> Callable[[], EarlyKeys | None] | None:
-    """Return what paints the first rows and returns what handles keys; none are handled if any is
-    configured.
+    """Return a function that paints the first rows and returns the handler of early keys (None if
+    the user configured keys). Return None if nothing can be painted ahead.
 
     Args:
         now: Unix seconds.
-
-    Returns:
-        None if the first view, order or theme are not the usual ones, or the terminal cannot.
     """
 
     def paint() -> EarlyKeys | None:
@@ -223,7 +220,7 @@ def painter(
     return paint if is_usual and is_possible() else None
 
 
-def choose(
+def run_browser(
     location: Location,
     *,
     is_printed: bool = False,

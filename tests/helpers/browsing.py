@@ -47,7 +47,7 @@ NOW = 1_780_000_000.0
 
 
 def open_app(location: Location, now: float = NOW) -> BrowseApp:
-    """The browser as `start.choose` opens it, with the clock at `now`."""
+    """The browser as `start.run_browser` opens it, with the clock at `now`."""
     store = Store(location.path, notes=notes_file(location))
     with store.reader() as reader:
         first = read_first_page(reader, now)

@@ -18,7 +18,7 @@ from hermes_browse.tui.settings.start import (
 
 
 def configured(folder: Path, text: str = "") -> BrowseApp:
-    """The browser on the demo store as `start.choose` begins it, its first page shorter than the
+    """The browser on the demo store as `start.run_browser` begins it, its first page shorter than the
     store."""
     if text:
         write_config(text)

@@ -1,4 +1,4 @@
-"""The main screen as its parts and the screens over it see it: a store, how to read and write it,
+"""What the parts of the main screen and the screens over it share: a store, how to read and write it,
 and the state that all of them show.
 
 State flows one way: a key or a message sets it here, and what shows it watches it.
@@ -174,8 +174,8 @@ class Context(StoreScreen[object]):
         self.status = StatusText(text)
 
     def say_of_page(self, text: str) -> None:
-        """Show a sentence until the transcript shows another page; without one, the page was
-        left."""
+        """Show a sentence until the transcript shows another page; an empty one removes the sentence
+        of the page that was left."""
         if text or self.status.is_of_page:
             self.status = StatusText(text, is_of_page=bool(text))
 

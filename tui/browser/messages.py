@@ -18,7 +18,7 @@ from .transcript.view import TranscriptView
 
 
 class PaneMessages(KeyScreen):
-    """The main screen as its panes know it."""
+    """Handles the messages of the panes."""
 
     _is_box_followed = False
     _opens_first = False

@@ -40,7 +40,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     """A screen that works with the store of the main screen.
 
     Args:
-        main: MainScreen of the main screen.
+        main: The main screen, whose store this screen works with.
     """
 
     AUTO_FOCUS = ""
@@ -122,10 +122,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
                 self.main.mutate_reactive(getattr(MainScreen, name))
 
     def _main_said(self) -> None:
-        text, _is_of_page, is_failure = self.main.status
-        main, width = self.main, self.size.width
-        line = header.status(text, main.progress, main.writing, width, look="")
-        self._tell(header.status(text, look="$error") if is_failure else line)
+        main, said = self.main, self.main.status
+        line = header.status(said.text, main.progress, main.writing, self.size.width, look="")
+        self._tell(header.status(said.text, look="$error") if said.is_failure else line)
 
     def _catalog_read(self) -> None:
         if self.is_whole and not self._is_away:

@@ -54,8 +54,8 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
 
 
 class Application(App["ResumePlan"]):
-    """The application as its screens know it; its result is a plan to resume a conversation, or
-    None.
+    """What screens may ask of the app: jobs, settings, switching of stores. Its result is a plan to
+    resume a conversation, or None.
 
     Args:
         location: The first store.

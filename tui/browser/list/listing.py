@@ -332,7 +332,8 @@ class Listing:
         self.refresh()
 
     def _writing(self, *, is_live: bool) -> str:
-        """Return the header's text on writers; empty for the temporary store of old transcripts."""
+        """Return what the status line says about writers; empty for the temporary store of old
+        transcripts."""
         if self._main.location.old_files is not None:
             return ""
         return _("Hermes is writing") if is_live else _("no one is writing")

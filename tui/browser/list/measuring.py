@@ -60,7 +60,7 @@ class Measuring:
     def __init__(self, main: Context) -> None:
         self._main = main
         self._states: dict[Sort, dict[str, _State]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """When each conversation was measured, by root id."""
+        """In which state each conversation was measured last, by root id."""
 
     async def measure(self, sort: Sort, view: View) -> AsyncIterator[bool]:
         """Measure what an order lacks, `SIZE` or `MESSAGES`.

@@ -79,7 +79,7 @@ class PlacesScreen(OtherScreen):
         now, away = self.clock(), [(place, place.away) for place in self._merged.places]
         return [AwayRow(place, reason_of(place, why, now)) for place, why in away if why]
 
-    def covered(self) -> str:
+    def uncovered(self) -> str:
         waited = _names([each.name for each in self._merged.places if each.is_waited_for])
         away = _names([each.name for each in self._merged.places if each.away])
         return formats.joined(
