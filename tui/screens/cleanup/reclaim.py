@@ -97,8 +97,7 @@ class ReclaimCard(Card[bool]):
             self.dismiss(True)
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self._reclaim.shell)
-        self.answer(_("sent to the terminal's clipboard (OSC 52)"))
+        self.copy(self._reclaim.shell)
 
 
 def open_reclaim(main: MainScreen) -> None:
