@@ -116,7 +116,7 @@ class BrowseApp(OrderedKeys):
         before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
-        screen.call_after_refresh(setattr, screen, "arrival", arrival)
+        screen.call_after_refresh(screen.arrive, arrival)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Without colours use the filter of the theme: Textual keeps that of the first."""

@@ -110,15 +110,6 @@ class Context(StoreScreen[object]):
 
     attention: var[Attention] = var(Attention(), init=False)
     """What is new, and what waits for the user."""
-    marks_set: var[int] = var(0, init=False)
-    """How often something was marked as read."""
-
-    touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
-    """Ids of the sessions that this program has changed, deleted or restored just now; none after
-    another program had the terminal."""
-
-    arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
-    """What to show after a switch of stores."""
 
     def __init__(self, location: Location, store: Store, first: FirstPage) -> None:
         super().__init__()
@@ -229,7 +220,15 @@ class Context(StoreScreen[object]):
         store = self.opened()
         with suppress(RefusedError):
             await self.call(lambda: store.mark_read(session_ids, message_id))
-        self.marks_set += 1
+
+    def reread(self, session_ids: Sequence[str]) -> None:
+        """Show the sessions anew that this program has changed, deleted or restored just now; none
+        after another program had the terminal."""
+        raise NotImplementedError
+
+    def arrive(self, arrival: Arrival) -> None:
+        """Show a conversation, or search, after a switch of stores."""
+        raise NotImplementedError
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -129,9 +130,6 @@ class MainScreen(PaneMessages):
         self.loader.changed()
         self.describe_row()
 
-    def watch_marks_set(self) -> None:
-        self.listing.read_attention()
-
     def watch_view(self) -> None:
         self.listing.show_view()
 
@@ -151,12 +149,6 @@ class MainScreen(PaneMessages):
             self.say("")
             self.search_status = ""
 
-    def watch_touched(self) -> None:
-        self.listing.touched(self.touched)
-        self.loader.changed()
-        if self.touched and self.searched is not None:
-            self.search.outdate()
-
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         super().watch_place(before, place)
         if place.message_id is not None and self.matchers and self.transcript.is_finding:
@@ -172,8 +164,19 @@ class MainScreen(PaneMessages):
         self.transcript.see(self.seen)
         self.loader.fit_titles()
 
-    def watch_arrival(self, arrival: Arrival) -> None:
-        """Continue here after a switch of stores: show a conversation, or search."""
+    # What other parts ask for
+
+    async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
+        await super().mark_read(session_ids, message_id)
+        self.listing.read_attention()
+
+    def reread(self, session_ids: Sequence[str]) -> None:
+        self.listing.reread(session_ids)
+        self.loader.changed()
+        if session_ids and self.searched is not None:
+            self.search.outdate()
+
+    def arrive(self, arrival: Arrival) -> None:
         if arrival.conversation is not None:
             self.read_there(arrival.conversation, arrival.message_id)
         elif arrival.query:

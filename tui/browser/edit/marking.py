@@ -129,7 +129,7 @@ class Marking:
         if touched:
             self.clear()
         self._main.say(_("{done} · u undoes", done=entry.sentence))
-        self._main.touched = tuple(touched)
+        self._main.reread(touched)
 
     def undo(self) -> None:
         """Undo the last change, also one that is still being made."""
@@ -153,7 +153,7 @@ class Marking:
         if self.journal:
             sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
         main.say(sentence)
-        main.touched = touched
+        main.reread(touched)
 
 
 def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Undone]:

@@ -248,7 +248,7 @@ class Listing:
         wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
         self._main.start_later("changes", wait, self._read_changes)
 
-    def touched(self, session_ids: Iterable[str]) -> None:
+    def reread(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
         self._touched.update(session_ids)
         self.read(whole=self._state is None)

@@ -236,7 +236,7 @@ class Switching:
         if location.path == main.location.path:
             while len(app.screen_stack) > 1:
                 app.pop_screen()
-            main.arrival = arrival
+            main.arrive(arrival)
             return
         if main.writes.is_busy:
             main.say(_("something is still being written here: try again when it is done"))

@@ -222,4 +222,4 @@ class Resuming:
             main.say(_("back from Hermes") if ended == 0 else failure)
             # The user has just seen it in Hermes.
             main.start("mark-read", main.mark_read, plan.conversation.session_ids, None)
-        main.touched = ()
+        main.reread(())
