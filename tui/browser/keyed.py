@@ -84,7 +84,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about
         three frames."""
-        self.search.stop()
+        load("search")
         self.query_line.history.load()
 
     def close(self) -> None:
