@@ -105,7 +105,7 @@ class Edits(Marking):
 
     def rename(self) -> None:
         """Ask for another title of the current conversation, whatever is marked."""
-        conversations = self._main.targets
+        conversations = self._main.current_conversations
         if len(conversations) == 1:
             self._ask_title(conversations[0])
         elif conversations:

@@ -54,14 +54,14 @@ class Marking:
     @property
     def targets(self) -> tuple[Conversation, ...]:
         """The marked conversations, else the current ones; says so if there are none."""
-        conversations = tuple(self._main.marks.values()) or self._main.targets
+        conversations = tuple(self._main.marks.values()) or self._main.current_conversations
         if not conversations:
             self._main.say(_("no conversation here"))
         return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        main, roots = self._main, {each.root_id: each for each in self._main.targets}
+        main, roots = self._main, {each.root_id: each for each in self._main.current_conversations}
         if not roots:
             main.say(_("nothing to mark here"))
             return
