@@ -251,31 +251,31 @@ TRANSCRIPT = at(
         printed="Enter",
     ),
     "Copy and open",
-    ShownDoes("copy", "c", "copy", "copying.take('message')", "Copy this message"),
+    ShownDoes("copy", "c", "copy", "copying.copy_message", "Copy this message"),
     Does(
         "copy-code",
         "C",
         "copy code",
-        "copying.take('code')",
+        "copying.copy_code",
         "Copy its code block; again: the next one",
     ),
     Does(
         "copy-output",
         "ctrl+y",
         "copy output",
-        "copying.take('output')",
+        "copying.copy_output",
         "Copy its tool output; again: the next",
     ),
-    Does("pager", "O", "pager", "copying.take('pager')", "Open this message in $PAGER"),
+    Does("pager", "O", "pager", "copying.open_in_pager", "Open this message in $PAGER"),
     Does(
-        "editor", "E", "editor", "copying.take('editor')", "Open a copy of this message in $EDITOR"
+        "editor", "E", "editor", "copying.open_in_editor", "Open a copy of this message in $EDITOR"
     ),
-    Does("raw", "ampersand", "raw", "copying.take('raw')", "This message as it is stored, as JSON"),
+    Does("raw", "ampersand", "raw", "copying.show_raw", "This message as it is stored, as JSON"),
     Does(
         "links",
         "L",
         "links",
-        "copying.take('links')",
+        "copying.show_references",
         "Links and images of this message: open, copy",
     ),
     "Read",
