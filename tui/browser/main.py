@@ -11,13 +11,13 @@ from typing import ClassVar
 
 from textual.events import ScreenResume
 
+from hermes_browse.store.amounts import parse_age
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.options import FOREVER
 from ..work.application import Arrival
-from .by_name import load
 from .context import ShownPlace
 from .hint import FirstHint
 from .messages import PaneMessages
@@ -81,8 +81,13 @@ class MainScreen(PaneMessages):
     async def _expire_trash(self, age: str) -> None:
         """Drop bundles of this age, as written in the configuration; report how many."""
         trash, now = trash_folder(self.location), self.clock()
-        count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
-        if count:
+
+        def expired() -> int:
+            from hermes_browse.store.trash.shelf import expire  # start: few set an age
+
+            return len(expire(trash, parse_age(age), now))
+
+        if count := await self.write(expired):
             self.say(
                 ngettext(
                     "1 deletion as old as the configuration says was deleted for good",
