@@ -222,7 +222,9 @@ class Browser:
         if self.app._resize_event is not None or self.app._resize_timer is not None:
             return True  # Textual passes a new size on after a moment
         pending = any(
-            view.is_drawing for each in self.app.screen_stack for view in each.query(TranscriptView)
+            view.is_laying_out
+            for each in self.app.screen_stack
+            for view in each.query(TranscriptView)
         )
         waiting = ("watch", "changes", "whole")  # for time to pass
         workers = (each for each in self.app.workers if each.group not in waiting)

@@ -179,7 +179,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         if self.seen is not None:
             self.toggle_seen_here()
         elif self.loader.is_recap and self.current is not None:
-            self.loader.show_recap()  # which ends it
+            self.loader.toggle_recap()  # which ends it
         elif (self.searched is not None and self.search.stop()) or self.end_zoom():
             return
         elif self.focused is not self.rows:

@@ -71,7 +71,7 @@ def _is_large(catalog: Catalog) -> bool:
     return len(catalog.sessions) > _LARGE
 
 
-def _read_catalog(
+def _update_catalog(
     store: OpenStore,
     catalog: Catalog,
     state: StoreState | None,
@@ -183,7 +183,7 @@ class Listing:
         home = location.path.parent if location.home is not None else None
         try:
             read = await main.read(
-                lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
+                lambda store: _update_catalog(store, catalog, state, touched, make, now, home)
             )
         except BrowseError as error:
             shown = main.rows.source

@@ -96,7 +96,7 @@ class Measuring:
         sessions = {session.id: session for each in batch for session in each.sessions}
         amounts: dict[str, int] = {}
         if sort is Sort.SIZE:
-            measured = store.measure(list(sessions.values()), known={})
+            measured = store.measure(list(sessions.values()))
             self._main.details.sizes.update(measured)
             amounts = {session_id: size.total for session_id, size in measured.items()}
         else:

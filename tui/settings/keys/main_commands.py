@@ -145,7 +145,7 @@ MAIN = at(
         "show_of_current('run')",
         "Where time and money of this conversation went",
     ),
-    Does("recap", "p", "recap", "loader.show_recap", "The recap Hermes shows on resume"),
+    Does("recap", "p", "recap", "loader.toggle_recap", "The recap Hermes shows on resume"),
     ShownDoes("copy-id", "y", "copy id", "copy_id", "Copy the id of the conversation"),
     Does("export", "e", "export", "export", "Save as Markdown, HTML or JSONL"),
     "Look around",
