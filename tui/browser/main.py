@@ -109,8 +109,8 @@ class MainScreen(PaneMessages):
             now = await self.call(self.store.fingerprint)
             if now != before:
                 before = now
-                self.listing.changed()
-                self.loader.changed()
+                self.listing.schedule_read()
+                self.loader.read_new()
 
     async def _prepare_search(self) -> None:
         """Read what every search needs of the whole store before the first keystroke, which would
@@ -132,7 +132,7 @@ class MainScreen(PaneMessages):
 
     def watch_attention(self) -> None:
         self.search.show_attention()
-        self.loader.changed()
+        self.loader.read_new()
         self.describe_row()
 
     def watch_view(self) -> None:
@@ -157,7 +157,7 @@ class MainScreen(PaneMessages):
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         super().watch_place(before, place)
         if place.message_id is not None and self.matchers and self.transcript.is_finding:
-            self.finding.close()  # a hit was opened, so n and N step through hits again
+            self.finding.stop()  # a hit was opened, so n and N step through hits again
         self.loader.follow(before, place)
         self.family_loader.follow(before, place)
 
@@ -177,7 +177,7 @@ class MainScreen(PaneMessages):
 
     def reread(self, session_ids: Sequence[str]) -> None:
         self.listing.reread(session_ids)
-        self.loader.changed()
+        self.loader.read_new()
         if session_ids and self.searched is not None:
             self.search.outdate()
 

@@ -120,9 +120,9 @@ class Panes(Context):
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""
-        self.start("copying", self.copied, text, name or text)
+        self.start("copying", self.copy_and_say, text, name or text)
 
-    async def copied(self, text: str, name: str) -> None:
+    async def copy_and_say(self, text: str, name: str) -> None:
         self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
 
     def line(self, name: str) -> TextLine:

@@ -154,7 +154,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
 
     message = " · ".join([describe_restored(restored), *notes, *more])
     if new:
-        main.edits.done(Undoable(message, back), sessions)
+        main.edits.record(Undoable(message, back), sessions)
     else:
         main.say(message)
     return message

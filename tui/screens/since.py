@@ -207,5 +207,5 @@ class SinceScreen(ListScreen):
             with self._opened() as again:
                 return again.undo_all_read(done).sentence, ()
 
-        self.main.edits.done(Undoable(done.sentence, undo), ())
+        self.main.edits.record(Undoable(done.sentence, undo), ())
         self.catalog_changed()

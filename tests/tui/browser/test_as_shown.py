@@ -157,7 +157,7 @@ async def test_the_status_line_knows_who_writes(tmp_path):
     async with on_store(store, NOW + 86_400) as browser:
         assert "no one is writing" in browser.status
         await browser.press("a", "u")
-        browser.screen.listing.changed()
+        browser.screen.listing.schedule_read()
         await browser.press("f5")
         assert "no one is writing" in browser.status
 

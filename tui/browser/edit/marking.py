@@ -120,7 +120,7 @@ class Marking:
 
     # Undo
 
-    def done(self, entry: Undoable, touched: Sequence[str]) -> None:
+    def record(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
 
         `touched` has the ids of the sessions that were changed, deleted or restored.

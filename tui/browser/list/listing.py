@@ -239,7 +239,7 @@ class Listing:
         listed = (key for key in keys if rows.index_of(key) is not None)
         self._show(rows, key=next(listed, None), top=top)
 
-    def changed(self) -> None:
+    def schedule_read(self) -> None:
         """Schedule a read after a change of the store, unless one is due."""
         if self._is_scheduled:
             return
@@ -256,7 +256,7 @@ class Listing:
     def _read_changes(self) -> None:
         self._is_scheduled = False
         if self._reading:  # it would be cancelled, and a long one never ends while somebody writes
-            self.changed()
+            self.schedule_read()
             return
         self.read(whole=self._state is None)
         # Some changes an increment cannot detect.

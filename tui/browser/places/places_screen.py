@@ -87,13 +87,13 @@ class PlacesScreen(OtherScreen):
             _("without {hosts}", hosts=away) if away else "",
         )
 
-    def take(self, row: ListRow) -> None:
+    def enter_row(self, row: ListRow) -> None:
         """Ask a place again that is away; other rows as on every main screen."""
         if isinstance(row, AwayRow):
             self.say(_("asking {hosts} …", hosts=row.place.name))
             self.start("again", self._read_again, row.place)
         else:
-            super().take(row)
+            super().enter_row(row)
 
     async def _read_again(self, place: Place) -> None:
         await self.call(place.retry)

@@ -138,7 +138,7 @@ class Copying:
         name, text = pieces[index]
         if len(pieces) > 1:
             name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
-        await self._main.copied(text, one_line(name, 120))
+        await self._main.copy_and_say(text, one_line(name, 120))
 
     async def _open(
         self,

@@ -266,7 +266,7 @@ class TranscriptLoader:
         if needed is not None:
             main.start("window", read_missing, main, main.transcript, needed.first, needed.last)
 
-    def changed(self) -> None:
+    def read_new(self) -> None:
         """Read new messages of the conversation on screen, and where the unread ones begin, as the
         store or what is known of it has changed."""
         shown = self._main.transcript.model

@@ -330,10 +330,10 @@ SEARCH_BOX = at(
     Command("", "tab", "complete", "accept"),
 )
 QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
-_UNDONE = ShownDoes("", "escape", "back", "finding.left")
+_UNDONE = ShownDoes("", "escape", "back", "finding.cancel")
 FIND_BOX = at(
     "find",
-    ShownDoes("", "enter,ctrl+j", "done", "finding.stay", printed="Enter"),
+    ShownDoes("", "enter,ctrl+j", "done", "finding.accept", printed="Enter"),
     ShownDoes("", "down", "next", "finding.step(1)"),
     ShownDoes("", "up", "previous", "finding.step(-1)"),
     _UNDONE,
