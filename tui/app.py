@@ -99,8 +99,6 @@ class BrowseApp(OrderedKeys):
     def switch_to(
         self, location: Location, store: Store, first: FirstPage, arrival: Arrival
     ) -> None:
-        """Replace this store by another, in the same view and order; the arguments are those of
-        `MainScreen`."""
         before = self._main
         assert before is not None
         self.location, self.store = location, store

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.events import Key, Resize
 from textual.getters import query_one
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -61,7 +62,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
         self.main = main
-        self.reads, self.writes, self.failed = main.reads, main.writes, main.failed
+        self.reads, self.writes = main.reads, main.writes
         self._has_message = self._is_away = False
 
     def compose(self) -> ComposeResult:
@@ -120,6 +121,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         if self.main.query("#status"):  # else the browser is being left
             for name in _SAID:
                 self.main.mutate_reactive(getattr(MainScreen, name))
+
+    def failed(self, error: BrowseError) -> None:
+        self.main.failed(error)
 
     def _main_said(self) -> None:
         main, said = self.main, self.main.status

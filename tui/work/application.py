@@ -63,9 +63,6 @@ class Application(App["ResumePlan"]):
         startup: The configuration and what was remembered.
     """
 
-    switch_to: Callable[[Location, Store, Any, Arrival], None]
-    """Replaces this store by another; what it takes is that of `MainScreen`."""
-
     def __init__(
         self, location: Location, handover: Handover | None, startup: Start | None
     ) -> None:
@@ -85,6 +82,11 @@ class Application(App["ResumePlan"]):
         """Of all stores: a change goes on when another store is shown."""
         self.pane_sizes = self.startup.pane_sizes
         """Shared by the main screens of all stores."""
+
+    def switch_to(self, location: Location, store: Store, first: Any, arrival: Arrival) -> None:
+        """Replace this store by another, in the same view and order; the arguments are those of
+        `MainScreen`."""
+        raise NotImplementedError
 
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor; 0 from the second call on."""
