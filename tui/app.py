@@ -38,7 +38,7 @@ class BrowseApp(OrderedKeys):
 
     Args:
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
-        start: The configuration and what was remembered.
+        startup: The configuration and what was remembered.
     """
 
     TITLE = "hermes-browse"
@@ -55,14 +55,16 @@ class BrowseApp(OrderedKeys):
         first: FirstPage,
         *,
         handover: Handover | None = None,
-        start: Start | None = None,
+        startup: Start | None = None,
     ) -> None:
-        super().__init__(location, handover, start)
+        super().__init__(location, handover, startup)
         self.location, self.store = location, store
         self._first = first
         for theme in (DARK, LIGHT, ANSI_LIGHT):
             self.register_theme(theme)
-        self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
+        self.theme = (
+            self.startup.theme if self.startup.theme in self.available_themes else DARK.name
+        )
         self._first_variables = self.get_css_variables()
         self.stylesheet.set_variables(self._first_variables)
         self.keymap: Mapping[str, str] = {}
@@ -71,9 +73,9 @@ class BrowseApp(OrderedKeys):
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
         self._stores = 0
-        if self.start.configuration.exists:
+        if self.startup.configuration.exists:
             self.keymap, self.trouble = load("keymap")(
-                self.start.configuration, self.available_themes
+                self.startup.configuration, self.available_themes
             )
             self.set_keymap(self.keymap)
 
@@ -97,8 +99,6 @@ class BrowseApp(OrderedKeys):
     def switch_to(
         self, location: Location, store: Store, first: FirstPage, arrival: Arrival
     ) -> None:
-        """Replace this store by another, in the same view and order; the arguments are those of
-        `MainScreen`."""
         before = self._main
         assert before is not None
         self.location, self.store = location, store
@@ -114,7 +114,7 @@ class BrowseApp(OrderedKeys):
         before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
-        screen.call_after_refresh(setattr, screen, "arrival", arrival)
+        screen.call_after_refresh(screen.arrive, arrival)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Without colours use the filter of the theme: Textual keeps that of the first."""
@@ -125,12 +125,12 @@ class BrowseApp(OrderedKeys):
         return binding.key_display or key_names(binding.key.partition(",")[0])
 
     def get_default_screen(self) -> Screen[object]:
-        return self._main_screen(self._first, self.start.memory)
+        return self._main_screen(self._first, self.startup.memory)
 
     def _main_screen(self, first: FirstPage, before: LastState | MainScreen) -> MainScreen:
         """Make the screen of the current store, which begins in the view and order of another one
         or of the last run."""
-        self._main = screen = MainScreen(self, self.location, self.store, first)
+        self._main = screen = MainScreen(self.location, self.store, first)
         screen.begin_as(before.view, before.sort, reverse=before.reverse)
         return screen
 
@@ -155,8 +155,8 @@ class BrowseApp(OrderedKeys):
         View and order of the sample store are not remembered, nor is a theme unless it was chosen
         in the palette and none is configured.
         """
-        before, sizes = self.start.memory, self.pane_sizes
-        is_theme_chosen = self.start.options.theme is None and self.theme != self.start.theme
+        before, sizes = self.startup.memory, self.pane_sizes
+        is_theme_chosen = self.startup.options.theme is None and self.theme != self.startup.theme
         after = before._replace(
             theme=self.theme if is_theme_chosen else before.theme,
             list_width=sizes.width,

@@ -202,14 +202,11 @@ def _frame(rows: _PaintedRows, location: Location) -> str:
 def painter(
     first: FirstPage, location: Location, now: float, start: Start
 ) -> Callable[[], EarlyKeys | None] | None:
-    """Return what paints the first rows and returns what handles keys; none are handled if any is
-    configured.
+    """Return a function that paints the first rows and returns the handler of early keys (None if
+    the user configured keys). Return None if nothing can be painted ahead.
 
     Args:
         now: Unix seconds.
-
-    Returns:
-        None if the first view, order or theme are not the usual ones, or the terminal cannot.
     """
 
     def paint() -> EarlyKeys | None:
@@ -223,7 +220,7 @@ def painter(
     return paint if is_usual and is_possible() else None
 
 
-def choose(
+def run_browser(
     location: Location,
     *,
     is_printed: bool = False,
@@ -256,7 +253,7 @@ def choose(
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from .app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, handover=handover, start=start)
+        app = BrowseApp(location, store, first, handover=handover, startup=start)
         app.is_choice_printed = is_printed
         if links is not None:
             app.links = links

@@ -295,7 +295,7 @@ def _open(store: OpenStore, root: str) -> None:
     page.resize(70, 30)
     page.open(Opening(conversation).read(store, Reading.SAID)[0])
     page.settle()
-    page.take(lay_out(page.deferred))
+    page.show_laid_out(lay_out(page.deferred))
     page.settle()
 
 

@@ -47,7 +47,7 @@ NOW = 1_780_000_000.0
 
 
 def open_app(location: Location, now: float = NOW) -> BrowseApp:
-    """The browser as `start.choose` opens it, with the clock at `now`."""
+    """The browser as `start.run_browser` opens it, with the clock at `now`."""
     store = Store(location.path, notes=notes_file(location))
     with store.reader() as reader:
         first = read_first_page(reader, now)
@@ -222,7 +222,9 @@ class Browser:
         if self.app._resize_event is not None or self.app._resize_timer is not None:
             return True  # Textual passes a new size on after a moment
         pending = any(
-            view.is_drawing for each in self.app.screen_stack for view in each.query(TranscriptView)
+            view.is_laying_out
+            for each in self.app.screen_stack
+            for view in each.query(TranscriptView)
         )
         waiting = ("watch", "changes", "whole")  # for time to pass
         workers = (each for each in self.app.workers if each.group not in waiting)

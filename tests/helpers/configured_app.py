@@ -18,7 +18,7 @@ from hermes_browse.tui.settings.start import (
 
 
 def configured(folder: Path, text: str = "") -> BrowseApp:
-    """The browser on the demo store as `start.choose` begins it, its first page shorter than the
+    """The browser on the demo store as `start.run_browser` begins it, its first page shorter than the
     store."""
     if text:
         write_config(text)
@@ -29,6 +29,6 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
     with store.reader() as reader:
         first = read_first_page(reader, NOW, limit=5)
     page = FirstPage(first, RowDetails())
-    app = BrowseApp(loose(path), store, page, start=read_start())
+    app = BrowseApp(loose(path), store, page, startup=read_start())
     app.clock = lambda: NOW
     return app

@@ -18,9 +18,9 @@ from hermes_browse.tui.app import BrowseApp
 
 def configured(app: BrowseApp, hosts: tuple[Host, ...]) -> None:
     """Let the configuration of an application name hosts."""
-    before = app.start.configuration
+    before = app.startup.configuration
     after = before._replace(options=before.options._replace(hosts=hosts))
-    app.start = app.start._replace(configuration=after)
+    app.startup = app.startup._replace(configuration=after)
 
 
 class FakeLink:

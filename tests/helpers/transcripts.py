@@ -135,7 +135,7 @@ async def viewing(
         app.view.show(model, **where)
         app.view.focus()
         await pilot.pause()
-        while app.view.is_drawing:
+        while app.view.is_laying_out:
             await pilot.pause()
         yield app.view, pilot
 

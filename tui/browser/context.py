@@ -1,4 +1,4 @@
-"""The main screen as its parts and the screens over it see it: a store, how to read and write it,
+"""What the parts of the main screen and the screens over it share: a store, how to read and write it,
 and the state that all of them show.
 
 State flows one way: a key or a message sets it here, and what shows it watches it.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from textual import getters
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
@@ -73,6 +74,8 @@ class StatusText(NamedTuple):
 class Context(StoreScreen[object]):
     """A store and the state of its main screen."""
 
+    app = getters.app(Application)
+
     catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
     view: var[View] = var(View.CHATS, init=False)
     sort: var[Sort] = var(Sort.ACTIVITY, init=False)
@@ -107,22 +110,11 @@ class Context(StoreScreen[object]):
 
     attention: var[Attention] = var(Attention(), init=False)
     """What is new, and what waits for the user."""
-    marks_set: var[int] = var(0, init=False)
-    """How often something was marked as read."""
 
-    touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
-    """Ids of the sessions that this program has changed, deleted or restored just now; none after
-    another program had the terminal."""
-
-    arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
-    """What to show after a switch of stores."""
-
-    def __init__(
-        self, host: Application, location: Location, store: Store, first: FirstPage
-    ) -> None:
+    def __init__(self, location: Location, store: Store, first: FirstPage) -> None:
         super().__init__()
-        self.host, self.location, self.store = host, location, store
-        self.clock = host.clock
+        self.location, self.store = location, store
+        self.clock = self.app.clock
         """Returns Unix seconds; tests freeze it."""
         self.set_reactive(Context.catalog, first.catalog)
         self.details = first.details
@@ -132,9 +124,9 @@ class Context(StoreScreen[object]):
         self.marks: dict[str, Conversation] = {}
         """The marked conversations by their roots, which stay when a chain grows."""
         self.reads = Reads(self.opened)
-        self.writes = host.writes
+        self.writes = self.app.writes
         # Called from a job that writes, while another process has the store.
-        store.on_wait = lambda: host.writes.tell(self.say, _("waiting for the store …"))
+        store.on_wait = lambda: self.writes.tell(self.say, _("waiting for the store …"))
 
     def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
         self.set_reactive(Context.view, view)
@@ -143,7 +135,7 @@ class Context(StoreScreen[object]):
 
     @property
     def options(self) -> Options:
-        return self.host.start.options
+        return self.app.startup.options
 
     def opened(self) -> OpenStore:
         """Return the store, to be changed; each change opens and closes the file."""
@@ -173,8 +165,8 @@ class Context(StoreScreen[object]):
         self.status = StatusText(text)
 
     def say_of_page(self, text: str) -> None:
-        """Show a sentence until the transcript shows another page; without one, the page was
-        left."""
+        """Show a sentence until the transcript shows another page; an empty one removes the sentence
+        of the page that was left."""
         if text or self.status.is_of_page:
             self.status = StatusText(text, is_of_page=bool(text))
 
@@ -228,7 +220,15 @@ class Context(StoreScreen[object]):
         store = self.opened()
         with suppress(RefusedError):
             await self.call(lambda: store.mark_read(session_ids, message_id))
-        self.marks_set += 1
+
+    def reread(self, session_ids: Sequence[str]) -> None:
+        """Show the sessions anew that this program has changed, deleted or restored just now; none
+        after another program had the terminal."""
+        raise NotImplementedError
+
+    def arrive(self, arrival: Arrival) -> None:
+        """Show a conversation, or search, after a switch of stores."""
+        raise NotImplementedError
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))

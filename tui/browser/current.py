@@ -29,10 +29,10 @@ class CurrentPanes(Edges):
         self.watch(self.lineage, "at", self._entry_changed, init=False)
 
     @property
-    def targets(self) -> tuple[Conversation, ...]:
+    def current_conversations(self) -> tuple[Conversation, ...]:
         """The conversations that commands act on: those of the row in the list, else the one
         shown."""
-        if self.place.is_listed and not self._is_read:
+        if self.place.is_listed and not self._has_reading_focus:
             shown = conversations_of(self.rows.current)
             return tuple(self.details.complete(conversation)[0] for conversation in shown)
         return (self.current,) if self.current is not None else ()
@@ -45,7 +45,7 @@ class CurrentPanes(Edges):
         return self.place.is_listed or is_job
 
     @property
-    def _is_read(self) -> bool:
+    def _has_reading_focus(self) -> bool:
         return self.focused is not None and self.focused.id in ("transcript", "lineage")
 
     def go(self, place: ShownPlace) -> None:
@@ -108,7 +108,7 @@ class CurrentPanes(Edges):
                 self.follow_row()
             else:
                 self.place = self.place._replace(is_listed=True)
-        elif self.place.is_listed and self._is_read and isinstance(row, JobRow):
+        elif self.place.is_listed and self._has_reading_focus and isinstance(row, JobRow):
             self.place = self.place._replace(is_listed=False)
 
     def refresh_place(self) -> None:
@@ -167,7 +167,7 @@ class CurrentPanes(Edges):
         """Leave out of the footer the keys that mean nothing for what is shown."""
         is_compressed = self.family is not None and bool(self.family.compactions)
         withheld = frozenset() if is_compressed else OF_COMPRESSED
-        if not self.targets:
+        if not self.current_conversations:
             withheld |= OF_CONVERSATION - OF_MARKED if self.marks else OF_CONVERSATION
         for line in self.query(KeyLine):  # there is none while the browser is being left
             line.withhold(withheld)

@@ -59,13 +59,13 @@ class Edges(Panes):
                 total=counts[View.ALL],
             )
         old = old.format(count=self.old_files) if self.old_files else ""
-        shown = formats.joined(self.covered(), shown, old)
+        shown = formats.joined(self.uncovered(), shown, old)
         self.line("header").update(header.title(self.location, self.attention, shown, width))
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
         self.head.show(has_hits=self.results is not None, is_whole=catalog.exact)
 
-    def covered(self) -> str:
+    def uncovered(self) -> str:
         """Return what the counts in the header do not cover; empty if they cover everything."""
         return ""
 
@@ -90,9 +90,8 @@ class Edges(Panes):
         found, or what there is to tell of the row under the cursor."""
         if not self.query("#status"):  # the browser is being left while a job tells how far it is
             return
-        said, _is_of_page, is_failure = self.status
-        text = said or self.search_status
-        if is_failure:
+        text = self.status.text or self.search_status
+        if self.status.is_failure:
             self.line("status").update(header.status(text, look="$error"))
             return
         text, look = (text, "") if text else (self.about, "dim")

@@ -84,7 +84,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about
         three frames."""
-        self.search.stop()
+        load("search")
         self.query_line.history.load()
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         if self.seen is not None:
             self.toggle_seen_here()
         elif self.loader.is_recap and self.current is not None:
-            self.loader.show_recap()  # which ends it
+            self.loader.toggle_recap()  # which ends it
         elif (self.searched is not None and self.search.stop()) or self.end_zoom():
             return
         elif self.focused is not self.rows:
@@ -194,8 +194,8 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def leave(self) -> None:
         """Handle Esc when there is nothing left to step back from."""
-        if self.host.is_choice_printed:
-            self.host.finish()  # used as a picker, which Esc cancels
+        if self.app.is_choice_printed:
+            self.app.exit()  # used as a picker, which Esc cancels
         else:
             self.say(_("press q to quit"))  # not quit: Esc is easily pressed once too often
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -26,12 +27,13 @@ from ..text.family import (
     Family,
     SessionEntry,
     compaction_key,
+    count_lost,
+    read_family,
     session_key,
 )
 from ..text.styled import Line, Span, clip_line, line_width, tailed
 from ..widgets.bindings import bindings
 from ..widgets.list_rows import FixedRows
-from .by_name import load
 from .context import Context, ShownPlace
 from .list.conversation_list import ConversationList
 
@@ -52,21 +54,32 @@ _EDGES = {
 }
 
 
-def _facts(node: Node, room: int, now: float) -> str:
-    """Return the columns on the right of a session: as many as fit; of the costs that with all
-    below alone, or both."""
+class _SessionColumn(NamedTuple):
+    """A column at the right of a session; it is shown in lines of these widths, in cells."""
+
+    text: str
+    cells: int
+    min_width: int = 0
+    max_width: float = math.inf
+
+
+def _session_columns(node: Node, width: int, now: float) -> str:
+    """Return the columns of a session that a line of a width has. A wide line has the cost of the
+    session alone and that with all sessions below it, a narrow one only the latter."""
     session, messages = node.session, formats.messages(node.rows)
+    costs = formats.own_and_tree(session.cost_usd, node.tree_cost_usd)
+    age = formats.age(session.last_active, now)
     columns = (
-        (97, 1000, 18, _state(node)),
-        (30, 1000, max(8, cell_len(messages)), messages),
-        (63, 1000, 18, formats.own_and_tree(session.cost_usd, node.tree_cost_usd)),
-        (41, 62, 8, formats.money(node.tree_cost_usd)),
-        (0, 1000, formats.AGE_WIDTH + 1, formats.age(session.last_active, now)),
+        _SessionColumn(_state(node), 18, min_width=97),
+        _SessionColumn(messages, max(8, cell_len(messages)), min_width=30),
+        _SessionColumn(costs, 18, min_width=63),
+        _SessionColumn(formats.money(node.tree_cost_usd), 8, min_width=41, max_width=62),
+        _SessionColumn(age, formats.AGE_WIDTH + 1),
     )
     return "".join(
-        formats.fit(text, cells, right=True)
-        for least, most, cells, text in columns
-        if least <= room <= most
+        formats.fit(each.text, each.cells, right=True)
+        for each in columns
+        if each.min_width <= width <= each.max_width
     )
 
 
@@ -81,7 +94,7 @@ def session_line(entry: SessionEntry, room: int, now: float) -> Line:
     """Return the line of a session in exactly `room` cells: relation, title, resume target,
     columns."""
     node = entry.node
-    tail = f" {_facts(node, room, now)} "
+    tail = f" {_session_columns(node, room, now)} "
     sign = (f"{_EDGES[node.relation]} ", "accent" if node.on_path else "dim")
     left = room - cell_len(tail) - line_width([sign])
     name = one_line(node.name, 300)
@@ -273,7 +286,7 @@ class FamilyLoader:
             self._main.family = None
 
     async def _read(self, tip: str) -> None:
-        main, now, read_family = self._main, self._main.clock(), load("family")
+        main, now = self._main, self._main.clock()
         try:
             # All comes at once, so that nothing is put in under the cursor later.
             main.family = await main.read_at_rest(
@@ -291,7 +304,7 @@ class FamilyLoader:
             main.start("losses", self._find_losses, family)
 
     async def _find_losses(self, family: Family) -> None:
-        main, count_lost = self._main, load("count-lost")
+        main = self._main
         for number, compaction in enumerate(family.compactions):
             key = compaction_key(compaction, number)
             if key in family.lost:

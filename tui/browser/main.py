@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from textual.events import ScreenResume
 
+from hermes_browse.store.amounts import parse_age
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.options import FOREVER
 from ..work.application import Arrival
-from .by_name import load
 from .context import ShownPlace
 from .hint import FirstHint
 from .messages import PaneMessages
@@ -49,7 +50,7 @@ class MainScreen(PaneMessages):
         self.share_out()
         if self.focused is None:
             self.set_focus(self.rows)
-        self.listing.begin(self.host.take_early_cursor())
+        self.listing.begin(self.app.take_early_cursor())
         self.show_header()
         self.say(self.location.note)
         self.call_after_refresh(self._start_background)
@@ -80,8 +81,13 @@ class MainScreen(PaneMessages):
     async def _expire_trash(self, age: str) -> None:
         """Drop bundles of this age, as written in the configuration; report how many."""
         trash, now = trash_folder(self.location), self.clock()
-        count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
-        if count:
+
+        def expired() -> int:
+            from hermes_browse.store.trash.shelf import expire  # start: few set an age
+
+            return len(expire(trash, parse_age(age), now))
+
+        if count := await self.write(expired):
             self.say(
                 ngettext(
                     "1 deletion as old as the configuration says was deleted for good",
@@ -103,8 +109,8 @@ class MainScreen(PaneMessages):
             now = await self.call(self.store.fingerprint)
             if now != before:
                 before = now
-                self.listing.changed()
-                self.loader.changed()
+                self.listing.schedule_read()
+                self.loader.read_new()
 
     async def _prepare_search(self) -> None:
         """Read what every search needs of the whole store before the first keystroke, which would
@@ -126,11 +132,8 @@ class MainScreen(PaneMessages):
 
     def watch_attention(self) -> None:
         self.search.show_attention()
-        self.loader.changed()
+        self.loader.read_new()
         self.describe_row()
-
-    def watch_marks_set(self) -> None:
-        self.listing.read_attention()
 
     def watch_view(self) -> None:
         self.listing.show_view()
@@ -151,16 +154,10 @@ class MainScreen(PaneMessages):
             self.say("")
             self.search_status = ""
 
-    def watch_touched(self) -> None:
-        self.listing.touched(self.touched)
-        self.loader.changed()
-        if self.touched and self.searched is not None:
-            self.search.outdate()
-
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         super().watch_place(before, place)
         if place.message_id is not None and self.matchers and self.transcript.is_finding:
-            self.finding.close()  # a hit was opened, so n and N step through hits again
+            self.finding.stop()  # a hit was opened, so n and N step through hits again
         self.loader.follow(before, place)
         self.family_loader.follow(before, place)
 
@@ -172,8 +169,19 @@ class MainScreen(PaneMessages):
         self.transcript.see(self.seen)
         self.loader.fit_titles()
 
-    def watch_arrival(self, arrival: Arrival) -> None:
-        """Continue here after a switch of stores: show a conversation, or search."""
+    # What other parts ask for
+
+    async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
+        await super().mark_read(session_ids, message_id)
+        self.listing.read_attention()
+
+    def reread(self, session_ids: Sequence[str]) -> None:
+        self.listing.reread(session_ids)
+        self.loader.read_new()
+        if session_ids and self.searched is not None:
+            self.search.outdate()
+
+    def arrive(self, arrival: Arrival) -> None:
         if arrival.conversation is not None:
             self.read_there(arrival.conversation, arrival.message_id)
         elif arrival.query:

@@ -18,7 +18,7 @@ from .transcript.view import TranscriptView
 
 
 class PaneMessages(KeyScreen):
-    """The main screen as its panes know it."""
+    """Handles the messages of the panes."""
 
     _is_box_followed = False
     _opens_first = False
@@ -65,9 +65,9 @@ class PaneMessages(KeyScreen):
         if self.rows.enter_title == "resume":
             self.resuming.resume()
         else:
-            self.take(event.row)
+            self.enter_row(event.row)
 
-    def take(self, row: ListRow) -> None:
+    def enter_row(self, row: ListRow) -> None:
         """Go one step into a row: read a conversation, at its hit if it has one, or show more."""
         if isinstance(row, JobRow):
             self.listing.toggle_job(row.name)
@@ -126,7 +126,7 @@ class PaneMessages(KeyScreen):
         """Search for the changed text of the box, within the keystroke."""
         self._opens_first = False
         self.say("")
-        self.search.take(self.query_line.edited(text))
+        self.search.query_changed(self.query_line.edited(text))
 
     def move_from_box(self, by: int) -> None:
         if not self.query_line.recall(by):
@@ -158,7 +158,7 @@ class PaneMessages(KeyScreen):
         if row is None or isinstance(row, NoteRow | JobRow):
             self.set_focus(self.rows)
         else:
-            self.take(row)
+            self.enter_row(row)
 
     # The transcript
 
@@ -180,7 +180,8 @@ class PaneMessages(KeyScreen):
         if event.step:
             self.finding.step(event.step)
         else:
-            self.finding.end()
+            self.finding.stop()
+            self.finding.hide_boxes()
 
     @on(TranscriptView.Resized)
     def transcript_resized(self) -> None:

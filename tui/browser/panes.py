@@ -19,7 +19,6 @@ from ..terminal import clipboard
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import ListRow
-from ..work.application import Application
 from .by_name import load
 from .context import Context, Result
 from .hint import FirstHint
@@ -35,11 +34,9 @@ class Panes(Context):
 
     AUTO_FOCUS = ""
 
-    def __init__(
-        self, host: Application, location: Location, store: Store, first: FirstPage
-    ) -> None:
-        super().__init__(host, location, store, first)
-        self.pane_sizes = host.pane_sizes
+    def __init__(self, location: Location, store: Store, first: FirstPage) -> None:
+        super().__init__(location, store, first)
+        self.pane_sizes = self.app.pane_sizes
         """The list's share of the panes."""
         self.box = SearchBox()
         self.rows = ConversationList(id="list")
@@ -57,7 +54,7 @@ class Panes(Context):
         """Below the transcript, when a message is asked for."""
         self.lineage = LineageTree()
         self.rows.marks = self.marks
-        self.rows.clock = self.lineage.clock = host.clock
+        self.rows.clock = self.lineage.clock = self.clock
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -78,7 +75,7 @@ class Panes(Context):
                     yield TextLine(id="ask-answer")
                 yield TextLine(id="lineage-title")
                 yield self.lineage
-        if self.host.is_hint_wanted:
+        if self.app.is_hint_wanted:
             yield FirstHint()
         yield TextLine(id="status")
         yield KeyLine(
@@ -123,9 +120,9 @@ class Panes(Context):
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""
-        self.start("copying", self.copied, text, name or text)
+        self.start("copying", self.copy_and_say, text, name or text)
 
-    async def copied(self, text: str, name: str) -> None:
+    async def copy_and_say(self, text: str, name: str) -> None:
         self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
 
     def line(self, name: str) -> TextLine:

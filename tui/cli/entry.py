@@ -112,9 +112,9 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
 
 
 def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
-    from ..start import choose  # the command line never loads the screen
+    from ..start import run_browser  # the command line never loads the screen
 
-    code, plan = choose(location, store=store, links=links)
+    code, plan = run_browser(location, store=store, links=links)
     if plan is None:
         return code
     from .resume import run_plan  # start time: the browser does not need it
@@ -158,9 +158,9 @@ def _print_command(location: Location) -> int:
         return USAGE
     try:
         with _standard_streams_on(terminal):
-            from ..start import choose  # likewise
+            from ..start import run_browser  # likewise
 
-            code, plan = choose(location, is_printed=True)
+            code, plan = run_browser(location, is_printed=True)
     finally:
         os.close(terminal)
     if plan is not None:

@@ -22,7 +22,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from ..browser.edit.deleting import and_more
 from ..browser.edit.marking import Undoable
 from ..browser.list.list_model import FirstPage
-from ..browser.main import MainScreen
+from ..browser.main import MainScreen, OtherScreen
 from ..settings.keys import changed
 from ..settings.keys.main_commands import MAIN
 from ..settings.keys.screen_commands import DROPPING
@@ -154,7 +154,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
 
     message = " · ".join([describe_restored(restored), *notes, *more])
     if new:
-        main.edits.done(Undoable(message, back), sessions)
+        main.edits.record(Undoable(message, back), sessions)
     else:
         main.say(message)
     return message
@@ -194,7 +194,7 @@ class DropCard(CountCard):
         yield self.box()
 
 
-class BundleScreen(MainScreen):
+class BundleScreen(OtherScreen):
     """The main screen with the conversations of a bundle; `r` restores them.
 
     `beside` is that of the store that the bundle belongs to.
@@ -202,11 +202,14 @@ class BundleScreen(MainScreen):
 
     KEYS = changed(MAIN, _CHANGED, _REFUSED)
     RESUMES = False
+    REFUSAL = N_(
+        "this is in the trash: it can be read, searched, copied, exported, and restored with r"
+    )
 
     def __init__(self, beside: MainScreen, bundle: Bundle, first: FirstPage, title: str) -> None:
         label = _("trash: {title}", title=one_line(title, 40))
         location = Location(bundle.path, label=label)
-        super().__init__(beside.host, location, Store(bundle.path), first)
+        super().__init__(location, Store(bundle.path), first)
         self._beside, self._bundle = beside, bundle
         self.begin_as(View.ALL)
 
@@ -228,14 +231,3 @@ class BundleScreen(MainScreen):
         message = tell_restored(beside, [await beside.write(work)], ())
         if self.is_attached:
             self.say(message)
-
-    def refuse(self) -> None:
-        self.say(
-            _(
-                "this is in the trash: it can be read, searched, copied, exported, and restored with r"
-            )
-        )
-
-    def leave(self) -> None:
-        """Return to the trash."""
-        self.dismiss(None)

@@ -291,7 +291,7 @@ class CompactionsScreen(ConversationScreen):
         text = await self.read(
             lambda store: replaced_markdown(store, conversation, history, compaction)
         )
-        await self.main.copied(text, f"{title_of_replaced(compaction)}:")
+        await self.main.copy_and_say(text, f"{title_of_replaced(compaction)}:")
 
     def action_export(self) -> None:
         compaction = self._replaced_something()

@@ -93,7 +93,7 @@ class SinceScreen(ListScreen):
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
-        places = places_of(main.host.here, main.options.hosts, main.host.links)
+        places = places_of(main.app.here, main.options.hosts, main.app.links)
         self._everywhere: MergedStore | None = None
         """All profiles and machines; None if there is only the store of the main screen, or if that
         is all of them already."""
@@ -207,5 +207,5 @@ class SinceScreen(ListScreen):
             with self._opened() as again:
                 return again.undo_all_read(done).sentence, ()
 
-        self.main.edits.done(Undoable(done.sentence, undo), ())
+        self.main.edits.record(Undoable(done.sentence, undo), ())
         self.catalog_changed()

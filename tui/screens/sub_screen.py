@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.events import Key, Resize
 from textual.getters import query_one
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -40,7 +41,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     """A screen that works with the store of the main screen.
 
     Args:
-        main: MainScreen of the main screen.
+        main: The main screen, whose store this screen works with.
     """
 
     AUTO_FOCUS = ""
@@ -61,7 +62,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
         self.main = main
-        self.reads, self.writes, self.failed = main.reads, main.writes, main.failed
+        self.reads, self.writes = main.reads, main.writes
         self._has_message = self._is_away = False
 
     def compose(self) -> ComposeResult:
@@ -121,11 +122,13 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             for name in _SAID:
                 self.main.mutate_reactive(getattr(MainScreen, name))
 
+    def failed(self, error: BrowseError) -> None:
+        self.main.failed(error)
+
     def _main_said(self) -> None:
-        text, _is_of_page, is_failure = self.main.status
-        main, width = self.main, self.size.width
-        line = header.status(text, main.progress, main.writing, width, look="")
-        self._tell(header.status(text, look="$error") if is_failure else line)
+        main, said = self.main, self.main.status
+        line = header.status(said.text, main.progress, main.writing, self.size.width, look="")
+        self._tell(header.status(said.text, look="$error") if said.is_failure else line)
 
     def _catalog_read(self) -> None:
         if self.is_whole and not self._is_away:

@@ -1,1 +1,1 @@
-"""Text before it is placed: times and sizes, signs, styled spans."""
+"""What screens and command line say alike: times, sizes, money, signs, plans, checks."""

@@ -40,7 +40,11 @@ class HeadRow(NamedTuple):
 
 
 class ListRow(Protocol):
-    """A row, which formats itself."""
+    """A row, which formats itself.
+
+    Lists also use what only some rows have: `enter`, what Enter does (to be translated); `about`, a
+    sentence for the status line; `conversation`. Named tuples can inherit no defaults for them.
+    """
 
     @property
     def key(self) -> str:

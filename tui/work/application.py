@@ -30,7 +30,7 @@ if sys.platform != "win32":
     from ..terminal.driver import BrowserDriver, PaintedScreenDriver
 
 if TYPE_CHECKING:
-    from hermes_browse.store.hermes.resume_command import ResumePlan
+    from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
     from hermes_browse.store.hosts.link import Links
 
 
@@ -54,19 +54,18 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
 
 
 class Application(App["ResumePlan"]):
-    """The application as its screens know it; its result is a plan to resume a conversation, or
-    None.
+    """What screens may ask of the app: jobs, settings, switching of stores. Its result is a plan to
+    resume a conversation, or None.
 
     Args:
         location: The first store.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
-        start: The configuration and what was remembered.
+        startup: The configuration and what was remembered.
     """
 
-    switch_to: Callable[[Location, Store, Any, Arrival], None]
-    """Replaces this store by another; what it takes is that of `MainScreen`."""
-
-    def __init__(self, location: Location, handover: Handover | None, start: Start | None) -> None:
+    def __init__(
+        self, location: Location, handover: Handover | None, startup: Start | None
+    ) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
@@ -76,13 +75,18 @@ class Application(App["ResumePlan"]):
         """The chosen command is printed, not run: Hermes need not be installed."""
         self.clock: Callable[[], float] = time.time
         """Returns Unix seconds; tests freeze it."""
-        self.start = start or Start()
-        self.is_hint_wanted = self.start.is_first
+        self.startup = startup or Start()
+        self.is_hint_wanted = self.startup.is_first
         """It is the very first start, and no key was pressed yet."""
         self.writes = Writes()
         """Of all stores: a change goes on when another store is shown."""
-        self.pane_sizes = self.start.pane_sizes
+        self.pane_sizes = self.startup.pane_sizes
         """Shared by the main screens of all stores."""
+
+    def switch_to(self, location: Location, store: Store, first: Any, arrival: Arrival) -> None:
+        """Replace this store by another, in the same view and order; the arguments are those of
+        `MainScreen`."""
+        raise NotImplementedError
 
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor; 0 from the second call on."""
@@ -124,9 +128,6 @@ class Application(App["ResumePlan"]):
         self.writes.stop()
         if "links" in self.__dict__:
             self.links.close()
-
-    def finish(self, plan: ResumePlan | None = None) -> None:
-        self.exit(plan)
 
     def on_mount(self) -> None:
         """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is

@@ -265,8 +265,10 @@ class StoreScreen(Screen[ScreenResultType]):
 
     reads: Reads
     writes: Writes
-    failed: Callable[[BrowseError], None]
-    """Shows an error in the status line."""
+
+    def failed(self, error: BrowseError) -> None:
+        """Show an error in the status line."""
+        raise NotImplementedError
 
     def start(
         self, group: str, work: Work[Given], *given: Given.args, **named: Given.kwargs

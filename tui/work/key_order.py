@@ -19,7 +19,7 @@ _FRAME = 1 / 60
 
 
 class OrderedKeys(Application):
-    """The application as the terminal knows it."""
+    """Handles keys one after the other."""
 
     _drawn_at = 0.0
     """When a key was drawn at once, by `time.monotonic`."""

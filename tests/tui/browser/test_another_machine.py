@@ -122,7 +122,7 @@ async def test_a_message_that_is_too_long_to_be_sent_keeps_no_other_away(browser
     await browser.press("home")
     assert "before it" in browser.text("#transcript")
     add_message(path, "long", "written since", NOW + 9)
-    browser.screen.loader.changed()
+    browser.screen.loader.read_new()
     await browser.settle()
     await browser.press("end")
     assert "written since" in browser.text("#transcript"), "news come in"

@@ -157,7 +157,7 @@ async def test_the_status_line_knows_who_writes(tmp_path):
     async with on_store(store, NOW + 86_400) as browser:
         assert "no one is writing" in browser.status
         await browser.press("a", "u")
-        browser.screen.listing.changed()
+        browser.screen.listing.schedule_read()
         await browser.press("f5")
         assert "no one is writing" in browser.status
 
@@ -237,7 +237,7 @@ async def test_a_store_that_cannot_be_read_any_more_is_not_said_to_be_read(tmp_p
     """In another view than the first rows are of, its rows wait for the whole list."""
     path = big_store(tmp_path / "state.db", 300, 300)
     app = open_app(locate_file(path))
-    app.start = Start(memory=LastState(view=View.ALL))
+    app.startup = Start(memory=LastState(view=View.ALL))
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 8000)
     async with browsing(app) as browser:
         assert "reading the store" not in browser.text("#list")

@@ -143,12 +143,12 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
         model = whole(store)
         findings = FindResults(needle("needle"), model, 120)
         batches = 0
-        for start, stop in findings.left():
+        for start, stop in findings.unscanned():
             findings.found |= scan(store, model, start, stop, findings.matcher)
             batches += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert batches > COUNT // 10 and findings.is_complete
-        assert list(findings.left()) == []
+        assert list(findings.unscanned()) == []
 
 
 def test_a_result_is_found_with_its_call_across_batches(tmp_path):
@@ -260,7 +260,7 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path):
         path = browser.screen.store.path
         await browser.press("enter")
         add_message(path, "s", "a new needle", NOW)
-        browser.screen.loader.changed()
+        browser.screen.loader.read_new()
         await browser.settle()
         assert "1 new" in browser.status, "news of the conversation are not talked over"
         await browser.press("end", "N")
@@ -391,7 +391,7 @@ async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(tmp_pat
         monkeypatch.setattr(OpenStore, "messages", read_late)
         await browser.send("w")
         add_message(browser.screen.store.path, "s", "a new needle", NOW)
-        browser.screen.loader.changed()
+        browser.screen.loader.read_new()
         await browser.wait_until(lambda: COUNT + 1 in browser.screen.transcript.page.model.ids)
         may_answer.set()
         await browser.settle()

@@ -41,7 +41,7 @@ def page_of(model):
 
 def finish(page):
     """Lay out what is deferred."""
-    page.take(lay_out(page.deferred))
+    page.show_laid_out(lay_out(page.deferred))
     page.settle()
 
 

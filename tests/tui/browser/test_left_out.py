@@ -142,7 +142,7 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path):
         top = browser.text("#transcript").split("\n")[0]
         run(path, "DELETE FROM messages WHERE id IN (2, 3)")
         add_message(path, "s", "new", NOW)
-        browser.screen.loader.changed()
+        browser.screen.loader.read_new()
         await browser.settle()
         assert browser.text("#transcript").split("\n")[0] == top
         assert "1 new" in browser.status

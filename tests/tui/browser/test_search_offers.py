@@ -133,7 +133,7 @@ async def test_a_profile_that_has_gone_is_said(tmp_path):
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         found = Suggestion("", "cookie", 1, at_least=False)
-        browser.screen.take(SuggestionRow(found, "in profile old", View.ALL, "old"))
+        browser.screen.enter_row(SuggestionRow(found, "in profile old", View.ALL, "old"))
         await browser.settle()
         assert "there is no profile old any more" in browser.status
         assert browser.screen.location.profile == "default"

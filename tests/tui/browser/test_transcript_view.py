@@ -21,7 +21,7 @@ from hermes_browse.tui.text.styled import line_text, line_width
 async def _resize(pilot, view, size):
     """Give the terminal another size, and wait until all is laid out for it."""
     await pilot.resize_terminal(*size)
-    while (view.size.width, view.page.height) != size or view.is_drawing:
+    while (view.size.width, view.page.height) != size or view.is_laying_out:
         await pilot.pause()
 
 
@@ -47,7 +47,7 @@ async def test_another_width_keeps_the_line_of_a_long_message():
         model_of(1, text=" ".join(f"word{n}" for n in range(4_000))), size=(120, 20)
     ) as (view, pilot):
         view.page.go((1, view.page.heights[1] // 2))
-        view._place()
+        view._update_page()
         for size in ((50, 20), (120, 20)):
             await _resize(pilot, view, size)
             words = line_text(view.page.frame()[0][1]).split()

@@ -118,6 +118,21 @@ async def test_every_card_tells_its_keys(browser):
     assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
 
 
+async def test_the_command_that_shrinks_the_file_is_copied_as_all_else(browser, monkeypatch):
+    """By the best route there is, which the answer names."""
+    copied = []
+    monkeypatch.setattr(
+        "hermes_browse.tui.terminal.clipboard.run_tool",
+        lambda text, tools: copied.append(text) or "copied with wl-copy",
+    )
+    browser.app.push_screen(_reclaim(None))
+    await browser.settle()
+    await browser.press("c")
+    await browser.settle()
+    assert copied == ["HERMES_HOME=/home hermes"]
+    assert line(browser) == "copied with wl-copy · Esc back" and browser.app.clipboard == ""
+
+
 @pytest.mark.slow
 async def test_a_key_of_the_users_own_works_and_is_written(tmp_path):
     """It does what the old one did, which does nothing any more; other cards keep theirs."""

@@ -57,7 +57,7 @@ async def test_a_trouble_is_said_on_the_screen(tmp_path):
     async with browsing(app) as browser:
         status = browser.status
         assert "config.toml, line 2" in status and "“muose”" in status and "1 more" in status
-        assert app.theme == "hermes-dark" and not app.start.options.mouse
+        assert app.theme == "hermes-dark" and not app.startup.options.mouse
 
 
 async def test_columns_are_as_set(tmp_path):
@@ -128,7 +128,7 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path, age, left):
 async def test_it_goes_on_as_it_was_left(tmp_path):
     """View, order and a theme chosen by hand come back; what is set comes first."""
     app = configured(tmp_path)
-    assert app.start.can_be_painted_ahead
+    assert app.startup.can_be_painted_ahead
     async with browsing(app) as browser:
         await browser.press("4")
         await browser.sort("started")
@@ -152,7 +152,7 @@ async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path):
     """Of a look at it the theme alone is remembered."""
     write_memory(memory_path(), LastState(View.ARCHIVED, Sort.COST, True, None))
     app = demo_app(tmp_path)
-    app.start = read_start()
+    app.startup = read_start()
     async with browsing(app) as browser:
         await browser.press("2")
         app.theme = "nord"

@@ -154,11 +154,11 @@ async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
             browser.screen, "start_later", lambda group, seconds, call: waits.append(seconds)
         )
         reading._is_scheduled, reading._took, reading._read_at = False, 0.0, time.monotonic()
-        reading.changed()
-        reading.changed()
+        reading.schedule_read()
+        reading.schedule_read()
         assert len(waits) == 1 and 400.0 < waits[0] <= 500.0
         reading._is_scheduled, reading._read_at = False, time.monotonic() - 501.0
-        reading.changed()
+        reading.schedule_read()
         assert waits[1:] == [listing._PAUSE]
 
 

@@ -208,9 +208,9 @@ class ProgressCard(Card[None]):
 
 
 _FEW_CONVERSATIONS = 25
-"""The progress of so few is shown in the status line, and that of more on a card …"""
+"""Up to so many conversations, progress is shown in the status line."""
 _MANY_MESSAGES = 2_000
-"""… unless they have so many messages, which take many seconds to delete."""
+"""From so many messages on, which take many seconds to delete, progress is shown on a card."""
 _SHORT_REASON = 50
 """Letters of a reason that fits into the status line."""
 

@@ -99,13 +99,13 @@ class Edits(Marking):
             return
         touched = [session for change in done for session in change.session_ids]
         sentence = done[0].sentence if len(done) == 1 else _(many, count=len(touched))
-        self.done(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
+        self.record(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
 
     # Titles and tags
 
     def rename(self) -> None:
         """Ask for another title of the current conversation, whatever is marked."""
-        conversations = self._main.targets
+        conversations = self._main.current_conversations
         if len(conversations) == 1:
             self._ask_title(conversations[0])
         elif conversations:
@@ -192,7 +192,7 @@ class Edits(Marking):
         def undo() -> Undone:
             return store.undo_tags(done).sentence, done.session_ids
 
-        self.done(Undoable(done.sentence, undo), done.session_ids)
+        self.record(Undoable(done.sentence, undo), done.session_ids)
 
     # Plans: delete, and archive several
 
@@ -254,7 +254,7 @@ class Edits(Marking):
         if outcome.results:
             touched = [session for each in outcome.plan.selected for session in each.session_ids]
             touched += [session.id for session in outcome.plan.reparented]
-            self.done(Undoable(sentence, undo), touched)
+            self.record(Undoable(sentence, undo), touched)
         if outcome.error is not None:
             self._main.failed(outcome.error)
         elif not outcome.results:

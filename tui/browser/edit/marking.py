@@ -54,14 +54,14 @@ class Marking:
     @property
     def targets(self) -> tuple[Conversation, ...]:
         """The marked conversations, else the current ones; says so if there are none."""
-        conversations = tuple(self._main.marks.values()) or self._main.targets
+        conversations = tuple(self._main.marks.values()) or self._main.current_conversations
         if not conversations:
             self._main.say(_("no conversation here"))
         return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        main, roots = self._main, {each.root_id: each for each in self._main.targets}
+        main, roots = self._main, {each.root_id: each for each in self._main.current_conversations}
         if not roots:
             main.say(_("nothing to mark here"))
             return
@@ -120,7 +120,7 @@ class Marking:
 
     # Undo
 
-    def done(self, entry: Undoable, touched: Sequence[str]) -> None:
+    def record(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
 
         `touched` has the ids of the sessions that were changed, deleted or restored.
@@ -129,7 +129,7 @@ class Marking:
         if touched:
             self.clear()
         self._main.say(_("{done} · u undoes", done=entry.sentence))
-        self._main.touched = tuple(touched)
+        self._main.reread(touched)
 
     def undo(self) -> None:
         """Undo the last change, also one that is still being made."""
@@ -153,7 +153,7 @@ class Marking:
         if self.journal:
             sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
         main.say(sentence)
-        main.touched = touched
+        main.reread(touched)
 
 
 def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Undone]:

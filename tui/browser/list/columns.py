@@ -108,8 +108,8 @@ class ListLayout(NamedTuple):
 
     @lru_cache  # noqa: B019 -- layouts are values, of which there are few
     def _fitting(self, width: int, language: str) -> list[tuple[str, int]]:
-        """Return name and cells of each column that fits into a row of `width` cells; the sort key
-        is last, unless it has a place already, and always there."""
+        """Return the name and the cells of each column that fits into a row of `width` cells. The
+        column of the sort key is always among them, as the last unless it is there anyway."""
         by, names = _OF_SORT.get(self.sort, ""), list(self.chosen)
         if not names:
             extra = COLUMNS[by].width if by and by not in _DEFAULT else 0

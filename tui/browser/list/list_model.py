@@ -272,7 +272,7 @@ class FirstPage(NamedTuple):
     catalog: Catalog
     """Inexact."""
     details: RowDetails
-    """The names of its rows; of the main screen from then on."""
+    """The names of its rows; the main screen goes on with the same object."""
 
 
 def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> FirstPage:

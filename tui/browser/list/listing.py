@@ -71,7 +71,7 @@ def _is_large(catalog: Catalog) -> bool:
     return len(catalog.sessions) > _LARGE
 
 
-def _read_catalog(
+def _update_catalog(
     store: OpenStore,
     catalog: Catalog,
     state: StoreState | None,
@@ -183,7 +183,7 @@ class Listing:
         home = location.path.parent if location.home is not None else None
         try:
             read = await main.read(
-                lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
+                lambda store: _update_catalog(store, catalog, state, touched, make, now, home)
             )
         except BrowseError as error:
             shown = main.rows.source
@@ -239,7 +239,7 @@ class Listing:
         listed = (key for key in keys if rows.index_of(key) is not None)
         self._show(rows, key=next(listed, None), top=top)
 
-    def changed(self) -> None:
+    def schedule_read(self) -> None:
         """Schedule a read after a change of the store, unless one is due."""
         if self._is_scheduled:
             return
@@ -248,7 +248,7 @@ class Listing:
         wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
         self._main.start_later("changes", wait, self._read_changes)
 
-    def touched(self, session_ids: Iterable[str]) -> None:
+    def reread(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
         self._touched.update(session_ids)
         self.read(whole=self._state is None)
@@ -256,7 +256,7 @@ class Listing:
     def _read_changes(self) -> None:
         self._is_scheduled = False
         if self._reading:  # it would be cancelled, and a long one never ends while somebody writes
-            self.changed()
+            self.schedule_read()
             return
         self.read(whole=self._state is None)
         # Some changes an increment cannot detect.
@@ -332,7 +332,8 @@ class Listing:
         self.refresh()
 
     def _writing(self, *, is_live: bool) -> str:
-        """Return the header's text on writers; empty for the temporary store of old transcripts."""
+        """Return what the status line says about writers; empty for the temporary store of old
+        transcripts."""
         if self._main.location.old_files is not None:
             return ""
         return _("Hermes is writing") if is_live else _("no one is writing")

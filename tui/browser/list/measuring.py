@@ -60,7 +60,7 @@ class Measuring:
     def __init__(self, main: Context) -> None:
         self._main = main
         self._states: dict[Sort, dict[str, _State]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """When each conversation was measured, by root id."""
+        """In which state each conversation was measured last, by root id."""
 
     async def measure(self, sort: Sort, view: View) -> AsyncIterator[bool]:
         """Measure what an order lacks, `SIZE` or `MESSAGES`.
@@ -96,7 +96,7 @@ class Measuring:
         sessions = {session.id: session for each in batch for session in each.sessions}
         amounts: dict[str, int] = {}
         if sort is Sort.SIZE:
-            measured = store.measure(list(sessions.values()), known={})
+            measured = store.measure(list(sessions.values()))
             self._main.details.sizes.update(measured)
             amounts = {session_id: size.total for session_id, size in measured.items()}
         else:

@@ -144,7 +144,7 @@ class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
-    """Its identity (see `list_model.job_key`)."""
+    """Its identity (see `list_model.job_key_of`)."""
     runs: Sequence[Conversation]
     """In the order of the list."""
     total: Conversation

@@ -68,7 +68,7 @@ class OldScreen(OtherScreen):
 
     def __init__(self, beside: MainScreen, transcripts: OldTranscripts, first: FirstPage) -> None:
         location = Location(transcripts.path, old_files=transcripts.folder)
-        super().__init__(beside.host, location, Store(transcripts.path), first)
+        super().__init__(location, Store(transcripts.path), first)
         self._beside, self._transcripts = beside, transcripts
         self.begin_as(View.ALL)
 

@@ -68,17 +68,18 @@ class PlacesScreen(OtherScreen):
     REFUSAL = N_("these are several stores: o opens the one of this conversation, 0 another")
 
     def __init__(self, beside: MainScreen, store: MergedStore, first: FirstPage) -> None:
-        host = beside.host
         name = _("all profiles and hosts") if beside.options.hosts else _("all profiles")
-        location = host.here._replace(path=store.path, root=None, profile=name, note="", label=name)
-        super().__init__(host, location, store, first)
+        location = beside.app.here._replace(
+            path=store.path, root=None, profile=name, note="", label=name
+        )
+        super().__init__(location, store, first)
         self._merged = store
 
     def notes(self) -> Sequence[ListRow]:
         now, away = self.clock(), [(place, place.away) for place in self._merged.places]
         return [AwayRow(place, reason_of(place, why, now)) for place, why in away if why]
 
-    def covered(self) -> str:
+    def uncovered(self) -> str:
         waited = _names([each.name for each in self._merged.places if each.is_waited_for])
         away = _names([each.name for each in self._merged.places if each.away])
         return formats.joined(
@@ -86,13 +87,13 @@ class PlacesScreen(OtherScreen):
             _("without {hosts}", hosts=away) if away else "",
         )
 
-    def take(self, row: ListRow) -> None:
+    def enter_row(self, row: ListRow) -> None:
         """Ask a place again that is away; other rows as on every main screen."""
         if isinstance(row, AwayRow):
             self.say(_("asking {hosts} …", hosts=row.place.name))
             self.start("again", self._read_again, row.place)
         else:
-            super().take(row)
+            super().enter_row(row)
 
     async def _read_again(self, place: Place) -> None:
         await self.call(place.retry)

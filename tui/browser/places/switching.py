@@ -152,7 +152,7 @@ class Switching:
         """Show the card of this root's profiles and of the hosts; a message if there can be none of
         either."""
         main = self._main
-        if main.host.here.root is None and not main.options.hosts:
+        if main.app.here.root is None and not main.options.hosts:
             main.say(_("this store belongs to no Hermes root, so it has no profiles"))
         else:
             main.start("profiles", self._choose)
@@ -167,8 +167,8 @@ class Switching:
 
     def _places(self) -> Sequence[Place]:
         """Return the profiles of this root, and the hosts; on a thread."""
-        host = self._main.host
-        return places_of(host.here, self._main.options.hosts, host.links)
+        app = self._main.app
+        return places_of(app.here, self._main.options.hosts, app.links)
 
     def _chosen(self, choice: Place | bool | None) -> None:
         if isinstance(choice, Place):
@@ -183,7 +183,7 @@ class Switching:
     async def _show_all(self) -> None:
         """Show the first page of the profiles."""
         main, now, lines = self._main, self._main.clock(), self._main.lines
-        folder = main.host.here.path.parent / "places"
+        folder = main.app.here.path.parent / "places"
         store = await main.call(lambda: MergedStore(folder, self._places()))
         first = await main.call(lambda: read_first(store, now, lines))
         if main.is_current:
@@ -236,12 +236,12 @@ class Switching:
         if location.path == main.location.path:
             while len(app.screen_stack) > 1:
                 app.pop_screen()
-            main.arrival = arrival
+            main.arrive(arrival)
             return
         if main.writes.is_busy:
             main.say(_("something is still being written here: try again when it is done"))
             return
-        now, lines, store = main.clock(), main.lines, store_at(location, main.host.links)
+        now, lines, store = main.clock(), main.lines, store_at(location, app.links)
         try:
             first = await main.call(lambda: read_first(store, now, lines))
         except HostError:
@@ -249,4 +249,4 @@ class Switching:
         except StoreError as error:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
-        main.host.switch_to(location, store, first, arrival)
+        app.switch_to(location, store, first, arrival)

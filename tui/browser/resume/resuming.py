@@ -136,7 +136,7 @@ class Resuming:
         if main.current is None:
             main.say(_("no conversation here"))
             return
-        if not (way or main.host.is_choice_printed):
+        if not (way or main.app.is_choice_printed):
             way = main.options.resume
         main.start("resume", self._resume, main.current.id, main.app.screen, way == "window")
 
@@ -155,8 +155,8 @@ class Resuming:
         def decided(is_confirmed: bool | None) -> None:
             if is_confirmed and is_window:
                 main.start("resume", self._open_window, plan)
-            elif is_confirmed and (main.host.is_choice_printed or main.options.resume == "exit"):
-                main.host.finish(plan)
+            elif is_confirmed and (main.app.is_choice_printed or main.options.resume == "exit"):
+                main.app.exit(plan)
             elif is_confirmed:
                 self._run_and_return(plan)
 
@@ -177,7 +177,7 @@ class Resuming:
         thread."""
         plan = self._read_plan(store, session_id)
         plan = replace(plan, conversation=store.with_details([plan.conversation])[0])
-        if self._main.host.is_choice_printed:
+        if self._main.app.is_choice_printed:
             plan = plan.to_print()
         if not plan.is_risky:
             return plan, None
@@ -208,10 +208,10 @@ class Resuming:
             main.say(_("something is still being written here: try again when it is done"))
             return
         try:
-            with main.reads.released(), main.host.lend_terminal():
+            with main.reads.released(), main.app.lend_terminal():
                 ended = subprocess.call([plan.executable, *plan.argv[1:]], env=plan.environment())
         except SuspendNotSupported:  # there is no terminal to take back
-            main.host.finish(plan)
+            main.app.exit(plan)
             return
         except OSError as error:
             failed = _("{program} could not be started: {reason}.")
@@ -222,4 +222,4 @@ class Resuming:
             main.say(_("back from Hermes") if ended == 0 else failure)
             # The user has just seen it in Hermes.
             main.start("mark-read", main.mark_read, plan.conversation.session_ids, None)
-        main.touched = ()
+        main.reread(())

@@ -44,8 +44,8 @@ TELL_SECONDS = 0.25
 
 @dataclass(eq=False)
 class Scan:
-    """State of a search under way: written by the thread that searches, read by the screen's,
-    which can stop it."""
+    """State of a search or a sum under way, which scans rows if no index covers it: written by the
+    thread that reads, read by the screen's, which can stop it."""
 
     earlier: SearchResults | None = None
     """The results behind which it reads on; None for a new search."""
@@ -100,21 +100,20 @@ def find(
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
     conditions = compile_filters(request.query, request.now, request.view)
     request = request.whole(store, conditions)
-    query, catalog, view, _sort, now = request
-    if not asks_for_conversations(query, conditions):
+    if not asks_for_conversations(request.query, conditions):
         return run(store, request, scan)
-    matching = frozenset(store.roots(query, catalog, view, now))
+    catalog, view = request.catalog, request.view
+    matching = frozenset(store.roots(request.query, catalog, view, request.now))
     roots = [root for root in order.roots(catalog, view) if root in matching]
     if not roots:
-        return SearchResults(Answer(query), of_list=True)
+        return SearchResults(Answer(request.query), of_list=True)
     return CatalogRows(catalog, roots, details, (), "", order)
 
 
 def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     """Search for words, on a reading thread; `scan` is told the progress and the hits so far, and
     can end the search with a partial result."""
-    query, catalog, view, sort, now = request
-    earlier = scan.earlier
+    earlier, sort = scan.earlier, request.sort
     # These hits have no position to read on from: all pages are read again.
     is_read_again = sort == "relevance" or store.store.is_several
     before = earlier.hits if earlier is not None else ()
@@ -129,22 +128,22 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
             conversations = earlier.conversations | conversations
         return replace(earlier, answer=answer, conversations=conversations)
 
-    def take(found: Found) -> None:
+    def tell_found(found: Found) -> None:
         scan.found = replace(results(found), is_partial=True)
 
     found = store.search(
-        query,
-        catalog,
-        view,
+        request.query,
+        request.catalog,
+        request.view,
         sort=sort,
-        now=now,
+        now=request.now,
         limit=PAGE + (len(before) if is_read_again else 0),
         titles=_MOST_TITLES if earlier is None else 0,
         is_typed=True,
         after=before[-1] if before and not is_read_again else None,
         stopped=scan.stopped.is_set,
         tell=scan.tell,
-        portion=take,
+        portion=tell_found,
     )
     return results(found)
 
@@ -177,9 +176,11 @@ def count_hits(
 
     conditions = compile_filters(request.query, request.now, request.view)
     request = request.whole(store, conditions)
-    query, catalog, view, _sort, now = request
+    query, catalog, now = request.query, request.catalog, request.now
     if found.goes_on and found.total is None:
-        total = store.count_hits(query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING)
+        total = store.count_hits(
+            query, catalog, request.view, now, stopped=is_cancelled, seconds=_COUNTING
+        )
         roots = {catalog.root_of(each) or each for each in total.sessions}
         found = replace(found, total=total, roots=len(roots))
     if not found.hits and not found.titles and not found.answer.stopped:
@@ -197,7 +198,7 @@ def _suggest_here(
     store: OpenStore, request: SearchRequest, cancelled: Stopped
 ) -> list[SuggestionRow]:
     """Try the query in other views, then other queries in this one."""
-    query, catalog, view, _sort, now = request
+    query, catalog, view, now = request.query, request.catalog, request.view, request.now
     rows: list[SuggestionRow] = []
     if view is not View.ALL:
         for other in View:  # the last is ALL

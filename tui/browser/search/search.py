@@ -42,8 +42,8 @@ class LiveSearch:
         self.before = ""
         """Key of the row the list was on before the search."""
 
-    def take(self, typed: Typed) -> None:
-        """Take what was typed; called within the keystroke."""
+    def query_changed(self, typed: Typed) -> None:
+        """Search for what was typed, or end the search; called within the keystroke."""
         main, self._typed = self._main, typed
         query = typed.query
         if query.is_empty:

@@ -3,8 +3,8 @@ references."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NamedTuple
 
 from textual.app import SuspendNotSupported
 
@@ -12,7 +12,7 @@ from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import SPEAKERS, ChatMessage, without_injections
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ...terminal.programs import editor, pager, show
 from ...text import formats
@@ -71,12 +71,7 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     return pieces
 
 
-_PIECES = {
-    "message": (message_text, N_("this message has no text")),
-    "code": (code_blocks, N_("no code block here")),
-    "output": (outputs, N_("no tool output here")),
-}
-"""What is copied, and what is said where there is none."""
+Pieces = Callable[[ChatMessage, TranscriptModel], list[NamedText]]
 
 
 class Copying:
@@ -85,72 +80,90 @@ class Copying:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._last = "", 0, 0
-        """What was copied last: what, of which message, and its place among several pieces."""
+        self._last: tuple[Pieces | None, int, int] = None, 0, 0
+        """What was copied last: which pieces, of which message, and the place among several."""
         self.pictures = Pictures()
         """Files of images that were opened."""
 
-    def take(self, what: str) -> None:
-        """Copy the `message`, `code` or `output` of the current message, or open its `links`, or it
-        itself.
+    def copy_message(self) -> None:
+        self._start(self._copy, message_text, _("this message has no text"))
 
-        It opens in the `pager`, in the `editor`, or as `raw` JSON.
-        """
-        transcript = self._main.transcript
-        message, message_id, model = transcript.current, transcript.current_id, transcript.model
-        if what == "raw" and message_id is not None:
-            # Needs the id only, also while the message is being read.
+    def copy_code(self) -> None:
+        self._start(self._copy, code_blocks, _("no code block here"))
+
+    def copy_output(self) -> None:
+        self._start(self._copy, outputs, _("no tool output here"))
+
+    def open_in_pager(self) -> None:
+        self._start(self._open, pager(), _("no pager: set PAGER"))
+
+    def open_in_editor(self) -> None:
+        after = _("this was a copy: your changes are not kept")
+        self._start(self._open, editor(), _("no editor: set EDITOR"), after)
+
+    def show_references(self) -> None:
+        self._start(self._show_references)
+
+    def show_raw(self) -> None:
+        """Show the current message as JSON; needs its id only, also while the message is being
+        read."""
+        if (message_id := self._main.transcript.current_id) is not None:
             self._main.start("raw", self._show_raw, message_id)
-        elif message is not None and model is not None:
-            self._main.start("copying", self._take, what, message, model)
         else:
             self._main.say(_("no message here"))
 
     def close(self) -> None:
         self.pictures.close()
 
-    async def _take(self, what: str, message: ChatMessage, model: TranscriptModel) -> None:
-        # Parsing a long message takes a while, so all of it is done on a thread.
-        if what in _PIECES:
-            make, nothing = _PIECES[what]
-            pieces = await self._main.call(lambda: make(message, model))
-            if pieces:
-                await self._copy_next(what, message.id, pieces)
-            else:
-                self._main.say(_(nothing))
-        elif what == "links":
-            await self._show_references(message, model)
+    def _start(self, work: Callable[..., Coroutine[Any, Any, None]], *given: object) -> None:
+        """Run a coroutine with the current message, its conversation, and what else it takes."""
+        message, model = self._main.transcript.current, self._main.transcript.model
+        if message is not None and model is not None:
+            self._main.start("copying", work, message, model, *given)
         else:
-            is_output = message.role == "tool"
+            self._main.say(_("no message here"))
 
-            def shown() -> str:
-                if is_output:
-                    return output_text(message.text)
-                return message_markdown(rendered(message, model.result))
-
-            self._open(what, await self._main.call(shown), ".txt" if is_output else ".md")
-
-    async def _copy_next(self, what: str, message_id: int, pieces: Sequence[NamedText]) -> None:
-        is_again = self._last[:2] == (what, message_id)
+    async def _copy(
+        self, message: ChatMessage, model: TranscriptModel, make: Pieces, nothing: str
+    ) -> None:
+        """Copy the next piece of a message; where there is none, say `nothing`."""
+        # Parsing a long message takes a while, so all of it is done on a thread.
+        pieces = await self._main.call(lambda: make(message, model))
+        if not pieces:
+            self._main.say(nothing)
+            return
+        is_again = self._last[:2] == (make, message.id)
         index = (self._last[2] + 1) % len(pieces) if is_again else 0
-        self._last = what, message_id, index
+        self._last = make, message.id, index
         name, text = pieces[index]
         if len(pieces) > 1:
             name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
-        await self._main.copied(text, one_line(name, 120))
+        await self._main.copy_and_say(text, one_line(name, 120))
 
-    def _open(self, program: str, text: str, suffix: str) -> None:
-        """Open a text in the `pager` or in the `editor`."""
-        command, nothing, after = pager(), _("no pager: set PAGER"), ""
-        if program == "editor":
-            command, nothing = editor(), _("no editor: set EDITOR")
-            after = _("this was a copy: your changes are not kept")
+    async def _open(
+        self,
+        message: ChatMessage,
+        model: TranscriptModel,
+        command: Sequence[str] | None,
+        nothing: str,
+        after: str = "",
+    ) -> None:
+        """Open a message in a program, and say `after` when that has ended; where there is no
+        program, say `nothing`."""
+        is_output = message.role == "tool"
+
+        def shown() -> str:
+            if is_output:
+                return output_text(message.text)
+            return message_markdown(rendered(message, model.result))
+
         if command is None:
             self._main.say(nothing)
             return
+        text = await self._main.call(shown)
         try:
-            with self._main.host.lend_terminal():
-                wrong = show(command, text, suffix)
+            with self._main.app.lend_terminal():
+                wrong = show(command, text, ".txt" if is_output else ".md")
         except SuspendNotSupported:
             self._main.say(_("the terminal cannot be handed over here"))
             return

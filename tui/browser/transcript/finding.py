@@ -118,7 +118,7 @@ class FindResults:
     is_quiet: bool = False
     """What is found now was not asked for by a key: the status line does not tell it."""
 
-    def left(self) -> Iterator[tuple[int, int]]:
+    def unscanned(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges of rows that have not been scanned, from the origin around the end; each
         counts as scanned when the next one is asked for."""
         self.is_complete, rows = False, self.model.outline.rows
@@ -190,21 +190,21 @@ class Finding:
     def _answer(self, text: str) -> None:
         self._main.line("ask-answer").update(text, layout=True)
 
-    def hide(self) -> None:
+    def hide_boxes(self) -> None:
         self._line.display = False
         if self._main.focused in self._boxes:
             self._main.set_focus(self._transcript)
 
-    def stay(self) -> None:
+    def accept(self) -> None:
         """Enter: stay at the find."""
-        self.hide()
+        self.hide_boxes()
         self._tell()
 
-    def left(self) -> None:
+    def cancel(self) -> None:
         """Escape: go back to where the box was opened."""
         if self._main.find_box.has_focus:
-            self.close()
-        self.hide()
+            self.stop()
+        self.hide_boxes()
         if self._origin is not None:
             self._transcript.go_back_to(self._origin)
 
@@ -214,7 +214,7 @@ class Finding:
         typed = self._main.go_to_box.value.strip().lstrip("#")
         model = self._transcript.model
         if not typed or model is None:
-            self.hide()
+            self.hide_boxes()
             return
         if not typed.isdecimal():
             self._main.say(_("a message has a number: it stands at the right of its first line"))
@@ -226,7 +226,7 @@ class Finding:
             words = _("message {id} is not part of this conversation as it is read here")
             self._main.say(words.format(id=message_id))
             return
-        self.hide()
+        self.hide_boxes()
         place = model.entries[index].number
         told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
         self._go(message_id, told=told)
@@ -237,7 +237,7 @@ class Finding:
         """Find another text; called for each key."""
         matcher, model, origin = needle(text), self._transcript.model, self._origin
         if not text.strip() or model is None:
-            self.close()
+            self.stop()
             return
         begin = model.entry_of(origin.message_id) if origin is not None else None
         first = model.entries[begin].number - 1 if begin is not None else 0
@@ -250,7 +250,7 @@ class Finding:
     async def _scan(self, findings: FindResults) -> None:
         """Scan batch by batch; after each, show what was found so far."""
         model, matcher = findings.model, findings.matcher
-        for start, stop in findings.left():
+        for start, stop in findings.unscanned():
             batch = partial(scan, model=model, start=start, stop=stop, matcher=matcher)
             findings.found |= await self._main.read(batch)
             self._arrive(findings)
@@ -324,11 +324,7 @@ class Finding:
             words = _("“{text}”: {found} · n N step · Esc ends")
             self._main.say(words.format(text=findings.matcher.text, found=count))
 
-    def end(self) -> None:
-        self.close()
-        self.hide()
-
-    def close(self) -> None:
+    def stop(self) -> None:
         """Stop finding; the terms of the search are highlighted again."""
         if self._transcript.is_finding:
             self._forget()
@@ -348,7 +344,7 @@ class Finding:
         root_id = findings.model.conversation.root_id
         if model is None or model.conversation.root_id != root_id:
             self._forget()
-            self.hide()
+            self.hide_boxes()
             return
         findings.model, findings.is_quiet = model, True
         if list(self._transcript.page.matchers) != [findings.matcher]:

@@ -152,14 +152,15 @@ class TranscriptLoader:
         """Show another place, or the changes of the same conversation."""
         if place.number == before.number:
             self._renew()
-        elif place.conversation is None:
+        else:
+            self._go(place)
+
+    def _go(self, place: ShownPlace) -> None:
+        main, transcript, conversation = self._main, self._main.transcript, place.conversation
+        if conversation is None:
             self._leave()
             self._show(None)
-        else:
-            self._go(place.conversation, place)
-
-    def _go(self, conversation: Conversation, place: ShownPlace) -> None:
-        main, transcript = self._main, self._main.transcript
+            return
         model = transcript.model
         is_on_screen = model is not None and model.conversation.root_id == conversation.root_id
         if place.segment is not None and is_on_screen and self._opening is None:
@@ -249,7 +250,7 @@ class TranscriptLoader:
         elif current is None:
             return
         elif wanted is None or current.root_id != wanted.conversation.root_id:
-            self._go(current, ShownPlace(current))  # a job's new latest run
+            self._go(ShownPlace(current))  # a job's new latest run
         elif model is None or model.conversation == current:
             return
         elif model.conversation.session_ids == current.session_ids:
@@ -265,7 +266,7 @@ class TranscriptLoader:
         if needed is not None:
             main.start("window", read_missing, main, main.transcript, needed.first, needed.last)
 
-    def changed(self) -> None:
+    def read_new(self) -> None:
         """Read new messages of the conversation on screen, and where the unread ones begin, as the
         store or what is known of it has changed."""
         shown = self._main.transcript.model
@@ -303,7 +304,7 @@ class TranscriptLoader:
             self._open(Opening(conversation, goal))
         main.say_of_page(_(_NAMES[main.mode]))
 
-    def show_recap(self) -> None:
+    def toggle_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
         if self._main.current is not None:
             self._open(Opening(self._main.current, is_recap=not self.is_recap))

@@ -141,7 +141,7 @@ class Page:
         if is_other_width:
             self._keep_line()
 
-    def take(self, layouts: Layouts) -> None:
+    def show_laid_out(self, layouts: Layouts) -> None:
         """Show messages that have been laid out elsewhere."""
         self.add(layouts)
         self._keep_line()

@@ -78,10 +78,10 @@ class TranscriptScroll(LongView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
-        self._being_drawn: set[Shown] = set()
+        self._being_laid_out: set[Shown] = set()
         self._before: Bookmark | None = None
         """Where the last jump began."""
-        self._placing = False
+        self._is_updating = False
 
     @property
     def model(self) -> TranscriptModel | None:
@@ -104,7 +104,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     # Painting
 
-    def _place(self) -> None:
+    def _update_page(self) -> None:
         """Lay out the page and update the scroll bar; called after every change."""
         region = self.scrollable_content_region
         if not region.height:  # not laid out, or hidden: it is laid out when it has a size
@@ -114,14 +114,14 @@ class TranscriptScroll(LongView, can_focus=True):
         missing = self.page.missing
         # None, too: a read that was cancelled is asked for again when the page comes back there.
         self.needed = Needed(self.page.model, *missing) if missing is not None else None
-        self._placing = True
+        self._is_updating = True
         try:
             self.virtual_size = Size(self.page.width, sum(self.page.heights))
             self.scroll_to(y=above, animate=False, force=True, immediate=True)
         finally:
-            self._placing = False
+            self._is_updating = False
         self.refresh()
-        self._draw()
+        self._lay_out_deferred()
         self._tell_seen()
 
     def watch_has_focus(self, _has_focus: bool) -> None:
@@ -142,33 +142,33 @@ class TranscriptScroll(LongView, can_focus=True):
         if last >= new:
             self.post_message(self.Seen(model.conversation.segments, last))
 
-    def _draw(self) -> None:
+    def _lay_out_deferred(self) -> None:
         """Lay out deferred messages on another thread."""
-        messages = self.page.deferred.keys() - self._being_drawn
+        messages = self.page.deferred.keys() - self._being_laid_out
         if messages:
-            self._being_drawn |= messages
+            self._being_laid_out |= messages
             self.run_worker(self._lay_out(messages))
 
     async def _lay_out(self, messages: set[Shown]) -> None:
         layouts = await asyncio.to_thread(lay_out, messages)
-        self._being_drawn -= messages
-        self.page.take(layouts)
-        self._place()
+        self._being_laid_out -= messages
+        self.page.show_laid_out(layouts)
+        self._update_page()
 
     @property
-    def is_drawing(self) -> bool:
+    def is_laying_out(self) -> bool:
         """Whether a message of the page is being laid out on another thread."""
-        return bool(self._being_drawn)
+        return bool(self._being_laid_out)
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Go to where the scroll bar was dragged; our own moves are exact already."""
         super().watch_scroll_y(old, new)
         is_at_end = self.page.at_end and round(new) >= self.max_scroll_y  # the pane has grown
-        if not self._placing and len(self.page) and round(old) != round(new) and not is_at_end:
+        if not self._is_updating and len(self.page) and round(old) != round(new) and not is_at_end:
             self._go(self.page.locate(round(new)))
 
     def on_resize(self) -> None:
-        self._place()
+        self._update_page()
         self.post_message(self.Resized())
 
     def _make_style(self, names: Sequence[str]) -> Style:
@@ -189,7 +189,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def _go(self, place: Place, stepped: int | None = None) -> None:
         self.page.go(place, stepped)
-        self._place()
+        self._update_page()
 
     def _go_to(self, index: int, *, lead: int = 0) -> None:
         self._go(self.page.moved((index, 0), -lead), index)
@@ -217,7 +217,7 @@ class TranscriptScroll(LongView, can_focus=True):
         """Go to the last line, and follow new ones."""
         self.remember()
         self.page.at_end, self.page.stepped = True, None
-        self._place()
+        self._update_page()
         self.tell("")  # clears the count of new messages
 
     def action_step(self, by: int, kind: str = "") -> None:

@@ -69,7 +69,7 @@ class TranscriptView(TranscriptScroll):
         if message_id is not None and self.show_find(message_id):
             return
         if segment is None or not self.go_to_segment(segment):
-            self._place()
+            self._update_page()
 
     def grow(self, model: TranscriptModel) -> int:
         """Show a newer version of the same conversation, at its end if that was shown.
@@ -79,16 +79,16 @@ class TranscriptView(TranscriptScroll):
         """
         at_end = self.page.at_end
         new = self.page.grow(model)
-        self._place()
+        self._update_page()
         return 0 if at_end else new
 
     def loaded(self) -> None:
         """Lay out the page again, after messages have been read."""
-        self._place()
+        self._update_page()
 
     def see(self, seen: SeenByModel | None) -> None:
         self.page.seen = seen
-        self._place()
+        self._update_page()
 
     def on_click(self, event: events.Click) -> None:
         frame = self.page.frame()
@@ -114,7 +114,7 @@ class TranscriptView(TranscriptScroll):
 
     def _set_look(self, look: Look, words: str) -> None:
         self.page.look = look
-        self._place()
+        self._update_page()
         self.tell(words)
 
     def action_cycle_tools(self) -> None:
@@ -169,7 +169,7 @@ class TranscriptView(TranscriptScroll):
     def highlight(self, matchers: Sequence[Term]) -> None:
         """Highlight other terms without scrolling."""
         self.page.light(matchers)
-        self._place()
+        self._update_page()
 
     @property
     def is_find_in_sight(self) -> bool:

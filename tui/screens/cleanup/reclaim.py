@@ -97,8 +97,7 @@ class ReclaimCard(Card[bool]):
             self.dismiss(True)
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self._reclaim.shell)
-        self.answer(_("sent to the terminal's clipboard (OSC 52)"))
+        self.copy(self._reclaim.shell)
 
 
 def open_reclaim(main: MainScreen) -> None:
@@ -147,7 +146,7 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     assert reclaim.executable is not None
     before = main.store.sizes()[0]
     try:
-        with main.reads.released(), main.host.lend_terminal():
+        with main.reads.released(), main.app.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))

@@ -145,7 +145,7 @@ MAIN = at(
         "show_of_current('run')",
         "Where time and money of this conversation went",
     ),
-    Does("recap", "p", "recap", "loader.show_recap", "The recap Hermes shows on resume"),
+    Does("recap", "p", "recap", "loader.toggle_recap", "The recap Hermes shows on resume"),
     ShownDoes("copy-id", "y", "copy id", "copy_id", "Copy the id of the conversation"),
     Does("export", "e", "export", "export", "Save as Markdown, HTML or JSONL"),
     "Look around",
@@ -182,7 +182,7 @@ MAIN = at(
     Does("reload", "f5", "reload", "listing.reload", "Read the store again"),
     ShownDoes("help", "question_mark", "help", "show_help", "Keys, signs, and the query language"),
     Does("back", "escape", "back", "step_back", "One step back"),
-    ShownDoes("quit", "q", "quit", "host.finish", "Leave"),
+    ShownDoes("quit", "q", "quit", "app.exit", "Leave"),
 )
 NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
 """Ids of the commands that the help begins with."""
@@ -251,31 +251,31 @@ TRANSCRIPT = at(
         printed="Enter",
     ),
     "Copy and open",
-    ShownDoes("copy", "c", "copy", "copying.take('message')", "Copy this message"),
+    ShownDoes("copy", "c", "copy", "copying.copy_message", "Copy this message"),
     Does(
         "copy-code",
         "C",
         "copy code",
-        "copying.take('code')",
+        "copying.copy_code",
         "Copy its code block; again: the next one",
     ),
     Does(
         "copy-output",
         "ctrl+y",
         "copy output",
-        "copying.take('output')",
+        "copying.copy_output",
         "Copy its tool output; again: the next",
     ),
-    Does("pager", "O", "pager", "copying.take('pager')", "Open this message in $PAGER"),
+    Does("pager", "O", "pager", "copying.open_in_pager", "Open this message in $PAGER"),
     Does(
-        "editor", "E", "editor", "copying.take('editor')", "Open a copy of this message in $EDITOR"
+        "editor", "E", "editor", "copying.open_in_editor", "Open a copy of this message in $EDITOR"
     ),
-    Does("raw", "ampersand", "raw", "copying.take('raw')", "This message as it is stored, as JSON"),
+    Does("raw", "ampersand", "raw", "copying.show_raw", "This message as it is stored, as JSON"),
     Does(
         "links",
         "L",
         "links",
-        "copying.take('links')",
+        "copying.show_references",
         "Links and images of this message: open, copy",
     ),
     "Read",
@@ -330,10 +330,10 @@ SEARCH_BOX = at(
     Command("", "tab", "complete", "accept"),
 )
 QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
-_UNDONE = ShownDoes("", "escape", "back", "finding.left")
+_UNDONE = ShownDoes("", "escape", "back", "finding.cancel")
 FIND_BOX = at(
     "find",
-    ShownDoes("", "enter,ctrl+j", "done", "finding.stay", printed="Enter"),
+    ShownDoes("", "enter,ctrl+j", "done", "finding.accept", printed="Enter"),
     ShownDoes("", "down", "next", "finding.step(1)"),
     ShownDoes("", "up", "previous", "finding.step(-1)"),
     _UNDONE,
