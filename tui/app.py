@@ -17,6 +17,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import _
 
 from .browser.by_name import load
+from .browser.context import BrowserHost
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.list.list_model import FirstPage
 from .browser.main import MainScreen
@@ -28,12 +29,11 @@ from .widgets.bindings import bindings, key_names
 from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
 from .work.application import Arrival
 from .work.jobs import StoreScreen
-from .work.key_order import OrderedKeys
 
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
-class BrowseApp(OrderedKeys):
+class BrowseApp(BrowserHost):
     """The browser; its result is a plan to resume a conversation, or None.
 
     Args:
@@ -97,8 +97,6 @@ class BrowseApp(OrderedKeys):
     def switch_to(
         self, location: Location, store: Store, first: FirstPage, arrival: Arrival
     ) -> None:
-        """Replace this store by another, in the same view and order; the arguments are those of
-        `MainScreen`."""
         before = self._main
         assert before is not None
         self.location, self.store = location, store

@@ -24,8 +24,9 @@ from hermes_browse.store.since import Attention
 from hermes_browse.store.wording import _
 
 from ..settings.options import Options
-from ..work.application import Application, Arrival
+from ..work.application import Arrival
 from ..work.jobs import Reads, StoreScreen
+from ..work.key_order import OrderedKeys
 from .list.list_model import FirstPage, Order
 
 if TYPE_CHECKING:
@@ -68,6 +69,16 @@ class StatusText(NamedTuple):
     is_of_page: bool = False
     """It goes when the transcript shows another page."""
     is_failure: bool = False
+
+
+class BrowserHost(OrderedKeys):
+    """The application as main screens know it."""
+
+    def switch_to(
+        self, location: Location, store: Store, first: FirstPage, arrival: Arrival
+    ) -> None:
+        """Replace the store by another, in the same view and order."""
+        raise NotImplementedError
 
 
 class Context(StoreScreen[object]):
@@ -118,7 +129,7 @@ class Context(StoreScreen[object]):
     """What to show after a switch of stores."""
 
     def __init__(
-        self, host: Application, location: Location, store: Store, first: FirstPage
+        self, host: BrowserHost, location: Location, store: Store, first: FirstPage
     ) -> None:
         super().__init__()
         self.host, self.location, self.store = host, location, store

@@ -19,9 +19,8 @@ from ..terminal import clipboard
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import ListRow
-from ..work.application import Application
 from .by_name import load
-from .context import Context, Result
+from .context import BrowserHost, Context, Result
 from .hint import FirstHint
 from .lineage import LineageTree
 from .list.conversation_list import ConversationList, ListHead
@@ -36,7 +35,7 @@ class Panes(Context):
     AUTO_FOCUS = ""
 
     def __init__(
-        self, host: Application, location: Location, store: Store, first: FirstPage
+        self, host: BrowserHost, location: Location, store: Store, first: FirstPage
     ) -> None:
         super().__init__(host, location, store, first)
         self.pane_sizes = host.pane_sizes

@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 from textual.app import App
 from textual.driver import Driver
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, locate
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
@@ -62,9 +61,6 @@ class Application(App["ResumePlan"]):
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
     """
-
-    switch_to: Callable[[Location, Store, Any, Arrival], None]
-    """Replaces this store by another; what it takes is that of `MainScreen`."""
 
     def __init__(self, location: Location, handover: Handover | None, start: Start | None) -> None:
         self.handover = handover or Handover()
