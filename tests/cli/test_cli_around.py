@@ -7,6 +7,7 @@ import homes
 import pytest
 from commandline import ask, call, path_with, stub_hermes
 from contract import holds
+from platforms import forbid
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import RefusedError
@@ -59,6 +60,19 @@ def test_a_profile_that_refuses_is_named(root, monkeypatch):
     assert ended.code == 6 and "coder cannot be read: Not now." in ended.err
     assert "coder" in [each["profile"] for each in ended.document["broken"]]
     assert {each["profile"] for each in ended.document["conversations"]} == {"default", "a-b_9"}
+
+
+def test_profiles_that_may_not_be_listed(root, monkeypatch):
+    """Their folder stands for them, with the reason; the store of the root is read."""
+    forbid(monkeypatch, root / "profiles")
+    home = ("--home", str(root))
+    assert call("list", *home).code == 0
+    ended = call("list --all-profiles --json", *home)
+    assert ended.code == 6
+    assert "profiles/ cannot be read: profiles cannot be reached: Permission denied." in ended.err
+    assert [each["path"] for each in ended.document["broken"]] == [str(root / "profiles")]
+    assert {each["profile"] for each in ended.document["conversations"]} == {"default"}
+    assert "Permission denied" in call("profiles", *home).out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders as named by XDG")
