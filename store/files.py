@@ -44,7 +44,11 @@ def sync_folder(path: Path) -> None:
     """Flush the entries of a folder to disk; a no-op on Windows, which cannot."""
     if os.name == "nt":
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:  # of a folder that may be written to and not read, all is flushed
+        os.sync()
+        return
     try:
         os.fsync(descriptor)
     finally:

@@ -162,13 +162,21 @@ def _has_profile(root: Path, name: str) -> bool:
 
 
 def profiles(root: Path) -> list[Location]:
-    """List the stores of a root and of its profiles, whether or not the files exist."""
+    """List the stores of a root and of its profiles, whether or not the files exist.
+
+    A folder of profiles that cannot be read is listed in their place: opening it says why.
+    """
+    folder, names = root / "profiles", [DEFAULT_PROFILE]
+    unread: list[Location] = []
     try:
-        names = sorted(entry.name for entry in (root / "profiles").iterdir() if entry.is_dir())
+        with os.scandir(folder) as entries:
+            found = sorted(entry.name for entry in entries if entry.is_dir())
+        names += filter(_PROFILE_NAME.fullmatch, found)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # it has none
     except OSError:
-        names = []
-    names = [DEFAULT_PROFILE, *(name for name in names if _PROFILE_NAME.fullmatch(name))]
-    return [Location(profile_home(root, name) / DATABASE, root, name) for name in names]
+        unread = [Location(folder, root, "profiles/")]
+    return [*(Location(profile_home(root, name) / DATABASE, root, name) for name in names), *unread]
 
 
 def locate_file(path: Path) -> Location:

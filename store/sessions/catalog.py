@@ -239,10 +239,12 @@ class Catalog(ParentLinks):
         """Return the root ids of a view in order.
 
         Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of
-        these `sources` are returned; empty means any. `amounts` are those of `sort_key`.
+        these `sources`, in any case, are returned; empty means any. `amounts` are those of
+        `sort_key`.
         """
+        named = {source.casefold() for source in sources}
         found = self.select(view)
-        roots = [each.root_id for each in found if not sources or each.source in sources]
+        roots = [each.root_id for each in found if not named or each.source.casefold() in named]
         if sort is Sort.ACTIVITY:
             return roots[::-1] if reverse else roots
         key = sort_key(sort, amounts or {})

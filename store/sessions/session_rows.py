@@ -276,12 +276,12 @@ def resolve_session(reader: Reader, text: str) -> str:
 
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     """Return the id of the session that `hermes -c` continues: the last active one of a source, in
-    any state (0.19).
+    upper or lower case, in any state (0.19).
 
     Hermes takes the source `cli`, or `tui` in its terminal interface.
     """
     sql = (
-        "SELECT s.id FROM session_rows s WHERE s.source = ? "
+        "SELECT s.id FROM session_rows s WHERE s.source = ? COLLATE NOCASE "
         f"ORDER BY COALESCE({NEWEST_MESSAGE}, s.started_at) DESC, s.started_at DESC, s.id DESC LIMIT 1"
     )
     return as_text(reader.value(sql, [as_text(source)]))

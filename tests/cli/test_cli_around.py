@@ -5,8 +5,9 @@ import sys
 
 import homes
 import pytest
-from commandline import ask, call, path_with, stub_hermes
+from commandline import ask, call, copy_store, path_with, stub_hermes
 from contract import holds
+from platforms import forbid
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import RefusedError
@@ -59,6 +60,44 @@ def test_a_profile_that_refuses_is_named(root, monkeypatch):
     assert ended.code == 6 and "coder cannot be read: Not now." in ended.err
     assert "coder" in [each["profile"] for each in ended.document["broken"]]
     assert {each["profile"] for each in ended.document["conversations"]} == {"default", "a-b_9"}
+
+
+@pytest.mark.parametrize(
+    "broken, code, said",
+    [
+        ([], 0, ""),
+        (["coder"], 6, "coder cannot be read: state.db is not a session store"),
+        (["default", "coder"], 3, "state.db is not a session store"),
+    ],
+)
+def test_how_all_profiles_end(tmp_path, broken, code, said):
+    """0 if all that are in use were read, 6 if some were not; 3 if none was, and why one in use was
+    not."""
+    stores = {
+        "default": copy_store("state-v22", tmp_path),
+        "coder": copy_store("state-v22", tmp_path / "profiles" / "coder"),
+    }
+    for name in broken:
+        stores[name].write_bytes(b"no database" * 500)
+    (tmp_path / "profiles" / "unused").mkdir()
+    ended = call("list --all-profiles --limit 1 --json --home", str(tmp_path))
+    assert ended.code == code and said in ended.err
+    assert "unused" not in ended.err
+    if code != 3:
+        assert [each["profile"] for each in ended.document["broken"]] == broken
+
+
+def test_profiles_that_may_not_be_listed(root, monkeypatch):
+    """Their folder stands for them, with the reason; the store of the root is read."""
+    forbid(monkeypatch, root / "profiles")
+    home = ("--home", str(root))
+    assert call("list", *home).code == 0
+    ended = call("list --all-profiles --json", *home)
+    assert ended.code == 6
+    assert "profiles/ cannot be read: profiles cannot be reached: Permission denied." in ended.err
+    assert [each["path"] for each in ended.document["broken"]] == [str(root / "profiles")]
+    assert {each["profile"] for each in ended.document["conversations"]} == {"default"}
+    assert "Permission denied" in call("profiles", *home).out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders as named by XDG")

@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 from commandline import call, copy_store, steady
-from words import collected, compiled, po_path, translations
+from words import OF_ARGPARSE, collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
-from hermes_browse.tui.cli.parser import OWN_WORDS, wrapped
+from hermes_browse.tui.cli.parser import wrapped
 from hermes_browse.tui.cli.registry import make_parser
 from hermes_browse.tui.text.glyphs import cells
 
@@ -177,6 +177,6 @@ def test_argparse_gets_what_it_fills_in():
     known = {str(each.id): str(each.string) for each in translations("zh_CN") if each.string}
     assert po_path("zh_CN").exists()
     assert [
-        text for text in OWN_WORDS if text in known and fields(known[text]) != fields(text)
+        text for text in OF_ARGPARSE if text in known and fields(known[text]) != fields(text)
     ] == []
-    assert fields(OWN_WORDS[4]) == ["%(argument_name)s", "%(message)s"]
+    assert fields(OF_ARGPARSE[4]) == ["%(argument_name)s", "%(message)s"]

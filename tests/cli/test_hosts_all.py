@@ -55,6 +55,38 @@ def test_all_profiles_and_all_hosts(machines):
     assert both["broken"] == [] and both["hosts"][0]["answered"]
 
 
+@pytest.mark.parametrize(
+    "here, hosts, code, silent",
+    [
+        ("sound", [], 0, []),
+        ("sound", ["nas"], 0, []),
+        ("sound", ["nas", "down"], 6, ["down"]),
+        ("unused", ["nas"], 0, []),
+        ("broken", ["nas"], 6, [None]),
+        ("broken", ["down"], 6, [None, "down"]),
+        ("broken", [], 3, None),
+        ("unused", [], 3, None),
+    ],
+)
+def test_how_it_ends(machines, tmp_path, here, hosts, code, silent):
+    """0 if all stores that are in use were read, 6 if some were not, this machine's as any other;
+    3 if there is no other and it cannot be read."""
+    if here == "sound":
+        copy_store("state-v22", tmp_path)
+    elif here == "broken":
+        (tmp_path / "state.db").write_bytes(b"no database" * 500)
+    configure(machines, *hosts)
+    ended = call("list --all-hosts --limit 1 --json --home", str(tmp_path))
+    assert ended.code == code
+    if silent is None:
+        assert ended.out == "" and str(tmp_path) in ended.err
+        return
+    named = [each["name"] for each in ended.document["hosts"] if not each["answered"]]
+    assert named == silent
+    assert ("default cannot be read" in ended.err) is (here == "broken")
+    assert ("down: it cannot be reached" in ended.err) is ("down" in hosts)
+
+
 def test_nobody_answers(machines, tmp_path):
     """Without a store here: since when is not known, and who did not answer is named."""
     configure(machines, "down")

@@ -32,6 +32,27 @@ _ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("TableColumn", "Number"), (0,)),
 }
 """Rows of tables, and at which places they hold texts; whoever shows these translates them."""
+OF_ARGPARSE = (
+    "usage: ",
+    "options",
+    "positional arguments",
+    "show this help message and exit",
+    "argument %(argument_name)s: %(message)s",
+    "the following arguments are required: %s",
+    "one of the arguments %s is required",
+    "unrecognized arguments: %s",
+    "not allowed with argument %s",
+    "ignored explicit argument %r",
+    "expected one argument",
+    "expected at most one argument",
+    "expected at least one argument",
+    "ambiguous option: %(option)s could match %(matches)s",
+    "invalid %(type)s value: %(value)r",
+    "invalid choice: %(value)r (choose from %(choices)s)",
+    "invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)",
+)
+"""Texts of argparse (Python 3.11 to 3.14) that the program shows; `speak_argparse` lets it take
+them from our catalogs."""
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when
 
 
@@ -110,8 +131,10 @@ def sources() -> Iterator[Path]:
 
 
 def collected() -> Catalog:
-    """Every text that the sources mark."""
+    """Every text that the sources mark, and those of argparse."""
     found = Catalog(project=_DOMAIN, creation_date=_WHEN, charset="utf-8")
+    for of_argparse in OF_ARGPARSE:
+        found.add(of_argparse)
     for path in sources():
         for context, text in _marked(path):
             if text:

@@ -1,15 +1,19 @@
-"""What stands in the place of a small file: a pipe is not waited for, and a device is not read."""
+"""What stands in the place of a small file: a pipe is not waited for, and a device is not read;
+and where a file of ours may be written."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 from platforms import posix_only
+from writing import as_nobody
 
 from hermes_browse.store.cleanup.retention import read_block
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotAStoreError
 from hermes_browse.store.export.redact import read_env
-from hermes_browse.store.files import FileTooLargeError, read_regular
+from hermes_browse.store.files import FileTooLargeError, read_regular, write_private
 from hermes_browse.store.hermes.homes import active_profile
 from hermes_browse.store.sessions.relations import read_job_names
 from hermes_browse.tui.browser.search.history import QueryHistory
@@ -76,3 +80,19 @@ def test_links_and_sizes(tmp_path):
         read_regular(tmp_path / "link", 4)
     with pytest.raises(IsADirectoryError):
         read_regular(tmp_path, 4)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="gives up privileges")
+def test_a_folder_that_may_be_written_to_and_not_read():
+    """Files of ours are written below it, and to it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o333)
+        files = (folder / "made" / "file", folder / "file")
+
+        def write():
+            for path in files:
+                write_private(path, "text")
+
+        assert as_nobody(write) == "None"
+        assert [path.read_text() for path in files] == ["text", "text"]

@@ -206,7 +206,10 @@ def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
         room: Cells. A longer description leaves out what Enter does, then what is said before that:
             a line that grew with every other row would move the panes under the cursor.
     """
-    return formats.fitting(formats.joined(*_parts(row, now, enter)), room)
+    facts = [*filter(None, _parts(row, now, enter))]  # a title in one may hold what joins them
+    while len(facts) > 1 and cell_len(formats.joined(*facts)) > room:
+        facts.pop()
+    return formats.joined(*facts)
 
 
 def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:

@@ -14,33 +14,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from ..text.glyphs import cells
 from .output import note
-
-OWN_WORDS = N_(
-    (
-        "usage: ",
-        "options",
-        "positional arguments",
-        "show this help message and exit",
-        "argument %(argument_name)s: %(message)s",
-        "the following arguments are required: %s",
-        "one of the arguments %s is required",
-        "unrecognized arguments: %s",
-        "not allowed with argument %s",
-        "ignored explicit argument %r",
-        "expected one argument",
-        "expected at most one argument",
-        "expected at least one argument",
-        "ambiguous option: %(option)s could match %(matches)s",
-        "invalid %(type)s value: %(value)r",
-        "invalid choice: %(value)r (choose from %(choices)s)",
-        "invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)",
-    )
-)
-"""Texts of argparse (Python 3.11 to 3.14) that the program shows, listed here for translation."""
 
 _PIECE = re.compile(
     r"(\s*)([（《“]*(?:[^\s\u2e80-\uffff（《“]+|[\u2e80-\uffff])[，。；：、？！）》”…]*|\S)"

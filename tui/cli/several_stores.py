@@ -93,9 +93,10 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
             for host in hosts
         ]
         here = [asked(each, partial(open_store, each)) for each in locations]
-        error = here[-1].error
-        if error is not None and not hosts and all(each.error for each in here):
-            raise error
+        errors = [each.error for each in here if each.error is not None]
+        if len(errors) == len(here) and not hosts:
+            errors.sort(key=lambda error: isinstance(error, UNUSED))  # one in use says more
+            raise errors[0]
         if arguments.all_hosts and not hosts:
             note(how_to_add())
         return _merged(arguments, here, [each.result() for each in there])

@@ -4,7 +4,7 @@ up, changes of files, a run, and what happened since the user looked."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
     from hermes_browse.store.changes.run import Run, Stretch
     from hermes_browse.store.cleanup.plan import Plan, Totals
-    from hermes_browse.store.sessions.catalog import SpareReason
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.since.since import SinceItem
 
@@ -122,12 +121,31 @@ def along_line(plan: Plan, marks: Container[str]) -> str:
     )
 
 
+_SPARED = PN_(
+    "spared",
+    ("pinned", "live", "leased", "recent", "open", "hidden", "subagent", "changed"),
+)
+
+
 def spared_line(plan: Plan) -> str:
-    """`3 protected: 2 pinned, 1 live`; empty if none is."""
-    if not plan.spared:
+    """`3 protected: 2 pinned, 1 live`, or `2 protected: pinned`; empty if none is."""
+    counts = Counter(each.why.code for each in plan.spared).most_common()
+    if not counts:
         return ""
-    kinds = count_reasons(each.why for each in plan.spared)
-    return _("{count:,} protected: {kinds}", count=len(plan.spared), kinds=kinds)
+    kinds = [_spared(code, count, is_only=len(counts) == 1) for code, count in counts]
+    return _(
+        "{count:,} protected: {kinds}",
+        count=len(plan.spared),
+        kinds=pgettext("list", ", ").join(kinds),
+    )
+
+
+def _spared(code: str, count: int, *, is_only: bool) -> str:
+    """Translate the code of a `SpareReason`, with its number unless it is the only one."""
+    kind = pgettext("spared", code) if code in _SPARED else code
+    if is_only:
+        return kind
+    return pgettext("spared", "{count:,} {kind}").format(count=count, kind=kind)
 
 
 def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
@@ -153,28 +171,6 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
             orphans,
             count=orphans,
         )
-
-
-_REASONS = PN_(
-    "spared",
-    {
-        "pinned": "{count:,} pinned",
-        "live": "{count:,} live",
-        "leased": "{count:,} leased",
-        "recent": "{count:,} recent",
-        "open": "{count:,} open",
-        "hidden": "{count:,} hidden",
-        "subagent": "{count:,} subagent",
-        "changed": "{count:,} changed",
-    },
-)
-
-
-def count_reasons(reasons: Iterable[SpareReason]) -> str:
-    """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
-    counts = Counter(each.code for each in reasons).most_common()
-    texts = (pgettext("spared", _REASONS[code]).format(count=count) for code, count in counts)
-    return pgettext("list", ", ").join(texts)
 
 
 # Changes and runs

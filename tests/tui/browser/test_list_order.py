@@ -278,6 +278,10 @@ def test_rows_in_words(tmp_path):
         about(HitRow(hit, found["ended1"]), NOW, "", 200)
         == "a tool result 1h ago in “Done” · Enter reads on"
     )
+    parted = HitRow(hit, found["ended1"]._replace(title="Plan · Done"))
+    assert about(parted, NOW, "", 30) == "a tool result 1h ago in “Plan · Done”", (
+        "a title is not cut at its own point"
+    )
     assert (
         about(MoreRow("ended1", 3, found["ended1"]), NOW, "", 200)
         == "3 more hits in “Done” · Enter shows them"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from browsing import browsing, on_demo, open_app, rows_of
 from builders import make_store
-from platforms import script
+from platforms import forbid, script
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file, trash_folder
@@ -106,6 +106,23 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root):
         await until(browser, MainScreen)
         await browser.wait_until(lambda: "not a session store" in browser.status)
         assert browser.screen.location.profile == "default"
+
+
+async def test_profiles_that_may_not_be_listed(root, monkeypatch):
+    """The card and the list name their folder, with the reason."""
+    forbid(monkeypatch, root / "profiles")
+    async with browser_of(root) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesCard)
+        assert "profiles/" in browser.text("#profiles")
+        assert "Permission denied" in browser.text("#profiles")
+        await browser.press("a")
+        await until(browser, PlacesScreen)
+        await browser.wait_until(lambda: browser.screen.catalog.exact)
+        await browser.settle()
+        away, *found = rows_of(browser)
+        assert away.place.name == "profiles/" and "Permission denied" in away.reason
+        assert [each.conversation.title for each in found] == ["Root chat"]
 
 
 async def test_all_profiles_are_one_list_and_one_search(root):
