@@ -47,7 +47,10 @@ _WINDOW = 500
 
 
 class OpenStore(Changeable):
-    """A store, open to be read and changed; times are Unix seconds, catalogs are those of it."""
+    """A store that can be read and changed; the first call that reads opens it.
+
+    Times are Unix seconds; a catalog must be of the same store.
+    """
 
     # Conversations
 

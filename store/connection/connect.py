@@ -57,10 +57,13 @@ class Far(Protocol):
         """Return the answer of the call of that name there, given its arguments by name."""
 
     def begin(self) -> None:
-        """As of a `Reader`, likewise the others."""
+        """Do the same as `Reader.begin`."""
 
-    def interrupt(self) -> None: ...
-    def close(self) -> None: ...
+    def interrupt(self) -> None:
+        """Do the same as `Reader.interrupt`."""
+
+    def close(self) -> None:
+        """Do the same as `Reader.close`."""
 
 
 class Store:
@@ -202,7 +205,7 @@ class Store:
             reader.close()
 
 
-# Which store rows of other files belong to: by the id of the store, else by its path
+# Other files name the store that their rows belong to: by its id, or by its path without one
 
 OWN = "CASE WHEN instance IS NULL OR ?2 IS NULL THEN store = ?1 ELSE instance = ?2 END"
 """Rows of one store, by `Origin.values`; see `Origin.is_same`."""

@@ -224,8 +224,9 @@ class Candidates:
     scope: Condition
     """On `message_rows m`: other rows are no candidates."""
     stopped: Stopped
-    """As of `Search`, like what follows."""
+    """Tells whether the search is to end."""
     progress: TellShare
+    """Told how much of a scan is done, on this thread."""
     is_stopped: bool = False
     """It was stopped before its end."""
     _scanned: int = 0
