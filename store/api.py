@@ -10,7 +10,7 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -254,10 +254,18 @@ class OpenStore(Changeable):
     stored_messages = read(later.jsonl.read_stored_messages)
 
     def export(
-        self, session_ids: Sequence[str], form: Format, *, redact: bool = True
+        self,
+        session_ids: Sequence[str],
+        form: Format,
+        *,
+        redact: bool = True,
+        tell: Callable[[str], object] = quiet,
     ) -> Iterator[str]:
         """Yield the conversations of sessions as a document in pieces of text, without secrets
-        unless told otherwise."""
+        unless told otherwise.
+
+        `tell` receives a sentence for each `.env` file whose values cannot be read.
+        """
         now = time.time()
         catalog = self.neighbourhood(session_ids, now)
         conversations = [catalog.conversation(session_id) for session_id in session_ids]
@@ -265,7 +273,7 @@ class OpenStore(Changeable):
             self,
             self.with_details(conversations),
             form,
-            redactor=later.redact.Redactor(active=redact),
+            redactor=later.redact.make_redactor(self.location, tell, active=redact),
             tally=later.source.ExportCounts(),
             exporter="hermes-browse",
             now=now,

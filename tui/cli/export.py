@@ -14,6 +14,7 @@ from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search.filters import BY_KEY
@@ -21,12 +22,7 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.export_files import (
-    Export,
-    Saved,
-    make_redactor,
-    redacted_words,
-)
+from ..text.export_files import Export, Saved, redacted_words
 from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note

@@ -19,6 +19,7 @@ from hermes_browse.store.export.files import (
     check_target,
     file_stem,
 )
+from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -31,7 +32,6 @@ from ..text.export_files import (
     MANY,
     Document,
     Export,
-    make_redactor,
     redacted_words,
     store_files,
 )

@@ -4,7 +4,7 @@ screen."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +17,8 @@ from hermes_browse.store.export.files import (
     unique_names,
     write_file,
 )
-from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
+from hermes_browse.store.export.redact import Redactor, describe
 from hermes_browse.store.export.source import ExportCounts
-from hermes_browse.store.hermes.homes import Location, default_root
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext
 
@@ -47,43 +46,9 @@ class Saved(NamedTuple):
     bytes: int
 
 
-def env_files(location: Location) -> list[Path]:
-    """The `.env` files whose values may occur in a store: of its folder, its root and the user's
-    homes."""
-    if location.demo:
-        return []
-    folders = [location.path.parent, location.root, default_root()]
-    if home := os.environ.get("HERMES_HOME", "").strip():
-        folders.append(Path(home))
-    return list(dict.fromkeys(folder / ".env" for folder in folders if folder is not None))
-
-
 def store_files(path: Path) -> list[Path]:
     """The file of a store, and SQLite's files beside it."""
     return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
-
-
-def make_redactor(
-    location: Location, tell: Callable[[str], object], *, active: bool = True
-) -> Redactor:
-    """Return a redactor that knows the values of the user's `.env` files.
-
-    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes
-    nothing.
-    """
-    pairs: list[tuple[str, str]] = []
-    for path in env_files(location) if active else []:
-        try:
-            pairs += read_env(path)
-        except OSError as error:
-            tell(
-                _(
-                    "{path} cannot be read ({reason}): its values are not looked for.",
-                    path=path,
-                    reason=error.strerror,
-                )
-            )
-    return Redactor(secret_values(pairs), active=active)
 
 
 class Export(NamedTuple):
