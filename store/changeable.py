@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import later
-from .call import Leased, call, change, changing, read
+from .call import StoreConnection, call, change, changing, read
 from .connection.connect import Store
 from .connection.reader import Stopped
 from .errors import RefusedError
@@ -29,7 +29,7 @@ _UNDONE = frozenset({"archived", "auto_archived", "hidden", "pinned", "title", "
 """Columns that a change of flags or of a title sets; another machine may ask for no others."""
 
 
-class Changeable(Leased):
+class Changeable(StoreConnection):
     """The changes of an `OpenStore`; each is done as a whole, or raises BrowseError.
 
     Raises:

@@ -50,8 +50,8 @@ def _size(path: Path) -> int:
     return _facts(path)[-1]
 
 
-class Far(Protocol):
-    """The connection to a store on another machine."""
+class RemoteCalls(Protocol):
+    """Calls on a store that is not a file of this machine."""
 
     def call(self, name: str, values: Mapping[str, object]) -> object:
         """Return the answer of the call of that name there, given its arguments by name."""
@@ -96,9 +96,9 @@ class Store:
         one."""
         return Path(f"{self.path}-journal")
 
-    def far(self) -> Far | None:
-        """Return a connection to the store if it is on another machine, so that nothing here may
-        write to it."""
+    def remote_calls(self) -> RemoteCalls | None:
+        """Return what carries out the calls elsewhere, so that nothing here may write to the store;
+        None for a store of this machine."""
         return None
 
     def fingerprint(self) -> Fingerprint:

@@ -34,8 +34,8 @@ _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
 
 
-class Lease:
-    """A leased connection to a store on a host; see `connect.Far`.
+class HostConnection:
+    """A connection to a store on a host; see `connect.RemoteCalls`.
 
     Args:
         on_wait: Called when a change takes long, on another thread.
@@ -198,9 +198,9 @@ class RemoteStore(Store):
         super().__init__(path)
         self.link = link
 
-    def far(self) -> Lease:
+    def remote_calls(self) -> HostConnection:
         """Return a connection to the store there."""
-        return Lease(self.link, lambda: self.on_wait())
+        return HostConnection(self.link, lambda: self.on_wait())
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store there does; nothing while it is away."""

@@ -66,9 +66,9 @@ class MergedStore(Store):
     def is_several(self) -> bool:
         return True
 
-    def far(self) -> MergedLease:
-        """Return a lease of all of them."""
-        return MergedLease(self.places)
+    def remote_calls(self) -> MergedConnection:
+        """Return a connection to all of them."""
+        return MergedConnection(self.places)
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when one of them has something new to show."""
@@ -90,8 +90,9 @@ def _refused() -> RefusedError:
     )
 
 
-class MergedLease:
-    """A lease of several stores; see `connect.Far`. Each is opened by the first call about it."""
+class MergedConnection:
+    """A connection to several stores, each opened by the first call about it; see
+    `connect.RemoteCalls`."""
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places

@@ -173,7 +173,7 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
     own."""
     code = ASKING + (
         "before = peak()\n"
-        "try: Lease(one).call('state', {})\n"
+        "try: HostConnection(one).call('state', {})\n"
         "except HostError as error: print(error.code, len(str(error)))\n"
         "print(peak() - before)\n"
     )
@@ -210,10 +210,10 @@ def test_no_answer_takes_memory_without_bound(server, call, before, count, each,
     values = {"read_facts": {"of_tools": False, "sizes": False}}.get(call, {"session_id": "s"})
     code = ASKING + (
         "from hermes_browse.store.hosts import codec\n"
-        f"lease, types = Lease(one), codec.signature({call!r})\n"
+        f"connection, types = HostConnection(one), codec.signature({call!r})\n"
         "one.open()\n"
         "before = peak()\n"
-        f"try: lease.ask({call!r}, {values})\n"
+        f"try: connection.ask({call!r}, {values})\n"
         "except HostError as error: pass\n"
         "print(peak() - before)\n"
     )
