@@ -21,9 +21,9 @@ from .connection.connect import Store
 from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
+from .progress import TellShare, quiet
 from .sessions.models import Conversation, Session, View
 from .text import one_line
-from .trash.progress import TellShare, quiet
 from .wording import _
 
 if TYPE_CHECKING:

@@ -28,11 +28,11 @@ from ..errors import (
     WriteUnverifiedError,
 )
 from ..messages.preview import with_names
+from ..progress import EVERY, NOBODY, Portions, Progress, summary
 from ..sessions.catalog import read_catalog
 from ..text import as_text, one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
-from ..trash.progress import EVERY, NOBODY, Portions, Progress, summary
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns

@@ -20,10 +20,10 @@ from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
+from ..progress import NOBODY, Portions, Progress, summary
 from ..text import as_text
 from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_log_room
-from ..trash.progress import NOBODY, Portions, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT

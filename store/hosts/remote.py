@@ -19,8 +19,8 @@ from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
+from ..progress import never
 from ..text import one_line
-from ..trash.progress import never
 from ..wording import _
 from . import codec
 from .host import Host, HostError, fault, ssh_command

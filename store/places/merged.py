@@ -24,12 +24,12 @@ from ..hosts.link import Links
 from ..hosts.ssh import in_thread
 from ..messages.chat_message import Hit
 from ..notes.notes_file import AllRead
+from ..progress import never
 from ..search.found import Found
 from ..search.query import Query
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Session, View
 from ..sessions.session_rows import SessionsPortion, StoreState
-from ..trash.progress import never
 from ..wording import _
 from . import id_of, place_of
 from .answers import MERGED, merged_hits

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Stopped
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
+from ..progress import TellShare
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
-from ..trash.progress import TellShare
 from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of

@@ -13,7 +13,7 @@ from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit
-from ..trash.progress import TellShare, never, quiet
+from ..progress import TellShare, never, quiet
 from ..wording import _
 from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy

@@ -15,10 +15,10 @@ from ..connection.stored_values import as_int
 from ..messages.chat_message import Hit
 from ..messages.preview import with_names
 from ..messages.transcript import read_messages_of
+from ..progress import TellShare, never, quiet
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
-from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until

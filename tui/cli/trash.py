@@ -12,9 +12,9 @@ from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder
+from hermes_browse.store.progress import Progress
 from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 

@@ -81,7 +81,7 @@ def test_it_stops_between_two_portions(links, server, path):
     """What was not begun is as it was."""
     with open_store(remote(links.of(server.host))) as store:
         plan = planned(store)
-        outcome = store.delete_planned(plan, stop=lambda: True)
+        outcome = store.delete_planned(plan, stopped=lambda: True)
     assert outcome.left + len(outcome.plan.selected) == MANY and outcome.error is None
     assert len(left(path)) == outcome.left
 
