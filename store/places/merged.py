@@ -22,7 +22,7 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.ssh import in_thread
-from ..messages.chat_message import Hit
+from ..messages.chat_message import Hit, HitOrder
 from ..notes.notes_file import AllRead
 from ..progress import never
 from ..search.found import Found
@@ -305,7 +305,7 @@ class MergedConnection:
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] = lambda found: None,
-        sort: str = "",
+        order: HitOrder = HitOrder.NEWEST,
         after: Hit | None = None,
         **others: Any,
     ) -> Found:

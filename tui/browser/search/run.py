@@ -22,6 +22,7 @@ from hermes_browse.store.errors import (
     StoreMissingError,
 )
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.found import Found, asks_for_conversations
@@ -81,8 +82,7 @@ class SearchRequest(NamedTuple):
     catalog: Catalog
     """Of the whole store if it has been read, for views and filters."""
     view: View
-    sort: str
-    """`newest`, `relevance` or `oldest`."""
+    order: HitOrder
     now: float
     """Unix seconds."""
 
@@ -100,7 +100,7 @@ def find(
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
     conditions = compile_filters(request.query, request.now, request.view)
     request = request.whole(store, conditions)
-    query, catalog, view, _sort, now = request
+    query, catalog, view, _order, now = request
     if not asks_for_conversations(query, conditions):
         return run(store, request, scan)
     matching = frozenset(store.roots(query, catalog, view, now))
@@ -113,16 +113,16 @@ def find(
 def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     """Search for words, on a reading thread; `scan` is told the progress and the hits so far, and
     can end the search with a partial result."""
-    query, catalog, view, sort, now = request
+    query, catalog, view, order, now = request
     earlier = scan.earlier
     # These hits have no position to read on from: all pages are read again.
-    is_read_again = sort == "relevance" or store.store.is_several
+    is_read_again = order == HitOrder.RELEVANCE or store.store.is_several
     before = earlier.hits if earlier is not None else ()
 
     def results(found: Found) -> SearchResults:
         answer, conversations = found.answer, dict(found.conversations)
         if earlier is None:
-            return SearchResults(answer, found.titles, conversations, sort=sort)
+            return SearchResults(answer, found.titles, conversations, order=order)
         answer = replace(answer, total=earlier.answer.total)
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))
@@ -136,7 +136,7 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
         query,
         catalog,
         view,
-        sort=sort,
+        order=order,
         now=now,
         limit=PAGE + (len(before) if is_read_again else 0),
         titles=_MOST_TITLES if earlier is None else 0,
@@ -177,7 +177,7 @@ def count_hits(
 
     conditions = compile_filters(request.query, request.now, request.view)
     request = request.whole(store, conditions)
-    query, catalog, view, _sort, now = request
+    query, catalog, view, _order, now = request
     if found.goes_on and found.total is None:
         total = store.count_hits(query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING)
         roots = {catalog.root_of(each) or each for each in total.sessions}
@@ -197,7 +197,7 @@ def _suggest_here(
     store: OpenStore, request: SearchRequest, cancelled: Stopped
 ) -> list[SuggestionRow]:
     """Try the query in other views, then other queries in this one."""
-    query, catalog, view, _sort, now = request
+    query, catalog, view, _order, now = request
     rows: list[SuggestionRow] = []
     if view is not View.ALL:
         for other in View:  # the last is ALL
