@@ -28,7 +28,7 @@ from .wording import _
 
 if TYPE_CHECKING:
     from .cleanup.plan import Plan
-    from .cleanup.sizes import FileSpace, Sizes, SpaceMap
+    from .cleanup.sizes import Sizes
     from .compression.model_context import Memory, ModelContext
     from .export.files import Format
     from .hermes.health import StoreSummary
@@ -199,19 +199,8 @@ class OpenStore(Changeable):
             known.update(measured)
         return plan.measured(known)
 
-    @call
-    def file_space(self) -> FileSpace:
-        """Read used and free space of the file."""
-        return later.sizes.read_file_space(self.reader, self.store.sizes()[1])
-
-    @call
-    def space_map(
-        self, catalog: Catalog, known: MutableMapping[str, Sizes] | None = None
-    ) -> SpaceMap:
-        """Measure the whole store by source, job and conversation."""
-        return later.sizes.read_space_map(
-            self.reader, catalog, wal_bytes=self.store.sizes()[1], known=known
-        )
+    file_space = read(later.sizes.read_file_space)
+    space_map = read(later.sizes.read_space_map)
 
     retention = read_at(later.retention.retention_rules_at)
     search_health = read(later.health.search_health)

@@ -297,7 +297,7 @@ def make_plan(
     selected = [_planned(delete, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: rank(each.conversation))
     if selection.goals:
-        file = read_file_space(reader, 0)
+        file = read_file_space(reader)
         used = file.file_bytes - file.free_bytes
         goal = min(bytes_to_free(each, used) for each in selection.goals)
         selected = [*_until_freed(selected, goal, marked)]

@@ -202,7 +202,7 @@ def _write(
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
     """Refuse if bundle and log need more than the disks have, by the average message."""
-    file = read_file_space(reader, 0)
+    file = read_file_space(reader)
     total = as_int(reader.value("SELECT count(*) FROM messages"))
     messages = sum(plan.messages for plan in plans)
     needed = (file.file_bytes - file.free_bytes) * messages // max(total, 1)
