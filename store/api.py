@@ -245,7 +245,7 @@ class OpenStore(Changeable):
     def export(
         self,
         session_ids: Sequence[str],
-        form: Format,
+        format_: Format,
         *,
         redact: bool = True,
         tell: Callable[[str], object] = quiet,
@@ -261,9 +261,9 @@ class OpenStore(Changeable):
         return later.files.export_pieces(
             self,
             self.with_details(conversations),
-            form,
+            format_,
             redactor=later.redact.make_redactor(self.location, tell, active=redact),
-            tally=later.source.ExportCounts(),
+            counts=later.source.ExportCounts(),
             exporter="hermes-browse",
             now=now,
         )

@@ -268,7 +268,7 @@ def make_plan(
             is measured again.
         measure_sizes: False skips measuring, unless a filter needs it.
     """
-    if selection.nothing:
+    if selection.is_empty:
         return Plan()
     sizes = known if known is not None else {}
     busy = read_busy(reader, now)

@@ -40,7 +40,7 @@ class Selection:
         return any(each.key != "include" for each in self.query.filters)
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing is chosen."""
         return not self.has_filters and not self.marks
 

@@ -38,7 +38,7 @@ from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep,
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete
-from .guards import CONVERSATIONS, check_search_triggers, check_triggers
+from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
 _CHANGED = N_("The conversation has changed meanwhile.")
@@ -135,7 +135,7 @@ def delete_portions(
                 discard(bundle.path)
 
     try:
-        with contextlib.ExitStack() as after, writing(store, CONVERSATIONS) as writer:
+        with contextlib.ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)

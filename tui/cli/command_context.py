@@ -63,7 +63,7 @@ class CommandContext:
         if not self.json:
             note(*texts)
 
-    def note(self, sentences: Iterable[str]) -> None:
+    def note_with_advice(self, sentences: Iterable[str]) -> None:
         """Note sentences, with their `advice`."""
         note(*map(self.advice, sentences))
 

@@ -264,5 +264,5 @@ _COLUMNS = [
     TableColumn("conversation", "name"),
     TableColumn("text", "text", is_flexible=True, context="column"),
     TableColumn("session", "session"),
-    TableColumn("message", "id", True, dropped=1),
+    TableColumn("message", "id", right=True, dropped=1),
 ]

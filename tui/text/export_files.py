@@ -42,7 +42,7 @@ class Document(NamedTuple):
 
 class Saved(NamedTuple):
     document: Document
-    tally: ExportCounts
+    counts: ExportCounts
     bytes: int
 
 
@@ -55,7 +55,7 @@ class Export(NamedTuple):
     """How conversations are exported."""
 
     store: OpenStore
-    form: Format
+    format: Format
     redactor: Redactor
     now: float
     everything: bool = False
@@ -78,10 +78,10 @@ class Export(NamedTuple):
         titles = [
             (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
         ]
-        extension = EXTENSIONS[self.form]
+        extension = EXTENSIONS[self.format]
         names = unique_names(titles, extension)
         path = Path(os.path.expanduser(named)) if named else None
-        if self.form is Format.MARKDOWN and len(names) > 1:
+        if self.format is Format.MARKDOWN and len(names) > 1:
             folder = path or Path(MANY)
             make_folder(folder)
             files = zip(names, conversations, strict=True)
@@ -94,14 +94,14 @@ class Export(NamedTuple):
             path /= name
         return [Document(path, conversations)]
 
-    def pieces(self, conversations: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
+    def pieces(self, conversations: Sequence[Conversation], counts: ExportCounts) -> Iterator[str]:
         """Yield the text of a document, and count what is in it."""
         return export_pieces(
             self.store,
             conversations,
-            self.form,
+            self.format,
             redactor=self.redactor,
-            tally=tally,
+            counts=counts,
             exporter=f"hermes-browse {version()}",
             now=self.now,
             everything=self.everything,
@@ -122,9 +122,9 @@ class Export(NamedTuple):
         for document in documents:
             check_target(document.path, force=force, keep=keep)
         for document in documents:
-            tally = ExportCounts()
-            pieces = self.pieces(document.conversations, tally)
-            yield Saved(document, tally, write_file(document.path, pieces, force=force, keep=keep))
+            counts = ExportCounts()
+            pieces = self.pieces(document.conversations, counts)
+            yield Saved(document, counts, write_file(document.path, pieces, force=force, keep=keep))
 
     def not_live_words(self, counts: Counter[State]) -> str:
         """Return a sentence about rewound and compacted messages, which only `everything` includes;
@@ -133,7 +133,7 @@ class Export(NamedTuple):
         sentence = _("Left out: {messages}.")
         if self.everything:
             sentence = _("With {messages}.")
-        if self.everything and self.form is Format.JSONL:
+        if self.everything and self.format is Format.JSONL:
             sentence = _(
                 "With {messages}: Hermes 0.22 and later import them as such, "
                 "earlier versions as live messages."

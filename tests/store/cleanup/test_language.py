@@ -117,8 +117,8 @@ def test_without_a_filter_nothing_is_chosen():
         chosen("include:archived"),
         chosen("include:stale include:open"),
     ):
-        assert selection.nothing
-    assert not chosen("-source:cron").nothing and not chosen("", "a").nothing
+        assert selection.is_empty
+    assert not chosen("-source:cron").is_empty and not chosen("", "a").is_empty
 
 
 def _found(path, line):
