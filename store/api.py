@@ -21,7 +21,7 @@ from .connection.connect import Store
 from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
-from .progress import TellShare, quiet
+from .progress import quiet
 from .sessions.models import Conversation, Session, View
 from .text import one_line
 from .wording import _
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
-    from .insights.facts import Facts
     from .places.transcript_files import Count
     from .search.query import Query
     from .sessions.catalog import Catalog
@@ -205,21 +204,7 @@ class OpenStore(Changeable):
     retention = read_at(later.retention.retention_rules_at)
     search_health = read(later.health.search_health)
 
-    read_facts = read(later.facts.read_facts)
-
-    def facts(
-        self,
-        catalog: Catalog,
-        *,
-        of_tools: bool = False,
-        sizes: bool = False,
-        tell: TellShare = quiet,
-    ) -> Facts:
-        """Read the data for sums: of sessions and messages, or of calls and answers of tools."""
-        facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, tell=tell)
-        facts.catalog = catalog
-        return facts
-
+    facts = read(later.facts.read_facts)
     report = read(later.sums.read_report)
 
     @call
@@ -230,12 +215,13 @@ class OpenStore(Changeable):
     # Resuming
 
     def resume_plan(self, session_id: str, now: float) -> ResumePlan:
-        """Plan to resume the conversation of a session, on the machine of the store."""
-        plan = self.plan_resume(session_id, now)
+        """Plan to resume the conversation of a session from this machine: over `ssh` if the store is
+        on another."""
+        plan = self.local_resume_plan(session_id, now)
         host = self.location.host
         return plan if host is None else later.remote.over_ssh(host, plan)
 
-    plan_resume = read_at(later.resume_command.plan_resume)
+    local_resume_plan = read_at(later.resume_command.plan_resume)
 
     # Exports, and files beside a store of this machine
 

@@ -19,6 +19,7 @@ from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
+from ..insights.facts import Facts
 from ..progress import never
 from ..text import one_line
 from ..wording import _
@@ -57,9 +58,13 @@ class HostConnection:
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
             raise fault(self.link.host, "host-version", said=hello.version)
-        if not codec.signature(name).changes:
-            return self.ask(name, values)
-        return self._change(name, values)
+        if codec.signature(name).changes:
+            return self._change(name, values)
+        answer = self.ask(name, values)
+        if isinstance(answer, Facts):
+            catalog: Any = values["catalog"]  # as it does not travel
+            answer.catalog = catalog
+        return answer
 
     def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""

@@ -158,7 +158,7 @@ class MergedConnection:
             raise RefusedError(_("There is no such profile or host any more."))
         return self._places[number]
 
-    def plan_resume(self, session_id: str, now: float) -> ResumePlan:
+    def local_resume_plan(self, session_id: str, now: float) -> ResumePlan:
         """Plan to resume a conversation in its place."""
         place = self._place(session_id)
         plan = self._store(place).resume_plan(id_of(session_id), now)
@@ -327,7 +327,7 @@ class MergedConnection:
 
 
 METHODS: Mapping[str, Callable[..., object]] = {
-    "plan_resume": MergedConnection.plan_resume,
+    "local_resume_plan": MergedConnection.local_resume_plan,
     "with_names": partial(MergedConnection.completed, name="with_names"),
     "with_details": partial(MergedConnection.completed, name="with_details"),
     "count_rows": partial(MergedConnection.numbers, name="count_rows"),

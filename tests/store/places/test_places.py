@@ -23,7 +23,7 @@ NOW = T0 + 1000.0
 HERE, THERE = Keys(0, "default"), Keys(3, "work")
 REFUSED = {
     *("resolve", "last", "plan", "clean_up"),
-    *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
+    *("file_space", "space_map", "retention", "facts", "summary", "search_health"),
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
     *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),
     *("find_deletion", "find_in_deletion", "undo"),
