@@ -233,15 +233,16 @@ def size(count: float) -> str:
     return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 99.95 else f"{value:.1f} {unit}"
 
 
-def goal_of(value: str, used: int) -> int:
-    """Return how many bytes a share such as `50%` of those that are used means, or a size.
+def bytes_to_free(goal: str, used: int) -> int:
+    """Return the bytes that a goal means: a size such as `2GB`, or a share such as `50%` of the
+    used bytes.
 
     Raises:
-        ValueError: It is neither, or a share that is not between 0 and 100 per cent.
+        ValueError: It is neither, or the share is not between 0 and 100 per cent.
     """
-    if not value.endswith("%"):
-        return parse_bytes(value)
-    share = parse_money(value[:-1]) / 100
+    if not goal.endswith("%"):
+        return parse_bytes(goal)
+    share = parse_money(goal[:-1]) / 100
     if not 0 < share <= 1:
-        raise ValueError(value)
+        raise ValueError(goal)
     return round(used * share)

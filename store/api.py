@@ -10,7 +10,7 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,20 +21,19 @@ from .connection.connect import Store
 from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
+from .progress import quiet
 from .sessions.models import Conversation, Session, View
 from .text import one_line
-from .trash.progress import TellShare, quiet
 from .wording import _
 
 if TYPE_CHECKING:
     from .cleanup.plan import Plan
-    from .cleanup.sizes import FileSpace, Sizes, SpaceMap
+    from .cleanup.sizes import Sizes
     from .compression.model_context import Memory, ModelContext
     from .export.files import Format
     from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
-    from .insights.facts import Facts
     from .places.transcript_files import Count
     from .search.query import Query
     from .sessions.catalog import Catalog
@@ -47,7 +46,10 @@ _WINDOW = 500
 
 
 class OpenStore(Changeable):
-    """A store, open to be read and changed; times are Unix seconds, catalogs are those of it."""
+    """A store that can be read and changed; the first call that reads opens it.
+
+    Times are Unix seconds; a catalog must be of the same store.
+    """
 
     # Conversations
 
@@ -196,38 +198,13 @@ class OpenStore(Changeable):
             known.update(measured)
         return plan.measured(known)
 
-    @call
-    def file_space(self) -> FileSpace:
-        """Read used and free space of the file."""
-        return later.sizes.read_file_space(self.reader, self.store.sizes()[1])
-
-    @call
-    def space_map(
-        self, catalog: Catalog, known: MutableMapping[str, Sizes] | None = None
-    ) -> SpaceMap:
-        """Measure the whole store by source, job and conversation."""
-        return later.sizes.read_space_map(
-            self.reader, catalog, wal_bytes=self.store.sizes()[1], known=known
-        )
+    file_space = read(later.sizes.read_file_space)
+    space_map = read(later.sizes.read_space_map)
 
     retention = read_at(later.retention.retention_rules_at)
     search_health = read(later.health.search_health)
 
-    read_facts = read(later.facts.read_facts)
-
-    def facts(
-        self,
-        catalog: Catalog,
-        *,
-        of_tools: bool = False,
-        sizes: bool = False,
-        tell: TellShare = quiet,
-    ) -> Facts:
-        """Read the data for sums: of sessions and messages, or of calls and answers of tools."""
-        facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, tell=tell)
-        facts.catalog = catalog
-        return facts
-
+    facts = read(later.facts.read_facts)
     report = read(later.sums.read_report)
 
     @call
@@ -238,12 +215,13 @@ class OpenStore(Changeable):
     # Resuming
 
     def resume_plan(self, session_id: str, now: float) -> ResumePlan:
-        """Plan to resume the conversation of a session, on the machine of the store."""
-        plan = self.plan_resume(session_id, now)
+        """Plan to resume the conversation of a session from this machine: over `ssh` if the store is
+        on another."""
+        plan = self.local_resume_plan(session_id, now)
         host = self.location.host
         return plan if host is None else later.remote.over_ssh(host, plan)
 
-    plan_resume = read_at(later.resume_command.plan_resume)
+    local_resume_plan = read_at(later.resume_command.plan_resume)
 
     # Exports, and files beside a store of this machine
 
@@ -251,19 +229,27 @@ class OpenStore(Changeable):
     stored_messages = read(later.jsonl.read_stored_messages)
 
     def export(
-        self, session_ids: Sequence[str], form: Format, *, redact: bool = True
+        self,
+        session_ids: Sequence[str],
+        format_: Format,
+        *,
+        redact: bool = True,
+        tell: Callable[[str], object] = quiet,
     ) -> Iterator[str]:
         """Yield the conversations of sessions as a document in pieces of text, without secrets
-        unless told otherwise."""
+        unless told otherwise.
+
+        `tell` receives a sentence for each `.env` file whose values cannot be read.
+        """
         now = time.time()
         catalog = self.neighbourhood(session_ids, now)
         conversations = [catalog.conversation(session_id) for session_id in session_ids]
         return later.files.export_pieces(
             self,
             self.with_details(conversations),
-            form,
-            redactor=later.redact.Redactor(active=redact),
-            tally=later.source.ExportCounts(),
+            format_,
+            redactor=later.redact.make_redactor(self.location, tell, active=redact),
+            counts=later.source.ExportCounts(),
             exporter="hermes-browse",
             now=now,
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 
-from .connection.connect import Far, Store
+from .connection.connect import RemoteCalls, Store
 from .connection.reader import Reader, chunks
 from .errors import QueryInterruptedError, ValueTooLongError
 from .hermes.homes import Location
@@ -49,19 +49,19 @@ class Call(Generic[P, T]):
     @overload
     def __get__(self, store: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, store: Leased, owner: type) -> Callable[P, T]: ...
-    def __get__(self, store: Leased | None, owner: type) -> Self | Callable[P, T]:
+    def __get__(self, store: StoreConnection, owner: type) -> Callable[P, T]: ...
+    def __get__(self, store: StoreConnection | None, owner: type) -> Self | Callable[P, T]:
         return self if store is None else partial(self, store)
 
-    def __call__(self, store: Leased, /, *args: P.args, **named: P.kwargs) -> T:
-        if store.far is None:
+    def __call__(self, store: StoreConnection, /, *args: P.args, **named: P.kwargs) -> T:
+        if store.remote is None:
             first = [getattr(store, name) for name in self._own] or [store]
             return self.function(*first, *args, **named)
         store.check()
         function = getattr(self.function, "__wrapped__", self.function)
         names = function.__code__.co_varnames[self.own_count :]
         values = dict(zip(names, args, strict=False)) | named
-        return cast("T", store.far.call(self._name, values))
+        return cast("T", store.remote.call(self._name, values))
 
 
 def read(function: Callable[Concatenate[Reader, P], T]) -> Call[P, T]:
@@ -106,8 +106,8 @@ def read_in_portions(
             yield rows
 
 
-class Leased:
-    """A leased connection to one store, opened by the first call that reads.
+class StoreConnection:
+    """A connection to one store, opened by the first call that reads.
 
     One thread calls; any thread may `interrupt`. Reads raise StoreError if the store cannot be
     read, and QueryInterruptedError after `interrupt`.
@@ -117,8 +117,8 @@ class Leased:
         self.store = store
         """The store itself, which holds no handle."""
         self.location = location or Location(store.path)
-        self.far: Far | None = store.far()
-        """The connection, if the store is elsewhere."""
+        self.remote: RemoteCalls | None = store.remote_calls()
+        """Carries out the calls, if the store is elsewhere."""
         self._reader: Reader | None = None
         self._is_interrupted = False
 
@@ -136,8 +136,8 @@ class Leased:
         return self._connection is not None
 
     @property
-    def _connection(self) -> Far | Reader | None:
-        return self.far or self._reader
+    def _connection(self) -> RemoteCalls | Reader | None:
+        return self.remote or self._reader
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import later
-from .call import Leased, call, change, changing, read
+from .call import StoreConnection, call, change, changing, read
 from .connection.connect import Store
 from .connection.reader import Stopped
 from .errors import RefusedError
 from .hermes.homes import sessions_folder, trash_folder
-from .trash.progress import Progress, Tell, never, quiet
+from .progress import Progress, TellStage, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _UNDONE = frozenset({"archived", "auto_archived", "hidden", "pinned", "title", "
 """Columns that a change of flags or of a title sets; another machine may ask for no others."""
 
 
-class Changeable(Leased):
+class Changeable(StoreConnection):
     """The changes of an `OpenStore`; each is done as a whole, or raises BrowseError.
 
     Raises:
@@ -72,7 +72,7 @@ class Changeable(Leased):
         session_ids: Sequence[str],
         *,
         stopped: Stopped = never,
-        tell: Tell = quiet,
+        tell: TellStage = quiet,
     ) -> Deleted:
         """Move conversations to the trash, all of them or none."""
         folder, progress = sessions_folder(self.location), Progress(stopped, tell)
@@ -88,7 +88,7 @@ class Changeable(Leased):
         *,
         check: bool = True,
         stopped: Stopped = never,
-        tell: Tell = quiet,
+        tell: TellStage = quiet,
     ) -> Restored:
         """Restore a deletion, or some of its sessions, from the trash; `check` compares the search
         index with the rows."""
@@ -134,7 +134,7 @@ class Changeable(Leased):
         """Move the conversations of a plan to the trash, those that are still as expected."""
         folder = sessions_folder(self.location)
         return later.bulk.clean_up(
-            self.store, expected, self.trash, folder, tell=tell, stop=stopped
+            self.store, expected, self.trash, folder, tell=tell, stopped=stopped
         )
 
     def delete_planned(
@@ -142,11 +142,11 @@ class Changeable(Leased):
         plan: Plan,
         *,
         tell: Callable[[Step], object] = quiet,
-        stop: Stopped = never,
+        stopped: Stopped = never,
     ) -> Outcome[Deleted]:
         """Move the conversations of a plan to the trash."""
         expected = [planned.expected for planned in plan.selected]
-        return later.bulk.outcome_of(plan, self.clean_up(expected, tell=tell, stopped=stop))
+        return later.bulk.outcome_of(plan, self.clean_up(expected, tell=tell, stopped=stopped))
 
     def archive_planned(self, plan: Plan) -> Outcome[Change]:
         """Archive the conversations of a plan; those that it spares stay, even members of a

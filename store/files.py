@@ -1,6 +1,9 @@
-"""Files that are written whole or not at all, whoever else writes beside us; small files that
-anybody may have put there: a pipe would be waited for, a device never ends; and private folders in
-the system's temporary folder, removed when the process ends."""
+"""Files of this machine.
+
+They are written whole or not at all, whoever else writes beside us. Small files that anybody may
+have put there are read with care: a pipe would be waited for, and a device never ends. Private
+folders in the system's temporary folder are removed when the process ends.
+"""
 
 from __future__ import annotations
 

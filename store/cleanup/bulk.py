@@ -13,8 +13,8 @@ from ..edit.delete import Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
 from ..errors import BrowseError, QueryInterruptedError
+from ..progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..sessions.catalog import SpareReason, read_catalog
-from ..trash.progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, read_expected
 
@@ -60,7 +60,7 @@ class Step(NamedTuple):
         return " · ".join(parts)
 
 
-Tell = Callable[[Step], object]
+TellStep = Callable[[Step], object]
 """Receives a report, on the working thread."""
 
 
@@ -144,8 +144,8 @@ def clean_up(
     trash: Path,
     sessions_folder: Path | None,
     *,
-    tell: Tell = quiet,
-    stop: Stopped = never,
+    tell: TellStep = quiet,
+    stopped: Stopped = never,
 ) -> CleanedUp:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.
@@ -159,7 +159,7 @@ def clean_up(
         trash: The folder of the bundles.
         sessions_folder: As of `delete`.
         tell: Receives a report after each portion.
-        stop: Polled between portions.
+        stopped: Polled between portions.
     """
     began, now = time.monotonic(), time.time()
     spared: dict[str, str] = {}
@@ -169,7 +169,7 @@ def clean_up(
         tell(Step(done, len(expected), time.monotonic() - began, stage))
 
     portions = Portions[DeletePlan](
-        [], Progress(stop, report), lambda plan: plan.messages, spares=True
+        [], Progress(stopped, report), lambda plan: plan.messages, spares=True
     )
     deleted: Deleted | None = None
     try:
@@ -186,7 +186,7 @@ def clean_up(
         error = portions.error
     except BrowseError as failed:
         error = failed
-    if isinstance(error, QueryInterruptedError) and stop():
+    if isinstance(error, QueryInterruptedError) and stopped():
         error = None
     spared |= {plan.conversation.id: why.sentence for plan, why in portions.spared}
     touched = len(spared) + len(portions.done) + len(portions.doubtful)

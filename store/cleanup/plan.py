@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from ..amounts import goal_of
+from ..amounts import bytes_to_free
 from ..connection.reader import Reader
 from ..edit.delete_plan import DeletePlan, affected_by_delete
 from ..messages.transcript import count_stored_rows
@@ -59,7 +59,7 @@ class Planned(NamedTuple):
 
     @property
     def standing(self) -> str:
-        """`ended`; or `stale-open`, as no end is recorded, and what is in use is protected."""
+        """`ended`, or `stale-open` if no end is recorded: one in use is never planned."""
         return "ended" if is_ended(self.conversation.segments) else "stale-open"
 
     @property
@@ -268,7 +268,7 @@ def make_plan(
             is measured again.
         measure_sizes: False skips measuring, unless a filter needs it.
     """
-    if selection.nothing:
+    if selection.is_empty:
         return Plan()
     sizes = known if known is not None else {}
     busy = read_busy(reader, now)
@@ -297,9 +297,9 @@ def make_plan(
     selected = [_planned(delete, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: rank(each.conversation))
     if selection.goals:
-        file = read_file_space(reader, 0)
+        file = read_file_space(reader)
         used = file.file_bytes - file.free_bytes
-        goal = min(goal_of(each, used) for each in selection.goals)
+        goal = min(bytes_to_free(each, used) for each in selection.goals)
         selected = [*_until_freed(selected, goal, marked)]
     spared.sort(key=lambda each: rank(each.conversation))
     return Plan(tuple(selected), tuple(spared))

@@ -40,7 +40,7 @@ class Selection:
         return any(each.key != "include" for each in self.query.filters)
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing is chosen."""
         return not self.has_filters and not self.marks
 
@@ -86,7 +86,7 @@ def parse_line(text: str, now: float) -> Query:
         reason = _("“{word}” is no filter: title:{word} looks for it in titles", word=term.text)
         if own := meant.get(term.start):
             reason = _("“{word}” is no filter: is {meant} meant?", word=term.text, meant=own)
-        problems.append(QueryProblem(term.start, term.end, reason, True))
+        problems.append(QueryProblem(term.start, term.end, reason, is_fatal=True))
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only and each.negated:
@@ -98,7 +98,7 @@ def parse_line(text: str, now: float) -> Query:
             )
         else:
             continue
-        problems.append(QueryProblem(each.start, each.end, reason, True))
+        problems.append(QueryProblem(each.start, each.end, reason, is_fatal=True))
     return replace(query, problems=tuple(sorted(problems, key=lambda each: each.start)))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, Schema
 from ..connection.stored_values import as_int, bytes_sql, embedded_sql
@@ -264,25 +265,17 @@ class SpaceMap(NamedTuple):
     file: FileSpace
 
 
-def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
-    """Read used and free space of the file; `wal_bytes` is that of the log, from `Store.sizes`."""
+def read_file_space(reader: Reader) -> FileSpace:
+    """Read used and free space of the file, and the bytes of its log."""
     pragmas = ("page_size", "page_count", "freelist_count")
     page, pages, free = (as_int(reader.value(f"PRAGMA {name}")) for name in pragmas)
+    _file_bytes, wal_bytes = Store(reader.path).sizes()
     return FileSpace(page * pages, page * free, wal_bytes)
 
 
-def read_space_map(
-    reader: Reader,
-    catalog: Catalog,
-    *,
-    wal_bytes: int = 0,
-    known: KnownSizes | None = None,
-) -> SpaceMap:
-    """Measure a whole store, of which `catalog` has all sessions.
-
-    `wal_bytes` is that of `read_file_space`; `known` is a cache of sizes by session id, and is
-    added to.
-    """
+def read_space_map(reader: Reader, catalog: Catalog, known: KnownSizes | None = None) -> SpaceMap:
+    """Measure the whole store by conversation; `catalog` has all of its sessions, and sizes that are
+    measured are added to those `known`."""
     sizes = measure(reader, catalog.sessions.values(), known=known)
     conversations = [
         ConversationBytes(chain.tip.id, sum(sizes[segment.id].total for segment in chain.segments))
@@ -290,4 +283,4 @@ def read_space_map(
     ]
     conversations.sort(key=lambda each: (-each.bytes, each.tip))
     total = sum(each.bytes for each in conversations)
-    return SpaceMap(tuple(conversations), total, read_file_space(reader, wal_bytes))
+    return SpaceMap(tuple(conversations), total, read_file_space(reader))

@@ -122,7 +122,7 @@ class Generation(NamedTuple):
 
     segment: int
     rows: tuple[HistoryRow, ...]
-    block: int = 0
+    block_length: int = 0
     """Number of its first rows that a compaction wrote."""
     compaction: Compaction | None = None
     """That compaction; None at the beginning of a conversation."""
@@ -209,7 +209,7 @@ def _compaction(
 ) -> Compaction:
     """Describe a compaction between two generations by their rows."""
     rows, sent, summary = generation.rows, sent_of(previous.rows), block.summary
-    written = rows[: generation.block]
+    written = rows[: generation.block_length]
     kept = tuple(_carried(reader, written, summary, sent))
     tail = {row.original for row in kept if not row.is_head and row.original is not None}
     repeated = {row.original for row in kept}
@@ -225,7 +225,9 @@ def _compaction(
     replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
     before = previous.segment if sent else generation.segment
     is_rotation = before != generation.segment
-    gap = next((gaps[row.id] for row in rows[: generation.block + 1] if row.id in gaps), None)
+    gap = next(
+        (gaps[row.id] for row in rows[: generation.block_length + 1] if row.id in gaps), None
+    )
     notes = {
         CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
@@ -247,7 +249,7 @@ def _compaction(
         merged=merged,
         kept=kept,
         not_stored_again=_ids(sent[stored:]),
-        since=_ids(rows[generation.block :]),
+        since=_ids(rows[generation.block_length :]),
         bytes_before=_size(sent),
         bytes_after=_size([*written, *sent[stored:]]),
         empty_sessions=empty_sessions,

@@ -114,9 +114,9 @@ class Contexts:
         generation, place = self._places[of]
         row = generation.rows[place]
         notes = [CompactionNote.COPY] if of != message_id else []
-        if row.summary is not None and place < generation.block:
+        if row.summary is not None and place < generation.block_length:
             notes.append(CompactionNote.SUMMARY)
-            place = generation.block
+            place = generation.block_length
         elif row.role != "assistant":
             generation, place, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
@@ -133,7 +133,7 @@ class Contexts:
             later = range(place + 1, len(generation.rows))
             answers = (at for at in later if _may_answer(generation.rows[at], row))
             answer = next(answers, -1)
-            if answer > place and answer >= generation.block:
+            if answer > place and answer >= generation.block_length:
                 return generation, answer, True
             copy = self._copies.get(generation.rows[place].id)
             if copy is None:
@@ -198,7 +198,7 @@ class Contexts:
             yield from (note for note in notes if note is not CompactionNote.GAP)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
             yield CompactionNote.REWOUND
-        if any(row.repeats_time for row in generation.rows[generation.block :]):
+        if any(row.repeats_time for row in generation.rows[generation.block_length :]):
             yield CompactionNote.EDGE
         if any(row.id in self.history.gaps for row in stored[1:]):
             yield CompactionNote.GAP

@@ -1,1 +1,1 @@
-"""Open, read, close: leased read connections, their schema, and values read with suspicion."""
+"""Open, read, close: short-lived read connections, their schema, and values read with suspicion."""

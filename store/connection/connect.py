@@ -50,17 +50,20 @@ def _size(path: Path) -> int:
     return _facts(path)[-1]
 
 
-class Far(Protocol):
-    """The connection to a store on another machine."""
+class RemoteCalls(Protocol):
+    """Calls on a store that is not a file of this machine."""
 
     def call(self, name: str, values: Mapping[str, object]) -> object:
         """Return the answer of the call of that name there, given its arguments by name."""
 
     def begin(self) -> None:
-        """As of a `Reader`, likewise the others."""
+        """Do the same as `Reader.begin`."""
 
-    def interrupt(self) -> None: ...
-    def close(self) -> None: ...
+    def interrupt(self) -> None:
+        """Do the same as `Reader.interrupt`."""
+
+    def close(self) -> None:
+        """Do the same as `Reader.close`."""
 
 
 class Store:
@@ -93,9 +96,9 @@ class Store:
         one."""
         return Path(f"{self.path}-journal")
 
-    def far(self) -> Far | None:
-        """Return a connection to the store if it is on another machine, so that nothing here may
-        write to it."""
+    def remote_calls(self) -> RemoteCalls | None:
+        """Return what carries out the calls elsewhere, so that nothing here may write to the store;
+        None for a store of this machine."""
         return None
 
     def fingerprint(self) -> Fingerprint:
@@ -204,7 +207,7 @@ class Store:
             reader.close()
 
 
-# Which store rows of other files belong to: by the id of the store, else by its path
+# Other files name the store that their rows belong to: by its id, or by its path without one
 
 OWN = "CASE WHEN instance IS NULL OR ?2 IS NULL THEN store = ?1 ELSE instance = ?2 END"
 """Rows of one store, by `Origin.values`; see `Origin.is_same`."""

@@ -28,17 +28,17 @@ from ..errors import (
     WriteUnverifiedError,
 )
 from ..messages.preview import with_names
+from ..progress import EVERY, NOBODY, Portions, Progress, summary
 from ..sessions.catalog import read_catalog
 from ..text import as_text, one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
-from ..trash.progress import EVERY, NOBODY, Portions, Progress, summary
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete
-from .guards import CONVERSATIONS, check_search_triggers, check_triggers
+from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
 _CHANGED = N_("The conversation has changed meanwhile.")
@@ -135,7 +135,7 @@ def delete_portions(
                 discard(bundle.path)
 
     try:
-        with contextlib.ExitStack() as after, writing(store, CONVERSATIONS) as writer:
+        with contextlib.ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
@@ -202,7 +202,7 @@ def _write(
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
     """Refuse if bundle and log need more than the disks have, by the average message."""
-    file = read_file_space(reader, 0)
+    file = read_file_space(reader)
     total = as_int(reader.value("SELECT count(*) FROM messages"))
     messages = sum(plan.messages for plan in plans)
     needed = (file.file_bytes - file.free_bytes) * messages // max(total, 1)

@@ -48,7 +48,7 @@ class Needs(NamedTuple):
     """Columns of `sessions`."""
 
 
-CONVERSATIONS = Needs(
+DELETE_AND_RESTORE = Needs(
     frozenset({"sessions", "messages"}), frozenset({"parent_session_id", "title"})
 )
 """To delete conversations, or to restore them."""

@@ -20,15 +20,15 @@ from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
+from ..progress import NOBODY, Portions, Progress, summary
 from ..text import as_text
 from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_log_room
-from ..trash.progress import NOBODY, Portions, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
-from .guards import CONVERSATIONS, check_search_triggers, check_triggers
+from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .restore_rows import WANTED, RestoredRows
 from .transaction import Writer, unverified, writing
 
@@ -121,7 +121,7 @@ def restore(
         raise RefusedError(
             _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
         )
-    with writing(store, CONVERSATIONS, foreign_keys=False) as writer:
+    with writing(store, DELETE_AND_RESTORE, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         share = len(requested) / len(facts.sessions)
@@ -222,7 +222,7 @@ def check_index(store: Store) -> tuple[str, ...]:
     Hermes can rebuild the index.
     """
     try:
-        with writing(store, CONVERSATIONS) as writer:
+        with writing(store, DELETE_AND_RESTORE) as writer:
             return writer.run(_compare_index, lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back

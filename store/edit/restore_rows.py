@@ -14,9 +14,9 @@ from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import RefusedError, WriteUnverifiedError
+from ..progress import EVERY, Progress
 from ..text import text_of
 from ..trash.bundle import attach, choose
-from ..trash.progress import EVERY, Progress
 from ..trash.tables import (
     CHOSEN,
     PARENT,

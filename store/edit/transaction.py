@@ -229,7 +229,7 @@ def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterato
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
     """
-    if store.far() is not None:
+    if store.remote_calls() is not None:
         raise RefusedError(
             _("{path} is changed by the hermes-browse of its own machine only.", path=store.path)
         )

@@ -22,7 +22,7 @@ from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces
 from .redact import Redactor
-from .source import ExportCounts, ExportedStore, Source
+from .source import ExportCounts, ExportedConversation, ExportedStore
 
 NAME_BYTES = 120
 """Maximum bytes of a file name without its extension; file systems allow 255, some tools add to
@@ -48,10 +48,10 @@ EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".htm
 def export_pieces(
     store: ExportedStore,
     conversations: Sequence[Conversation],
-    form: Format,
+    format_: Format,
     *,
     redactor: Redactor,
-    tally: ExportCounts,
+    counts: ExportCounts,
     exporter: str,
     now: float,
     everything: bool = False,
@@ -63,9 +63,9 @@ def export_pieces(
     Args:
         store: The store.
         conversations: With details and all segments, in the order of the document.
-        form: Markdown yields one document after the other, the other formats a single one.
+        format_: Markdown yields one document after the other, the other formats a single one.
         redactor: Replaces and counts secrets.
-        tally: Counts sessions and messages.
+        counts: Counts sessions and messages.
         exporter: Name and version of the program.
         now: Unix seconds, the time of the export.
         everything: Include rewound and hidden rows, and in JSON lines all that are not live.
@@ -73,15 +73,17 @@ def export_pieces(
             lines.
     """
     reading = Reading.EVERYTHING if everything or part is not None else Reading.SAID
-    sources = [Source(store, each, redactor, tally, reading, part) for each in conversations]
-    match form:
+    exported = [
+        ExportedConversation(store, each, redactor, counts, reading, part) for each in conversations
+    ]
+    match format_:
         case Format.JSONL:
-            return jsonl_pieces(sources)
+            return jsonl_pieces(exported)
         case Format.HTML:
-            return html_pieces(sources, exporter=exporter, now=now)
+            return html_pieces(exported, exporter=exporter, now=now)
         case Format.MARKDOWN:
             return chain.from_iterable(
-                markdown_pieces(each, exporter=exporter, now=now) for each in sources
+                markdown_pieces(each, exporter=exporter, now=now) for each in exported
             )
 
 

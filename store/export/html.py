@@ -21,8 +21,9 @@ from ..text import one_line
 from ..wording import _, language, pgettext
 from .markdown import split_fences
 from .source import (
+    ExportedConversation,
     RenderedMessage,
-    Source,
+    Seam,
     day_name,
     indented_json,
     local_time,
@@ -126,47 +127,49 @@ def _article(rendered: RenderedMessage) -> str:
     )
 
 
-def _count(sources: Sequence[Source]) -> str:
-    return _("{count:,} conversations", count=len(sources))
+def _count(conversations: Sequence[ExportedConversation]) -> str:
+    return _("{count:,} conversations", count=len(conversations))
 
 
-def _index(sources: Sequence[Source]) -> Iterator[str]:
-    label, count = escape(_("Conversations")), escape(_count(sources))
+def _index(conversations: Sequence[ExportedConversation]) -> Iterator[str]:
+    label, count = escape(_("Conversations")), escape(_count(conversations))
     yield f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n'
-    for number, source in enumerate(sources, 1):
-        day = local_time(source.conversation.last_active)
+    for number, exported in enumerate(conversations, 1):
+        day = local_time(exported.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
-        facts += escape(_("{count:,} messages", count=source.conversation.message_count))
-        link = f'<a href="#c{number}">{escape(source.name)}</a>'
+        facts += escape(_("{count:,} messages", count=exported.conversation.message_count))
+        link = f'<a href="#c{number}">{escape(exported.name)}</a>'
         yield f'<li>{link} <span class="facts">{facts}</span></li>\n'
     yield "</ol>\n</nav>\n"
 
 
-def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
-    facts = " · ".join(escape(text) for _label, text in source.facts())
+def _conversation(exported: ExportedConversation, number: int, level: int) -> Iterator[str]:
+    facts = " · ".join(escape(text) for _label, text in exported.facts())
     yield (
         f'<section class="conversation" id="c{number}" aria-labelledby="t{number}">\n'
-        f'<h{level} id="t{number}">{escape(source.name)}</h{level}>\n<p class="facts">{facts}</p>\n'
+        f'<h{level} id="t{number}">{escape(exported.name)}</h{level}>\n<p class="facts">{facts}</p>\n'
     )
-    for event in source.events():
+    for event in exported.events():
         if isinstance(event, date):
             yield f'<h3 class="day">{escape(day_name(event))}</h3>\n'
-        elif isinstance(event, str):
-            seam = _("Compressed here, continued in {session}", session=event)
+        elif isinstance(event, Seam):
+            seam = _("Compressed here, continued in {session}", session=event.session)
             yield f'<p class="seam">{escape(seam)}</p>\n'
         else:
             yield _article(event)
     yield "</section>\n"
 
 
-def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iterator[str]:
+def html_pieces(
+    conversations: Sequence[ExportedConversation], *, exporter: str, now: float
+) -> Iterator[str]:
     """Yield conversations as one HTML document, a message at a time; `now` in Unix seconds."""
-    several, words = len(sources) > 1, _words()
+    several, words = len(conversations) > 1, _words()
     yield _HEAD.substitute(
         language=language().replace("_", "-"),
         policy=escape(_POLICY),
         words=escape(write_json(words)),
-        title=escape(_count(sources) if several else sources[0].name),
+        title=escape(_count(conversations) if several else conversations[0].name),
         style=STYLE,
         press=escape(_("Search: press /")),
         search=escape(_("Search the messages")),
@@ -176,12 +179,14 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
         theme=escape(words["theme"].format(name=words["auto"])),
     )
     if several:
-        yield from _index(sources)
+        yield from _index(conversations)
     yield "<main>\n"
-    for number, source in enumerate(sources, 1):
-        yield from _conversation(source, number, 2 if several else 1)
+    for number, exported in enumerate(conversations, 1):
+        yield from _conversation(exported, number, 2 if several else 1)
     yield "</main>\n"
     moment = local_time(now)
-    secrets = _("secrets redacted where known") if sources[0].redactor.active else _("secrets kept")
+    secrets = (
+        _("secrets redacted where known") if conversations[0].redactor.active else _("secrets kept")
+    )
     time = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
     yield _FOOT.substitute(about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=SCRIPT)

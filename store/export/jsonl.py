@@ -30,7 +30,7 @@ from ..notes.notes_file import read_tags
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor
-from .source import Source, StoredRows, StoredSession, StoredValue
+from .source import ExportedConversation, StoredRows, StoredSession, StoredValue
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -143,20 +143,20 @@ def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
         return _dumps({name: redactor.optional(as_text(value)) for name, value in kept.items()})
 
 
-def jsonl_pieces(sources: Iterable[Source]) -> Iterator[str]:
+def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:
     """Yield the sessions of conversations as JSON lines, in pieces of bounded size.
 
     Raises:
         NotFoundError: One has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
-    for source in sources:
-        for segment in source.conversation.segments:
-            yield from _session(source, segment.id)
+    for exported in conversations:
+        for segment in exported.conversation.segments:
+            yield from _session(exported, segment.id)
 
 
-def _session(source: Source, session_id: str) -> Iterator[str]:
-    store, redactor, tally = source.store, source.redactor, source.tally
+def _session(exported: ExportedConversation, session_id: str) -> Iterator[str]:
+    store, redactor, counts = exported.store, exported.redactor, exported.counts
     session = store.stored_session(session_id)
     store.close()
     if session is None:
@@ -167,11 +167,11 @@ def _session(source: Source, session_id: str) -> Iterator[str]:
             )
         )
     states = session.messages
-    is_whole = source.reading is Reading.EVERYTHING
-    tally.not_live.update(state for _id, state in states if state is not State.LIVE)
+    is_whole = exported.reading is Reading.EVERYTHING
+    counts.not_live.update(state for _id, state in states if state is not State.LIVE)
     ids = [key for key, state in states if is_whole or state is State.LIVE]
-    tally.sessions += 1
-    tally.messages += len(ids)
+    counts.sessions += 1
+    counts.messages += len(ids)
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
     yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
     separator = ""

@@ -20,8 +20,9 @@ from ..messages.chat_message import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
 from .source import (
+    ExportedConversation,
     RenderedMessage,
-    Source,
+    Seam,
     day_name,
     indented_json,
     local_time,
@@ -172,10 +173,10 @@ def _iso(moment: float | None) -> str | None:
     )
 
 
-def _front_matter(source: Source, exporter: str, now: float) -> str:
+def _front_matter(exported: ExportedConversation, exporter: str, now: float) -> str:
     """Return the facts of the conversation as YAML, for programs."""
-    each = source.conversation
-    clean = source.redactor.optional
+    each = exported.conversation
+    clean = exported.redactor.optional
     fields: dict[str, object] = {
         "session_id": each.id,
         "title": clean(each.title),
@@ -193,7 +194,7 @@ def _front_matter(source: Source, exporter: str, now: float) -> str:
         "tool_call_count": each.tool_call_count,
         "cost_usd": None if each.cost_usd is None else round(each.cost_usd, 6),
         "lineage_session_ids": each.session_ids,
-        "secrets": "redacted" if source.redactor.active else "kept",
+        "secrets": "redacted" if exported.redactor.active else "kept",
         "format": "markdown",
         "exported_at": _iso(now),
         "exporter": exporter,
@@ -259,18 +260,18 @@ def _section(title: str, body: str, *, is_folded: bool) -> str:
     return f"<details>\n<summary>{html.escape(title)}</summary>\n\n{body}\n\n</details>\n"
 
 
-def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:
+def markdown_pieces(exported: ExportedConversation, *, exporter: str, now: float) -> Iterator[str]:
     """Yield a conversation as a Markdown document, a message at a time; `now` in Unix seconds."""
-    yield _front_matter(source, exporter, now)
+    yield _front_matter(exported, exporter, now)
     facts = " · ".join(
-        code(text) if label in _AS_CODE else plain(text) for label, text in source.facts()
+        code(text) if label in _AS_CODE else plain(text) for label, text in exported.facts()
     )
-    yield f"\n# {plain(source.name)}\n\n{facts}\n"
-    for event in source.events():
+    yield f"\n# {plain(exported.name)}\n\n{facts}\n"
+    for event in exported.events():
         if isinstance(event, date):
             yield f"\n## {day_name(event)}\n"
-        elif isinstance(event, str):
-            seam = _("Compressed here, continued in {session}", session=code(event))
+        elif isinstance(event, Seam):
+            seam = _("Compressed here, continued in {session}", session=code(event.session))
             yield f"\n---\n\n*{seam}*\n"
         else:
             yield "\n" + message_markdown(event, is_folded=True)

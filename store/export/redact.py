@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from ..connection.stored_values import write_json
 from ..files import open_regular
+from ..hermes.homes import Location, default_root
 from ..text import text_of
 from ..wording import N_, _
 from .secrets import (
@@ -253,3 +255,37 @@ def read_env(path: Path) -> list[tuple[str, str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     return parse_env(raw.decode("utf-8", "replace"))
+
+
+def _env_files(location: Location) -> list[Path]:
+    """Return the `.env` files whose values may occur in a store: of its folder, its root and the
+    user's homes."""
+    if location.demo:
+        return []
+    folders = [location.path.parent, location.root, default_root()]
+    if home := os.environ.get("HERMES_HOME", "").strip():
+        folders.append(Path(home))
+    return list(dict.fromkeys(folder / ".env" for folder in folders if folder is not None))
+
+
+def make_redactor(
+    location: Location, tell: Callable[[str], object], *, active: bool = True
+) -> Redactor:
+    """Return a redactor that knows the values of the user's `.env` files.
+
+    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes
+    nothing.
+    """
+    pairs: list[tuple[str, str]] = []
+    for path in _env_files(location) if active else []:
+        try:
+            pairs += read_env(path)
+        except OSError as error:
+            tell(
+                _(
+                    "{path} cannot be read ({reason}): its values are not looked for.",
+                    path=path,
+                    reason=error.strerror,
+                )
+            )
+    return Redactor(secret_values(pairs), active=active)

@@ -92,9 +92,7 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _find_forms(text: str) -> Iterator[Secret]:
-    words = " ".join(
-        _LONG_WORD.findall(text)
-    )  # of most texts little, in which needles are found sooner
+    words = " ".join(_LONG_WORD.findall(text))  # less to look through than the text
     for kind, needle, pattern, is_key in RULES:
         if needle not in (words if is_key else text):
             continue

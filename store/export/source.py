@@ -53,9 +53,15 @@ class RenderedMessage(NamedTuple):
     """Printable; a result has its tool, and its body may be empty."""
 
 
-Event = date | str | RenderedMessage
-"""The start of a day in local time, the session in which Hermes continued after a compression, or a
-message."""
+class Seam(NamedTuple):
+    """The place where Hermes compressed a conversation."""
+
+    session: str
+    """The id of the session in which it continued."""
+
+
+Event = date | Seam | RenderedMessage
+"""The start of a day in local time, a seam, or a message."""
 
 
 @dataclass
@@ -98,14 +104,14 @@ class ExportedStore(Protocol):
 
 
 @dataclass
-class Source:
+class ExportedConversation:
     """A conversation to export."""
 
     store: ExportedStore
     conversation: Conversation
     """With details."""
     redactor: Redactor
-    tally: ExportCounts
+    counts: ExportCounts
     reading: Reading
     part: Collection[int] | None = None
     """Ids of the only messages to export; None for all."""
@@ -140,7 +146,7 @@ class Source:
         if self.part is None:
             left_out = sum(rewound for rewound, _compacted in outline.gaps.values())
             shown = sum(row.state is State.REWOUND for row in rows)
-            self.tally.not_live.update({State.REWOUND: left_out + shown})
+            self.counts.not_live.update({State.REWOUND: left_out + shown})
         else:
             rows = tuple(row for row in rows if row.id in self.part)
         for portion in read_in_portions(self.store.messages, [row.id for row in rows], WINDOW):
@@ -154,14 +160,14 @@ class Source:
         Raises:
             StoreError: The store cannot be read any more.
         """
-        self.tally.sessions += len(self.conversation.segments)
+        self.counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id
         for message in self._messages():
-            self.tally.messages += 1
+            self.counts.messages += 1
             if message.session_id != session:
                 session = message.session_id
-                yield one_line(session)
+                yield Seam(one_line(session))
             moment = local_time(message.timestamp)
             if moment is not None and moment.date() != day:
                 day = moment.date()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..connection.reader import Stopped
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
-from ..trash.progress import never
+from ..progress import never
 from ..wording import _
 from .host import HostError
 from .ssh import ANSWER_SECONDS

@@ -19,8 +19,9 @@ from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..hermes.resume_command import Caution, ResumePlan
+from ..insights.facts import Facts
+from ..progress import never
 from ..text import one_line
-from ..trash.progress import never
 from ..wording import _
 from . import codec
 from .host import Host, HostError, fault, ssh_command
@@ -34,8 +35,8 @@ _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
 
 
-class Lease:
-    """A leased connection to a store on a host; see `connect.Far`.
+class HostConnection:
+    """A connection to a store on a host; see `connect.RemoteCalls`.
 
     Args:
         on_wait: Called when a change takes long, on another thread.
@@ -57,9 +58,13 @@ class Lease:
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
             raise fault(self.link.host, "host-version", said=hello.version)
-        if not codec.signature(name).changes:
-            return self.ask(name, values)
-        return self._change(name, values)
+        if codec.signature(name).changes:
+            return self._change(name, values)
+        answer = self.ask(name, values)
+        if isinstance(answer, Facts):
+            catalog: Any = values["catalog"]  # as it does not travel
+            answer.catalog = catalog
+        return answer
 
     def ask(self, name: str, values: codec.Arguments) -> Any:
         """Return the answer of a call, given its arguments by name."""
@@ -198,9 +203,9 @@ class RemoteStore(Store):
         super().__init__(path)
         self.link = link
 
-    def far(self) -> Lease:
+    def remote_calls(self) -> HostConnection:
         """Return a connection to the store there."""
-        return Lease(self.link, lambda: self.on_wait())
+        return HostConnection(self.link, lambda: self.on_wait())
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store there does; nothing while it is away."""

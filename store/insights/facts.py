@@ -12,10 +12,10 @@ from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
+from ..progress import TellShare, quiet
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
-from ..trash.progress import TellShare, quiet
 from ..wording import _
 
 QUARTER = 900

@@ -293,3 +293,11 @@ class Hit(NamedTuple):
     match: tuple[tuple[int, int], ...]
     """Half-open ranges in `snippet`, in code points."""
     state: State = State.LIVE
+
+
+class HitOrder(StrEnum):
+    """Which hits come first."""
+
+    NEWEST = "newest"
+    RELEVANCE = "relevance"
+    OLDEST = "oldest"

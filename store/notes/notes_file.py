@@ -55,7 +55,7 @@ class NotesError(BrowseError):
 class Notes:
     """The rows of one store in the file.
 
-    Statements have the identity of the store as `?1` and `?2`, for `origin.OWN`; values follow.
+    `?1` and `?2` of a statement are the identity of the store, as in `connect.OWN`; values follow.
     """
 
     def __init__(self, path: Path, origin: Sequence[str | None]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
-from functools import partial, partialmethod
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,14 +22,14 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.ssh import in_thread
-from ..messages.chat_message import Hit
+from ..messages.chat_message import Hit, HitOrder
 from ..notes.notes_file import AllRead
+from ..progress import never
 from ..search.found import Found
 from ..search.query import Query
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Session, View
 from ..sessions.session_rows import SessionsPortion, StoreState
-from ..trash.progress import never
 from ..wording import _
 from . import id_of, place_of
 from .answers import MERGED, merged_hits
@@ -66,9 +66,9 @@ class MergedStore(Store):
     def is_several(self) -> bool:
         return True
 
-    def far(self) -> MergedLease:
-        """Return a lease of all of them."""
-        return MergedLease(self.places)
+    def remote_calls(self) -> MergedConnection:
+        """Return a connection to all of them."""
+        return MergedConnection(self.places)
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when one of them has something new to show."""
@@ -90,8 +90,9 @@ def _refused() -> RefusedError:
     )
 
 
-class MergedLease:
-    """A lease of several stores; see `connect.Far`. Each is opened by the first call about it."""
+class MergedConnection:
+    """A connection to several stores, each opened by the first call about it; see
+    `connect.RemoteCalls`."""
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
@@ -110,10 +111,9 @@ class MergedLease:
             return self._ask_one(name, values)
         if name in MERGED:
             return self._ask_everywhere(name, values)
-        method: Callable[..., object] | None = getattr(self, f"_{name}", None)
-        if method is None:
+        if name not in METHODS:
             raise _refused()
-        return method(**values)
+        return METHODS[name](self, **values)
 
     def begin(self) -> None:
         self._is_interrupted = False
@@ -158,7 +158,8 @@ class MergedLease:
             raise RefusedError(_("There is no such profile or host any more."))
         return self._places[number]
 
-    def _plan_resume(self, session_id: str, now: float) -> ResumePlan:
+    def local_resume_plan(self, session_id: str, now: float) -> ResumePlan:
+        """Plan to resume a conversation in its place."""
         place = self._place(session_id)
         plan = self._store(place).resume_plan(id_of(session_id), now)
         return replace(plan, conversation=place.keys.here(plan.conversation))
@@ -172,7 +173,7 @@ class MergedLease:
             if place.name in found:
                 yield place, place.keys.there(found[place.name])
 
-    def _completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
+    def completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
         completed = {each.root_id: each for each in conversations}
         for place, own in self._by_place(conversations):
@@ -181,10 +182,7 @@ class MergedLease:
                 completed |= {each.root_id: each for each in answer}
         return list(completed.values())
 
-    _with_names = partialmethod(_completed, "with_names")
-    _with_details = partialmethod(_completed, "with_details")
-
-    def _numbers(self, name: str, **values: Any) -> dict[str, object]:
+    def numbers(self, name: str, **values: Any) -> dict[str, object]:
         """Return what places know of sessions, or of their ids, by key; these are the first
         argument."""
         found: dict[str, object] = {}
@@ -194,10 +192,9 @@ class MergedLease:
             found |= place.keys.here(answer)
         return found
 
-    _count_rows = partialmethod(_numbers, "count_rows")
-    _sizes_of = partialmethod(_numbers, "sizes_of")
+    def undo_all_read(self, done: AllRead) -> AllRead:
+        """Undo it in the places where it was done."""
 
-    def _undo_all_read(self, done: AllRead) -> AllRead:
         def undo(place: Place, store: OpenStore) -> None:
             if (before := done.before.get(place.name)) is not None:
                 store.undo_all_read(done._replace(before={"": before}))
@@ -208,7 +205,7 @@ class MergedLease:
 
     # The catalog
 
-    def _first_page(self, now: float, *, view: View = View.CHATS, limit: int = 50) -> Catalog:
+    def first_page(self, now: float, *, view: View = View.CHATS, limit: int = 50) -> Catalog:
         """Read the first pages of the profiles; hosts come later."""
         sessions: list[Session] = []
         for place in self._places:
@@ -222,22 +219,24 @@ class MergedLease:
                     place.error = error
         return Catalog(sessions, now, exact=False)
 
-    def _sessions_after(self, after: int | None) -> SessionsPortion:
+    def sessions_after(self, after: int | None) -> SessionsPortion:
         """Return all sessions of all places, as far as they have been heard of."""
         for place in self._places:
             self._check()
             place.refresh()
         return SessionsPortion([session for place in self._places for session in place.shown], None)
 
-    def _state(self) -> StoreState:
+    def state(self) -> StoreState:
+        """Return always the same; see `changes`."""
         return StoreState(0, 0, 0, frozenset())
 
-    def _changes(self, state: StoreState, session_ids: Sequence[str]) -> None:
+    def changes(self, state: StoreState, session_ids: Sequence[str]) -> None:
         """Return None: each place finds its own changes."""
 
     # In all of them
 
-    def _prepare_search(self) -> None:
+    def prepare_search(self) -> None:
+        """Prepare a search of the profiles; hosts are not asked."""
         for place in self._places:
             if place.host is None and place.away is None and place.catalog is not None:
                 self._store(place).prepare_search()
@@ -296,7 +295,7 @@ class MergedLease:
         except BrowseError as error:
             notes.append(f"{place.name}: {error.sentence.removeprefix(place.name[1:] + ': ')}")
 
-    def _search(
+    def search(
         self,
         query: Query,
         catalog: Catalog,
@@ -306,7 +305,7 @@ class MergedLease:
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] = lambda found: None,
-        sort: str = "",
+        order: HitOrder = HitOrder.NEWEST,
         after: Hit | None = None,
         **others: Any,
     ) -> Found:
@@ -325,3 +324,20 @@ class MergedLease:
             tell(len(found) / len(self._places))
             portion(merged(is_part=True))
         return merged(is_part=stopped())
+
+
+METHODS: Mapping[str, Callable[..., object]] = {
+    "local_resume_plan": MergedConnection.local_resume_plan,
+    "with_names": partial(MergedConnection.completed, name="with_names"),
+    "with_details": partial(MergedConnection.completed, name="with_details"),
+    "count_rows": partial(MergedConnection.numbers, name="count_rows"),
+    "sizes_of": partial(MergedConnection.numbers, name="sizes_of"),
+    "undo_all_read": MergedConnection.undo_all_read,
+    "first_page": MergedConnection.first_page,
+    "sessions_after": MergedConnection.sessions_after,
+    "state": MergedConnection.state,
+    "changes": MergedConnection.changes,
+    "prepare_search": MergedConnection.prepare_search,
+    "search": MergedConnection.search,
+}
+"""Calls that have a method of their own."""

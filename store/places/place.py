@@ -206,7 +206,7 @@ class Place:
         return locate_there(self._links.of(self._at)) if isinstance(self._at, Host) else self._at
 
     def connect(self) -> OpenStore:
-        """Return a lease of the store; errors as of `location`."""
+        """Return a connection to the store; errors as of `location`."""
         return open_store(self.location(), self._links)
 
     def fingerprint(self) -> Fingerprint:

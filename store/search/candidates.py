@@ -16,9 +16,9 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Stopped
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
+from ..progress import TellShare
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
-from ..trash.progress import TellShare
 from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
@@ -224,7 +224,7 @@ class Candidates:
     scope: Condition
     """On `message_rows m`: other rows are no candidates."""
     stopped: Stopped
-    """As of `Search`, like what follows."""
+    """Tells whether the search is to end."""
     progress: TellShare
     is_stopped: bool = False
     """It was stopped before its end."""

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
-from ..messages.chat_message import Hit
-from ..trash.progress import TellShare, never, quiet
+from ..messages.chat_message import Hit, HitOrder
+from ..progress import TellShare, never, quiet
 from ..wording import _
 from .candidates import Candidates, Sources, moment_of
 from .coverage import damage_of, is_of_index, remedy
@@ -92,8 +92,7 @@ class Search:
     query: Query
     scope: Scope
     """Which rows may be hits, the query's filters included."""
-    sort: str = "newest"
-    """`newest`, `relevance` or `oldest`."""
+    order: HitOrder = HitOrder.NEWEST
     prefix_last: bool = False
     """The last word is still being typed."""
     edits_first: bool = False
@@ -109,7 +108,7 @@ class Search:
         self._notes: list[str] = []
 
     def _sources(self) -> Sources:
-        return Sources(self.reader, self._asked, oldest=self.sort == "oldest")
+        return Sources(self.reader, self._asked, oldest=self.order == HitOrder.OLDEST)
 
     def _candidates(self) -> Candidates:
         among = self.scope.condition()
@@ -158,7 +157,7 @@ class Search:
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
-        is_ranked = self.sort == "relevance" and "fts5" in candidates.sources.engines
+        is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in candidates.sources.engines
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
         place = after.message_id if after is not None else None
         rows: list[StoredRow] = []
@@ -177,7 +176,7 @@ class Search:
             return candidates, self._ranked(candidates, rows, wanted)[: most + 1]
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
-            is_newest = self.sort != "oldest"
+            is_newest = self.order != HitOrder.OLDEST
             rows.sort(
                 key=lambda row: (self._is_edit(row) is is_newest, moment_of(row.moment), row.id),
                 reverse=is_newest,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..amounts import When, day_of, goal_of, parse_bytes, parse_count, parse_money, parse_when
+from ..amounts import When, bytes_to_free, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
 from ..wording import N_, _
 from .terms import fold
@@ -124,7 +124,7 @@ def _number(parse: Callable[[str], float], example: str = "1") -> _Read:
 
 def _goal(typed: Filter, now: float) -> _Values:
     try:
-        return [(goal_of(typed.value, 0),)]
+        return [(bytes_to_free(typed.value, 0),)]
     except ValueError as error:
         text = _("free: wants a share or a size, e.g. free:50% or free:2GB")
         raise ValueError(text) from error
@@ -193,7 +193,7 @@ class FilterKind:
     key: str
     sql: str | Mapping[str, str]
     """Its condition, with `?` for values and `{sign}` for a comparison; or one for each word that it
-    knows. A placeholder more than there are values begins them anew."""
+    knows. The values repeat if there are more placeholders."""
     read: _Read
     """Reads the values for the condition."""
     example: str
@@ -272,7 +272,7 @@ FILTERS = (
     FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _word,
                "file:src/auth.py",
                N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
-    # `compile_query` makes the search read reasoning instead
+    # a query with it searches reasoning instead, see `Query.in_reasoning`
     FilterKind("in", {"reasoning": HAS_REASONING}, _word, "in:reasoning",
                N_("look in reasoning instead: it is in no index, so this scans"), of_messages=True),
     FilterKind("title", "instr(c.title, ?) > 0", _part, "title:x", _WHAT, ("name", "subject")),

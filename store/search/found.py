@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
 from ..connection.stored_values import as_int
-from ..messages.chat_message import Hit
+from ..messages.chat_message import Hit, HitOrder
 from ..messages.preview import with_names
 from ..messages.transcript import read_messages_of
+from ..progress import TellShare, never, quiet
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
-from ..trash.progress import TellShare, never, quiet
 from ..wording import _
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
@@ -50,7 +50,7 @@ def find_hits(
     catalog: Catalog | None = None,
     view: View = View.ALL,
     *,
-    sort: str = "newest",
+    order: HitOrder = HitOrder.NEWEST,
     now: float | None = None,
     limit: int = 50,
     titles: int = 0,
@@ -67,7 +67,7 @@ def find_hits(
         query: Parsed, or as it is typed.
         catalog: Of the store, as far as it has been read.
         view: The view to search.
-        sort: `newest`, `relevance` or `oldest`.
+        order: Which hits come first.
         now: Unix seconds; the clock's by default.
         limit: The most hits.
         titles: The most titles.
@@ -84,7 +84,7 @@ def find_hits(
         reader,
         query,
         scope,
-        sort=sort,
+        order=order,
         prefix_last=is_typed,
         edits_first=True,
         stopped=until(stopped, _PATIENCE),
@@ -237,7 +237,7 @@ def read_hit_page(
     *,
     sources: Sequence[str] = (),
     roles: Sequence[str] = (),
-    sort: str = "newest",
+    order: HitOrder = HitOrder.NEWEST,
     limit: int = 50,
     context: int = 0,
 ) -> HitPage:
@@ -247,7 +247,7 @@ def read_hit_page(
     options += [Filter("role", ":", each) for each in roles]
     query = replace(query, filters=(*query.filters, *options))
     scope = make_scope(reader, query, now, view=view)
-    search = Search(reader, query, scope, sort=sort)
+    search = Search(reader, query, scope, order=order)
     answer = search.page(limit)
     page = HitPage(
         answer,

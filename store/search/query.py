@@ -45,10 +45,15 @@ class QueryProblem:
     start: int
     end: int
     text: str
-    is_value: bool = False
-    """A filter lacks its number or date: the query cannot be run without it."""
+    is_fatal: bool = False
+    """The query must not be run: without this part it would find too much."""
     meant: str = ""
     """The filter that a word may mean, with the value; empty if it is like none."""
+
+
+def refusal_of(problems: Iterable[QueryProblem]) -> str:
+    """Return why a query with these problems must not be run; empty if it may be."""
+    return next((problem.text for problem in problems if problem.is_fatal), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,8 @@ class Query:
 
     @property
     def refusal(self) -> str:
-        """Why the query must not be run: a filter lacks its number or date, and without it
-        everything would match."""
-        return next((problem.text for problem in self.problems if problem.is_value), "")
+        """Why the query must not be run; empty if it may be."""
+        return refusal_of(self.problems)
 
     @property
     def in_reasoning(self) -> bool:
@@ -199,7 +203,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
             if kind.is_cleanup_only and not for_cleanup:
                 reason = _("{key}: works in a clean-up only", key=typed.key)
             if reason:
-                problems.append(QueryProblem(*token.span(), reason, kind.is_value))
+                problems.append(QueryProblem(*token.span(), reason, is_fatal=kind.is_value))
             else:
                 filters.append(typed)
         elif not _is_operator(token) and (term := _term(token)):

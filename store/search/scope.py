@@ -1,7 +1,7 @@
 """Which rows may be hits, apart from the words: the filters of a query, and a view.
 
 A store has no row for a conversation: Hermes' rules fold sessions into one
-(`sessions/conversations.py`). So the conversations of a catalog become a table in memory, and a
+(`sessions/catalog.py`). So the conversations of a catalog become a table in memory, and a
 filter is one condition in SQL wherever it is used.
 """
 

@@ -1,2 +1,2 @@
-"""The trash: deleted conversations in folders that can be read without this program and restored
+"""The trash: each deletion is one SQLite file, which opens like a store and can be restored
 completely."""

@@ -25,9 +25,9 @@ from ..connection.reader import Row, rows_in
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
+from ..progress import NOBODY, Progress
 from ..text import as_text
 from ..wording import _
-from .progress import NOBODY, Progress
 from .tables import CHOSEN, PARENT, Query
 
 SUFFIX, SUM, PARTIAL = ".db", ".sha256", ".partial-"

@@ -24,6 +24,7 @@ from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, sync_folder
 from ..notes.notes_file import IN_BUNDLE, read_tags
+from ..progress import NOBODY, Progress
 from ..wording import _
 from .bundle import (
     FORMAT,
@@ -37,7 +38,6 @@ from .bundle import (
     record_links,
     uri_of,
 )
-from .progress import NOBODY, Progress
 from .session_files import SessionFile, private, save_files
 from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
 

@@ -244,7 +244,7 @@ def _stopped_after(reader: Reader, work: Callable[[], object], delay: float) -> 
 def _cancelling(reader: Reader) -> list[Figure]:
     word = common_word(reader)
     works: list[Callable[[], object]] = [
-        lambda: search(reader, parse(word), sort="relevance"),
+        lambda: search(reader, parse(word), order="relevance"),
         lambda: count(reader, parse(f"{word[:1]}*"), cap=0),
         lambda: search(reader, parse("鱷魚")),
         lambda: reader.rows("SELECT count(*) FROM messages WHERE content LIKE '%never%such%'"),

@@ -7,7 +7,7 @@ import pytest
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.link import Link
-from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there
+from hermes_browse.store.hosts.remote import HostConnection, RemoteStore, locate_there
 from hermes_browse.store.sessions.session_rows import StoreState
 
 HELLO = (
@@ -22,7 +22,7 @@ from hermes_browse.store.api import OpenStore  # fills the list of calls
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import Lease
+from hermes_browse.store.hosts.remote import HostConnection
 links = Links()
 one = links.of(Host(*sys.argv[1:]))
 def peak():
@@ -35,7 +35,7 @@ its memory in megabytes, at most, without that of the process that started it.""
 
 def asked(one: Link) -> StoreState:
     """The answer to a question."""
-    state = Lease(one).call("state", {})
+    state = HostConnection(one).call("state", {})
     assert isinstance(state, StoreState)
     return state
 

@@ -32,20 +32,20 @@ def conversations(path: Path, *ids: str) -> list[Conversation]:
 
 def document(
     path: Path,
-    form: Format,
+    format_: Format,
     *ids: str,
     redactor: Redactor | None = None,
     everything: bool = False,
-    tally: ExportCounts | None = None,
+    counts: ExportCounts | None = None,
 ) -> str:
     """One document of some conversations, or of all."""
     return "".join(
         export_pieces(
             open_store(Store(path)),
             conversations(path, *ids),
-            form,
+            format_,
             redactor=redactor or Redactor(active=False),
-            tally=tally or ExportCounts(),
+            counts=counts or ExportCounts(),
             exporter="hermes-browse test",
             now=NOW,
             everything=everything,

@@ -65,8 +65,8 @@ class FakeLink:
         return Store(self.file).fingerprint() if self.error is None else ()
 
 
-class FakeLease:
-    """A lease of the store of a `FakeLink`; as of `remote.Lease`."""
+class FakeConnection:
+    """A connection to the store of a `FakeLink`; as of `remote.HostConnection`."""
 
     def __init__(self, link: FakeLink) -> None:
         self._link = link
@@ -87,15 +87,15 @@ class FakeLease:
             return answer
 
     def begin(self) -> None:
-        """As of `Far`."""
+        """As of `RemoteCalls`."""
         self._is_interrupted = False
 
     def interrupt(self) -> None:
-        """As of `Far`."""
+        """As of `RemoteCalls`."""
         self._is_interrupted = True
 
     def close(self) -> None:
-        """As of `Far`."""
+        """As of `RemoteCalls`."""
 
 
 class FakeLinks:

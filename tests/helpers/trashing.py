@@ -21,8 +21,8 @@ from hermes_browse.store.edit import restore as restoring
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.edit.transaction import Writer, writing
+from hermes_browse.store.progress import Progress, never, quiet
 from hermes_browse.store.trash.copying import WrittenBundle, write_bundle
-from hermes_browse.store.trash.progress import Progress, never, quiet
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""
@@ -169,7 +169,7 @@ def matches(path: Path, word: str, index: str = "messages_fts") -> list[int]:
 
 def remove(path: Path, *ids: str, **settings: Any) -> Deleted:
     """Delete conversations into the folder `trash` beside the store."""
-    progress = Progress(settings.pop("stop", never), settings.pop("tell", quiet))
+    progress = Progress(settings.pop("stopped", never), settings.pop("tell", quiet))
     return delete(
         Store(path), ids, path.parent / "trash", progress=progress, **{"now": NOW, **settings}
     )
@@ -188,7 +188,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> Non
 
 def put_back(path: Path, name: str, **settings: Any) -> Restored:
     """Restore a bundle from the folder `trash` beside the store."""
-    progress = Progress(settings.pop("stop", never), settings.pop("tell", quiet))
+    progress = Progress(settings.pop("stopped", never), settings.pop("tell", quiet))
     return restore(Store(path), path.parent / "trash", name, progress=progress, **settings)
 
 

@@ -68,6 +68,15 @@ def test_it_is_read(store):
         list(store.transcript("nobody"))
 
 
+def test_it_exports_without_the_values_of_env_files(home, store):
+    """It redacts as much as the program itself."""
+    ended = store.conversations("is:ended")[0].id
+    store.rename(ended, "zucchini-pie")
+    (home / ".env").write_text("MY_TOKEN=zucchini-pie\n")
+    assert "zucchini-pie" not in "".join(store.export([ended], Format.MARKDOWN))
+    assert "zucchini-pie" in "".join(store.export([ended], Format.MARKDOWN, redact=False))
+
+
 def test_it_is_changed_and_changed_back(store):
     before = {each.id: (each.title, each.archived) for each in store.conversations()}
     ended = store.conversations("is:ended")[0].id

@@ -18,7 +18,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.chat_message import HitOrder, Reading
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.since import Attention
@@ -83,7 +83,7 @@ class Context(StoreScreen[object]):
     searched: var[Query | None] = var(None, init=False)
     """What is searched for; None while the list shows the store."""
     search_view: var[View] = var(View.ALL, init=False)
-    hit_order: var[str] = var("newest", init=False)
+    hit_order: var[HitOrder] = var(HitOrder.NEWEST, init=False)
     offered: var[tuple[str, ...]] = var((), init=False)
     """Completed values of a filter at the end of the query."""
     results: var[SearchResults | None] = var(None, init=False)

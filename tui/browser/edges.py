@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.events import Resize
 
+from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
@@ -20,9 +21,9 @@ from .list.views import order_name, shown_line
 from .panes import Panes
 
 _HIT_ORDERS = {
-    "newest": N_("hits newest"),
-    "relevance": N_("hits relevance"),
-    "oldest": N_("hits oldest"),
+    HitOrder.NEWEST: N_("hits newest"),
+    HitOrder.RELEVANCE: N_("hits relevance"),
+    HitOrder.OLDEST: N_("hits oldest"),
 }
 SHORT = 30
 """Lines below which the tree is shown only on request."""

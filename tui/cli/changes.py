@@ -140,10 +140,10 @@ def _command_line(command: ShellCommand) -> OutputLine:
 
 _FILES = [
     TableColumn("file", "name", is_flexible=True),
-    TableColumn("edits", "edits", True, form=len),
-    TableColumn("added", "added", True),
-    TableColumn("removed", "removed", True),
-    TableColumn("by subagents", lambda row: row.by_subagents or None, True, 1),
+    TableColumn("edits", "edits", right=True, form=len),
+    TableColumn("added", "added", right=True),
+    TableColumn("removed", "removed", right=True),
+    TableColumn("by subagents", lambda row: row.by_subagents or None, right=True, dropped=1),
     TableColumn("notes", lambda row: ", ".join(notes(row))),
 ]
 
@@ -209,8 +209,8 @@ def _line_json(line: BlameLine) -> Json:
 
 
 _BLAMED = [
-    TableColumn("line", "number", True),
-    TableColumn("message", "edit.message_id", True),
+    TableColumn("line", "number", right=True),
+    TableColumn("message", "edit.message_id", right=True),
     TableColumn("asked for", "prompt.said", dropped=1, form=lambda said: one_line(said, 40)),
     TableColumn("text", "text", is_flexible=True),
 ]

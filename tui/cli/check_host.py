@@ -9,6 +9,7 @@ import shlex
 import time
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from hermes_browse.store.api import OpenStore
@@ -155,17 +156,29 @@ def _installing(host: Host, remedy: str) -> str:
 def install_line(host: Host) -> str | None:
     """Return the line for the shell here; None if the wheel or checkout this was installed from is
     not there."""
-    source = _source()
+    source = _package_source()
     if source is None:
         return None
-    before, feed, what, after = source
+    install = f"{source.receive}{_INSTALL.format(what=source.package)}"
     # In double quotes, which every shell keeps as they are: there is no `$` or such a quote in it.
-    return f'{before}{login_command(host)} "{feed}{_INSTALL.format(what=what)}"{after}'
+    return f'{source.before}{login_command(host)} "{install}"{source.after}'
 
 
-def _source() -> tuple[str, str, str, str] | None:
-    """Return what stands before ssh here, what receives it there, what is installed there, and what
-    stands after.
+class _PackageSource(NamedTuple):
+    """How a package gets to a host: parts of a command line."""
+
+    package: str
+    """What is installed there."""
+    before: str = ""
+    """Before ssh, here."""
+    receive: str = ""
+    """Receives it, there."""
+    after: str = ""
+    """After ssh, here."""
+
+
+def _package_source() -> _PackageSource | None:
+    """Return where the package comes from; None if that is gone.
 
     Installers write down where they took a package from, unless it was an index (PEP 610).
     """
@@ -176,14 +189,18 @@ def _source() -> tuple[str, str, str, str] | None:
     address = urlsplit(origin.get("url", ""))
     if "vcs_info" in origin:
         vcs = origin["vcs_info"]
-        return "", "", f"{vcs['vcs']}+{origin['url']}@{vcs['commit_id']}", ""
+        return _PackageSource(f"{vcs['vcs']}+{origin['url']}@{vcs['commit_id']}")
     if address.scheme != "file":
-        return "", "", origin.get("url") or PROGRAM, ""
+        return _PackageSource(origin.get("url") or PROGRAM)
     path = Path(unquote(address.path))
     if path.is_file():
-        return "", f"cat >~/{path.name} && ", f"~/{path.name}", f" <{shlex.quote(str(path))}"
+        there = f"~/{path.name}"
+        return _PackageSource(
+            there, receive=f"cat >{there} && ", after=f" <{shlex.quote(str(path))}"
+        )
     if not all((path / each).exists() for each in _PARTS):
         return None
     packed = shlex.join(["tar", "-C", str(path), "--exclude", "__pycache__", "-cf", "-", *_PARTS])
     folder = f"~/{PROGRAM}-source"
-    return f"{packed} | ", f"mkdir -p {folder} && tar -C {folder} -xf - && ", folder, ""
+    unpack = f"mkdir -p {folder} && tar -C {folder} -xf - && "
+    return _PackageSource(folder, before=f"{packed} | ", receive=unpack)

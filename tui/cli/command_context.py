@@ -21,8 +21,8 @@ from .stores import SOME_SILENT, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
+    from hermes_browse.store.progress import Stage
     from hermes_browse.store.sessions.models import Conversation
-    from hermes_browse.store.trash.progress import Stage
 
 T = TypeVar("T")
 _PROGRESS_EVERY = 2.0
@@ -63,7 +63,7 @@ class CommandContext:
         if not self.json:
             note(*texts)
 
-    def note(self, sentences: Iterable[str]) -> None:
+    def note_with_advice(self, sentences: Iterable[str]) -> None:
         """Note sentences, with their `advice`."""
         note(*map(self.advice, sentences))
 

@@ -14,6 +14,7 @@ from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search.filters import BY_KEY
@@ -21,12 +22,7 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.export_files import (
-    Export,
-    Saved,
-    make_redactor,
-    redacted_words,
-)
+from ..text.export_files import Export, Saved, redacted_words
 from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
@@ -54,7 +50,7 @@ class ExportCommand(Subcommand):
         Argument(
             "--format",
             "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports",
-            choices=[form.value for form in Format],
+            choices=[each.value for each in Format],
         ),
         Flag(
             "--everything",
@@ -88,11 +84,11 @@ class ExportCommand(Subcommand):
         return ""
 
     def run(self, context: CommandContext) -> None:
-        arguments, form = context.arguments, format_of(context.arguments)
+        arguments, format_ = context.arguments, format_of(context.arguments)
         conversations = _conversations(context)
         export = Export(
             context.store,
-            form,
+            format_,
             make_redactor(context.location, note, active=not arguments.no_redact),
             context.now,
             arguments.everything,
@@ -131,16 +127,16 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
     """Write the export to standard output."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    tally, documents = ExportCounts(), [conversations]
-    if export.form is Format.MARKDOWN:
+    counts, documents = ExportCounts(), [conversations]
+    if export.format is Format.MARKDOWN:
         documents = [[conversation] for conversation in conversations]
     for number, document in enumerate(documents):
         if number:
             sys.stdout.write("\n")  # or the line that follows would make a heading of the last one
-        for piece in export.pieces(document, tally):
+        for piece in export.pieces(document, counts):
             sys.stdout.write(piece)
     sys.stdout.flush()
-    _tell(export, tally.not_live)
+    _tell(export, counts.not_live)
 
 
 def _save(context: CommandContext, export: Export, conversations: Sequence[Conversation]) -> None:
@@ -151,21 +147,21 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
     not_live: Counter[State] = Counter()
     for saved in export.save(documents, force=arguments.force):
         files.append(
-            fields(saved.tally, "sessions", "messages")
+            fields(saved.counts, "sessions", "messages")
             | {
                 "bytes": saved.bytes,
                 "path": str(saved.document.path),
                 "conversations": [each.id for each in saved.document.conversations],
             }
         )
-        not_live += saved.tally.not_live
+        not_live += saved.counts.not_live
         if not context.json:
             print(_line(saved))
     _tell(export, not_live)
     if context.json:
         context.print_json(
             {
-                "format": export.form.value,
+                "format": export.format.value,
                 "files": files,
                 "everything": export.everything,
                 "left_out": {} if export.everything else dict(sorted(not_live.items())),
@@ -193,12 +189,12 @@ def _tell(export: Export, not_live: Counter[State]) -> None:
 
 def _line(saved: Saved) -> str:
     """Return the path of a file and what is in it."""
-    conversations, tally = len(saved.document.conversations), saved.tally
-    counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
+    conversations, counts = len(saved.document.conversations), saved.counts
+    words = [counted(counts.sessions, "session"), counted(counts.messages, "message")]
     if conversations > 1:
-        counts.insert(0, counted(conversations, "conversation"))
+        words.insert(0, counted(conversations, "conversation"))
     return _(
         "{path}  ({counts})",
         path=one_line(str(saved.document.path)),
-        counts=pgettext("list", ", ").join(counts),
+        counts=pgettext("list", ", ").join(words),
     )

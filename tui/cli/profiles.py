@@ -50,7 +50,7 @@ def _profile_json(location: Location, active: str) -> Json:
 
 _COLUMNS = [
     TableColumn("profile", lambda row: f"{'*' if row['active'] else ' '} {row['name']}"),
-    TableColumn("sessions", "sessions", True),
-    TableColumn("size", "bytes", True, form=size),
+    TableColumn("sessions", "sessions", right=True),
+    TableColumn("size", "bytes", right=True, form=size),
     TableColumn("store", lambda row: row["error"] or row["path"], is_flexible=True),
 ]

@@ -140,44 +140,23 @@ class PruneCommand(Subcommand):
     def run(self, context: CommandContext) -> None:
         arguments, is_archive = context.arguments, context.arguments.archive
         selection = Selection(parse_line(_line_of(arguments), context.now))
-        if selection.nothing:
-            note(
-                _(
-                    "No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."
-                )
-            )
-        plan = context.store.plan(context.store.catalog(context.now), selection, context.now)
-        if is_archive:  # an archived conversation stays as it is
-            plan = plan.without_archived()
-        plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
-        context.store.close()  # nothing is open while somebody reads or answers
+        plan = _make_plan(context, selection)
         acts = (is_archive or arguments.delete) and not arguments.dry_run
         totals = plan.totals(is_archive=is_archive)
         asks = acts and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
-            sentence = _("Nothing was changed: it would delete {what}.")
-            if is_archive:
-                sentence = _("Nothing was changed: it would archive {what}.")
-            raise RefusedError(
-                sentence.format(what=_totals_text(totals)), remedy=_("Add --yes to do it.")
-            )
+            raise _unasked(totals, is_archive=is_archive)
         if not context.json:
             _print(plan, totals, selection, is_archive=is_archive)
-        if asks and arguments.delete:  # unlike "y", a number is not typed by habit
-            question = _(
-                "Type {count} to delete {conversations}, anything else to leave: ",
-                count=totals.conversations,
-                conversations=counted(totals.conversations, "conversation"),
-            )
-            ask(question, str(totals.conversations))
+        if asks and arguments.delete:
+            _confirm(totals)
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
-        if acts and plan.selected:
-            if is_archive:
-                archived = context.store.archive_planned(plan)
-                note(archived.sentence(_("archived")))
-                plan = archived.plan
-            else:
-                plan, deletion = carry_out(context, plan)
+        if acts and plan.selected and is_archive:
+            archived = context.store.archive_planned(plan)
+            note(archived.sentence(_("archived")))
+            plan = archived.plan
+        elif acts and plan.selected:
+            plan, deletion = carry_out(context, plan)
         elif plan.selected:
             context.remark(
                 _(
@@ -189,6 +168,36 @@ class PruneCommand(Subcommand):
             context.print_json(
                 _json(plan, rules, is_archive=is_archive) | {"done": acts} | deletion
             )
+
+
+def _make_plan(context: CommandContext, selection: Selection) -> Plan:
+    if selection.is_empty:
+        note(
+            _("No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them.")
+        )
+    plan = context.store.plan(context.store.catalog(context.now), selection, context.now)
+    if context.arguments.archive:  # an archived conversation stays as it is
+        plan = plan.without_archived()
+    plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
+    context.store.close()  # nothing is open while somebody reads or answers
+    return plan
+
+
+def _unasked(totals: Totals, *, is_archive: bool) -> RefusedError:
+    sentence = _("Nothing was changed: it would delete {what}.")
+    if is_archive:
+        sentence = _("Nothing was changed: it would archive {what}.")
+    return RefusedError(sentence.format(what=_totals_text(totals)), remedy=_("Add --yes to do it."))
+
+
+def _confirm(totals: Totals) -> None:
+    """Ask for the number of conversations: unlike "y", it is not typed by habit."""
+    question = _(
+        "Type {count} to delete {conversations}, anything else to leave: ",
+        count=totals.conversations,
+        conversations=counted(totals.conversations, "conversation"),
+    )
+    ask(question, str(totals.conversations))
 
 
 def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
@@ -291,8 +300,8 @@ def _columns(*, is_archive: bool) -> list[TableColumn]:
         TableColumn("status", "standing", form=status),
         TableColumn("source", "conversation.source", dropped=2),
         Number("msgs", "own.shown", dropped=3),
-        TableColumn("size", "own.total" if is_archive else "bytes", True, form=size),
-        TableColumn("cost", costs, True, dropped=1),
+        TableColumn("size", "own.total" if is_archive else "bytes", right=True, form=size),
+        TableColumn("cost", costs, right=True, dropped=1),
         TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
         TableColumn("id", "conversation.id"),
     ]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.messages.chat_message import Hit, HitOrder
 from hermes_browse.store.search.engine import Total, engine_of
 from hermes_browse.store.search.found import HitPage
 from hermes_browse.store.search.query import Query, parse, unknown_filters
@@ -109,7 +109,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             "QUERY",
             nargs="+",
         ),
-        Argument("--sort", choices=["newest", "relevance", "oldest"], default="newest"),
+        Argument("--sort", choices=[order.value for order in HitOrder], default="newest"),
         Count("--limit", "most hits, 0 for all (default 50)", default=50),
         Count("--context", "messages before and after each hit", default=0),
         Argument("--view", "default everything", choices=VIEWS),
@@ -127,7 +127,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         """
         if sentence := super().contradiction(arguments):
             return sentence
-        if arguments.sort == "relevance" and (arguments.all_hosts or arguments.all_profiles):
+        if arguments.sort == HitOrder.RELEVANCE and (arguments.all_hosts or arguments.all_profiles):
             return _("several stores are searched by time: relevance cannot be compared")
         return parse(" ".join(arguments.query)).refusal
 
@@ -138,7 +138,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             View(arguments.view or View.ALL),
             sources=arguments.source,
             roles=arguments.role,
-            sort=arguments.sort,
+            order=HitOrder(arguments.sort),
             limit=arguments.limit,
             context=arguments.context,
         )
@@ -170,7 +170,7 @@ def _number(hits: int, at_least: bool) -> str:
     return f"{hits:,}{'+' if at_least else ''}"
 
 
-def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
+def _in_order(answers: Answers[HitPage], order: str) -> list[_HitRow]:
     """Return the hits of all stores in one order."""
     found = [
         _HitRow(place, hit, around, page.conversations.get(hit.session_id))
@@ -178,7 +178,7 @@ def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
         for hit, around in zip(page.answer.hits, page.contexts, strict=True)
     ]
     if answers.only is None:
-        found.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=sort == "newest")
+        found.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=order == HitOrder.NEWEST)
     return found
 
 
@@ -264,5 +264,5 @@ _COLUMNS = [
     TableColumn("conversation", "name"),
     TableColumn("text", "text", is_flexible=True, context="column"),
     TableColumn("session", "session"),
-    TableColumn("message", "id", True, dropped=1),
+    TableColumn("message", "id", right=True, dropped=1),
 ]

@@ -138,18 +138,20 @@ _OF_TOOLS = (
 )
 _OF_MESSAGES = (
     Number("msgs", "messages"),
-    TableColumn("in", "input_tokens", True, context="column", form=long_number),
-    TableColumn("out", "output_tokens", True, context="column", form=long_number),
+    TableColumn("in", "input_tokens", right=True, context="column", form=long_number),
+    TableColumn("out", "output_tokens", right=True, context="column", form=long_number),
     TableColumn(
         "cache",
         lambda row: row["cache_read_tokens"] + row["cache_write_tokens"],
         True,
         form=long_number,
     ),
-    TableColumn("reasoning", "reasoning_tokens", True, 3, context="column", form=long_number),
-    TableColumn("cost", _marked_cost, True),
+    TableColumn(
+        "reasoning", "reasoning_tokens", right=True, dropped=3, context="column", form=long_number
+    ),
+    TableColumn("cost", _marked_cost, right=True),
 )
-_SIZE = TableColumn("size", "bytes", True, form=size)
+_SIZE = TableColumn("size", "bytes", right=True, form=size)
 
 
 def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:

@@ -12,9 +12,9 @@ from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder
+from hermes_browse.store.progress import Progress
 from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -65,7 +65,7 @@ class DeleteCommand(Subcommand):
         if not context.arguments.yes:
             _confirm_delete(context, plans)
         deleted = store.delete(ids, tell=telling())
-        context.note(deleted.notes)
+        context.note_with_advice(deleted.notes)
         bundle = deleted.bundle
         document = fields(deleted, "reparented", "files", "notes") | fields(
             bundle, "conversations", "messages", deleted="sessions"
@@ -225,12 +225,12 @@ def _restored(
 def _check(context: CommandContext) -> tuple[str, ...]:
     """Check the search index after several restores; return what is wrong, which is noted."""
     notes = context.store.check_index()
-    context.note(notes)
+    context.note_with_advice(notes)
     return notes
 
 
 def _tell_restored(context: CommandContext, result: Restored) -> None:
-    context.note(result.notes)
+    context.note_with_advice(result.notes)
     if not context.json:
         sentence = _("{sentence} from {bundle}")
         if result.there.issuperset(result.sessions):
@@ -263,9 +263,9 @@ def _drop(context: CommandContext) -> None:
 
 _COLUMNS = [
     TableColumn("deleted", "created_at", context="column", form=timestamp),
-    TableColumn("sessions", "sessions", True, dropped=1, form=len),
+    TableColumn("sessions", "sessions", right=True, dropped=1, form=len),
     Number("msgs", "messages", dropped=2),
-    TableColumn("size", "bytes", True, form=size),
+    TableColumn("size", "bytes", right=True, form=size),
     TableColumn("title", _bundle_title, is_flexible=True),
     TableColumn("name", "name", context="column"),
 ]

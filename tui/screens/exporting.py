@@ -19,6 +19,7 @@ from hermes_browse.store.export.files import (
     check_target,
     file_stem,
 )
+from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -31,7 +32,6 @@ from ..text.export_files import (
     MANY,
     Document,
     Export,
-    make_redactor,
     redacted_words,
     store_files,
 )
@@ -72,9 +72,9 @@ class ExportCard(Card[None]):
     ) -> None:
         super().__init__()
         self._main, self._conversations, self._part = context, conversations, part
-        self._forms = [each for each in Format if part is None or each is not Format.JSONL]
+        self._formats = [each for each in Format if part is None or each is not Format.JSONL]
         self._is_saving = False
-        self._form = Format.MARKDOWN
+        self._format = Format.MARKDOWN
         self._redact = True
         self._everything = False
         self._refused = ""
@@ -101,10 +101,11 @@ class ExportCard(Card[None]):
         # Not `formats.name`: what the list shows for an empty or unread conversation is no file
         # name.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
-        return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
+        is_folder = many and self._format is Format.MARKDOWN
+        return stem if is_folder else f"{stem}{EXTENSIONS[self._format]}"
 
     def _show(self) -> None:
-        forms = [_switch(_(_WORDS[each]), each is self._form) for each in self._forms]
+        forms = [_switch(_(_WORDS[each]), each is self._format) for each in self._formats]
         self.query_one("#formats", Static).update(Content("\n").join(forms))
         self.query_one("#everything", Static).update(self._scope())
         words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
@@ -129,7 +130,7 @@ class ExportCard(Card[None]):
             )
             return _switch(words, is_on=True)
         words, look = _("also rewound and hidden messages"), ""
-        if self._form is Format.JSONL and self._everything:
+        if self._format is Format.JSONL and self._everything:
             words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")
             look = "$warning"
         return _switch(words, self._everything).stylize(look)
@@ -138,7 +139,7 @@ class ExportCard(Card[None]):
         """Choose the next format; a proposed name gets its extension."""
         box = self.query_one(Input)
         is_proposed = box.value == self._proposal()
-        self._form = following(self._forms, self._form, by)
+        self._format = following(self._formats, self._format, by)
         if is_proposed:
             box.value = self._proposal()
         self._refused = ""
@@ -195,17 +196,17 @@ class ExportCard(Card[None]):
     async def _export(self, path: str, force: bool) -> None:
         """Write the files on the writing thread, and report where they are."""
         context, conversations = self._main, list(self._conversations)
-        form, everything, redact = self._form, self._everything, self._redact
+        format_, everything, redact = self._format, self._everything, self._redact
         notes: list[str] = []
 
         def work() -> tuple[list[Document], str]:
             redactor = make_redactor(context.location, notes.append, active=redact)
             opened, now = context.opened(), context.clock()
-            export = Export(opened, form, redactor, now, everything, self._part)
+            export = Export(opened, format_, redactor, now, everything, self._part)
             documents = export.plan(opened.with_details(conversations), path)
             not_live: Counter[State] = Counter()
             for saved in export.save(documents, force=force):
-                not_live += saved.tally.not_live
+                not_live += saved.counts.not_live
             words = formats.joined(export.not_live_words(not_live), redacted_words(redactor))
             return documents, words
 

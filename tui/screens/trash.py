@@ -13,10 +13,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import trash_folder
+from hermes_browse.store.progress import Stage
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
-from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find
 from hermes_browse.store.wording import N_, _, ngettext
 

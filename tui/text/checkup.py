@@ -208,11 +208,11 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
     size, wal_size = store.sizes()
     path, profile = location.path, location.profile
     try:
-        with OpenStore(store, location) as lease:
-            summary = lease.summary()
-            search = lease.search_health()
-            problems = list(_old_transcript_problems(location, lease))
-            rules = lease.retention(time.time())
+        with OpenStore(store, location) as opened:
+            summary = opened.summary()
+            search = opened.search_health()
+            problems = list(_old_transcript_problems(location, opened))
+            rules = opened.retention(time.time())
         problems = [*problems_of(summary, search, executable), *problems]
     except StoreError as error:
         code = error.exit_code

@@ -4,7 +4,7 @@ screen."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +17,8 @@ from hermes_browse.store.export.files import (
     unique_names,
     write_file,
 )
-from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
+from hermes_browse.store.export.redact import Redactor, describe
 from hermes_browse.store.export.source import ExportCounts
-from hermes_browse.store.hermes.homes import Location, default_root
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext
 
@@ -43,19 +42,8 @@ class Document(NamedTuple):
 
 class Saved(NamedTuple):
     document: Document
-    tally: ExportCounts
+    counts: ExportCounts
     bytes: int
-
-
-def env_files(location: Location) -> list[Path]:
-    """The `.env` files whose values may occur in a store: of its folder, its root and the user's
-    homes."""
-    if location.demo:
-        return []
-    folders = [location.path.parent, location.root, default_root()]
-    if home := os.environ.get("HERMES_HOME", "").strip():
-        folders.append(Path(home))
-    return list(dict.fromkeys(folder / ".env" for folder in folders if folder is not None))
 
 
 def store_files(path: Path) -> list[Path]:
@@ -63,34 +51,11 @@ def store_files(path: Path) -> list[Path]:
     return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
 
 
-def make_redactor(
-    location: Location, tell: Callable[[str], object], *, active: bool = True
-) -> Redactor:
-    """Return a redactor that knows the values of the user's `.env` files.
-
-    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes
-    nothing.
-    """
-    pairs: list[tuple[str, str]] = []
-    for path in env_files(location) if active else []:
-        try:
-            pairs += read_env(path)
-        except OSError as error:
-            tell(
-                _(
-                    "{path} cannot be read ({reason}): its values are not looked for.",
-                    path=path,
-                    reason=error.strerror,
-                )
-            )
-    return Redactor(secret_values(pairs), active=active)
-
-
 class Export(NamedTuple):
     """How conversations are exported."""
 
     store: OpenStore
-    form: Format
+    format: Format
     redactor: Redactor
     now: float
     everything: bool = False
@@ -113,10 +78,10 @@ class Export(NamedTuple):
         titles = [
             (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
         ]
-        extension = EXTENSIONS[self.form]
+        extension = EXTENSIONS[self.format]
         names = unique_names(titles, extension)
         path = Path(os.path.expanduser(named)) if named else None
-        if self.form is Format.MARKDOWN and len(names) > 1:
+        if self.format is Format.MARKDOWN and len(names) > 1:
             folder = path or Path(MANY)
             make_folder(folder)
             files = zip(names, conversations, strict=True)
@@ -129,14 +94,14 @@ class Export(NamedTuple):
             path /= name
         return [Document(path, conversations)]
 
-    def pieces(self, conversations: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
+    def pieces(self, conversations: Sequence[Conversation], counts: ExportCounts) -> Iterator[str]:
         """Yield the text of a document, and count what is in it."""
         return export_pieces(
             self.store,
             conversations,
-            self.form,
+            self.format,
             redactor=self.redactor,
-            tally=tally,
+            counts=counts,
             exporter=f"hermes-browse {version()}",
             now=self.now,
             everything=self.everything,
@@ -157,9 +122,9 @@ class Export(NamedTuple):
         for document in documents:
             check_target(document.path, force=force, keep=keep)
         for document in documents:
-            tally = ExportCounts()
-            pieces = self.pieces(document.conversations, tally)
-            yield Saved(document, tally, write_file(document.path, pieces, force=force, keep=keep))
+            counts = ExportCounts()
+            pieces = self.pieces(document.conversations, counts)
+            yield Saved(document, counts, write_file(document.path, pieces, force=force, keep=keep))
 
     def not_live_words(self, counts: Counter[State]) -> str:
         """Return a sentence about rewound and compacted messages, which only `everything` includes;
@@ -168,7 +133,7 @@ class Export(NamedTuple):
         sentence = _("Left out: {messages}.")
         if self.everything:
             sentence = _("With {messages}.")
-        if self.everything and self.form is Format.JSONL:
+        if self.everything and self.format is Format.JSONL:
             sentence = _(
                 "With {messages}: Hermes 0.22 and later import them as such, "
                 "earlier versions as live messages."

@@ -8,6 +8,7 @@ import pytest
 from pruning import chosen, delete_planned, family, plan_of
 from trashing import run
 
+from hermes_browse.store import progress
 from hermes_browse.store.cleanup.bulk import Step, archive_planned
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -21,8 +22,7 @@ from hermes_browse.store.errors import (
     StoreRefusedError,
     WriteFailedError,
 )
-from hermes_browse.store.trash import progress
-from hermes_browse.store.trash.progress import NOBODY, Portions, Progress
+from hermes_browse.store.progress import NOBODY, Portions, Progress
 from hermes_browse.tui.cli import prune
 
 OLD = chosen("older:30d")
@@ -169,7 +169,7 @@ def test_stopped_between_two(path, monkeypatch):
         path,
         plan_of(path, OLD),
         tell=steps.append,
-        stop=lambda: bool(steps) and steps[-1].done == 2,
+        stopped=lambda: bool(steps) and steps[-1].done == 2,
     )
     assert outcome.left == 3 and outcome.error is None and len(outcome.plan.selected) == 2
     assert outcome.sentence("deleted") == "2 conversations deleted; stopped, 3 are as they were."

@@ -117,8 +117,8 @@ def test_without_a_filter_nothing_is_chosen():
         chosen("include:archived"),
         chosen("include:stale include:open"),
     ):
-        assert selection.nothing
-    assert not chosen("-source:cron").nothing and not chosen("", "a").nothing
+        assert selection.is_empty
+    assert not chosen("-source:cron").is_empty and not chosen("", "a").is_empty
 
 
 def _found(path, line):
@@ -207,7 +207,7 @@ def test_free_takes_the_idlest_until_it_is_enough(tmp_path, share):
     messages = [said(f"s{number:02}", 100 - number, "walrus " * 900) for number in range(30)]
     path = make_store(tmp_path / "state.db", "31", rows, messages)
     with opened(path) as (reader, _catalog):
-        file = read_file_space(reader, 0)
+        file = read_file_space(reader)
         goal = share * (file.file_bytes - file.free_bytes)
     for measured in (True, False):
         plan = plan_of(path, chosen(f"free:{share:.0%}"), measure_sizes=measured)

@@ -20,6 +20,7 @@ from trashing import (
     run,
 )
 
+from hermes_browse.store import progress
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import restore_rows, titles, transaction
@@ -32,7 +33,6 @@ from hermes_browse.store.errors import (
     WriteFailedError,
     WriteUnverifiedError,
 )
-from hermes_browse.store.trash import progress
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch)
     before = dump(path)
     for at in range(1, 12):
         try:
-            done = remove(path, "tip", stop=stop_at(at))
+            done = remove(path, "tip", stopped=stop_at(at))
         except QueryInterruptedError:
             assert dump(path) == before and in_trash(tmp_path) == []
         else:
@@ -144,7 +144,7 @@ def test_a_restore_can_be_stopped(path):
         gone = dump(path)
         for at in range(1, 7):
             with pytest.raises(QueryInterruptedError):
-                put_back(path, name, stop=stop_at(at))
+                put_back(path, name, stopped=stop_at(at))
             assert dump(path) == gone
         put_back(path, name)
 

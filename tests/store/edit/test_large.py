@@ -39,7 +39,7 @@ def test_a_plan_is_stopped_within_a_conversation(path):
         plan,
         path.parent / "trash",
         tell=tell,
-        stop=lambda: bool(stopped),
+        stopped=lambda: bool(stopped),
     )
     assert outcome.left == 1 and outcome.error is None and not outcome.results
     shares = [each.share for each in steps]

@@ -20,7 +20,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.jsonl import jsonl_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import ExportCounts, Source
+from hermes_browse.store.export.source import ExportCounts, ExportedConversation
 from hermes_browse.store.messages.chat_message import Reading
 
 DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
@@ -89,15 +89,15 @@ def test_rows_that_are_not_live_are_counted():
     path = next(DATA.glob("state-v31-*.db"))
     for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
         for everything in (False, True):
-            tally = ExportCounts()
+            counts = ExportCounts()
             (line,) = parse(
-                document(path, Format.JSONL, ending, everything=everything, tally=tally)
+                document(path, Format.JSONL, ending, everything=everything, counts=counts)
             )
-            assert {state.value: count for state, count in tally.not_live.items()} == states
+            assert {state.value: count for state, count in counts.not_live.items()} == states
             assert sum(row["active"] for row in line["messages"]) == live
             assert (
                 len(line["messages"])
-                == tally.messages
+                == counts.messages
                 == live + (sum(states.values()) if everything else 0)
             )
 
@@ -337,7 +337,7 @@ def test_a_session_deleted_meanwhile(tmp_path):
     (chosen,) = conversations(path)
     execute(path, "DELETE FROM sessions")
     store = open_store(Store(path))
-    source = Source(store, chosen, Redactor(), ExportCounts(), Reading.SAID)
+    source = ExportedConversation(store, chosen, Redactor(), ExportCounts(), Reading.SAID)
     with pytest.raises(NotFoundError, match="deleted while"):
         list(jsonl_pieces([source]))
 
@@ -357,13 +357,13 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path, form):
     chosen = conversations(path)
     tracemalloc.start()
     try:
-        size, largest, tally = 0, 0, ExportCounts()
+        size, largest, counts = 0, 0, ExportCounts()
         pieces = export_pieces(
             open_store(Store(path)),
             chosen,
             form,
             redactor=Redactor(),
-            tally=tally,
+            counts=counts,
             exporter="test",
             now=1_777_626_000.0,
         )
@@ -372,5 +372,5 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path, form):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert tally.messages == 2000 and size > 40_000_000
+    assert counts.messages == 2000 and size > 40_000_000
     assert largest < 100_000 and peak < size / 3

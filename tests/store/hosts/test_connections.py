@@ -14,17 +14,17 @@ from platforms import script, until
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.host import Host, HostError
-from hermes_browse.store.hosts.remote import Lease
+from hermes_browse.store.hosts.remote import HostConnection
 
 # Several at once
 
 
 def test_questions_are_cancelled(links, server):
     """Whoever waits goes on at once."""
-    lease = Lease(links.of(server.host._replace(command=SILENT)))
-    threading.Timer(0.5, lease.interrupt).start()
+    connection = HostConnection(links.of(server.host._replace(command=SILENT)))
+    threading.Timer(0.5, connection.interrupt).start()
     with pytest.raises(QueryInterruptedError):
-        lease.call("state", {})
+        connection.call("state", {})
 
 
 def test_a_host_that_reads_nothing_keeps_nobody_waiting(links, server):

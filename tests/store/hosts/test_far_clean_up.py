@@ -12,7 +12,7 @@ from trashing import run
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import StoreRefusedError, WriteInDoubtError
 from hermes_browse.store.hosts.question import AskedQuestion
-from hermes_browse.store.hosts.remote import Lease
+from hermes_browse.store.hosts.remote import HostConnection
 
 MANY = 12
 
@@ -81,7 +81,7 @@ def test_it_stops_between_two_portions(links, server, path):
     """What was not begun is as it was."""
     with open_store(remote(links.of(server.host))) as store:
         plan = planned(store)
-        outcome = store.delete_planned(plan, stop=lambda: True)
+        outcome = store.delete_planned(plan, stopped=lambda: True)
     assert outcome.left + len(outcome.plan.selected) == MANY and outcome.error is None
     assert len(left(path)) == outcome.left
 
@@ -112,18 +112,18 @@ def test_the_connection_is_lost_behind_it(links, server, path):
 
 def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeypatch):
     """What is gone counts as done and can be restored; of the others nobody knows."""
-    ask = Lease.ask
+    ask = HostConnection.ask
 
-    def half(lease, name, values):
+    def half(connection, name, values):
         if name == "clean_up":
-            ask(lease, name, values | {"expected": values["expected"][:5]})
+            ask(connection, name, values | {"expected": values["expected"][:5]})
             server.cut()
-            return ask(lease, "state", {})
-        return ask(lease, name, values)
+            return ask(connection, "state", {})
+        return ask(connection, name, values)
 
     with open_store(remote(links.of(server.host))) as store:
         plan = planned(store)
-        monkeypatch.setattr(Lease, "ask", half)
+        monkeypatch.setattr(HostConnection, "ask", half)
         outcome = store.delete_planned(plan)
         assert len(outcome.plan.selected) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
         assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)

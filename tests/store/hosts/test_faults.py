@@ -173,7 +173,7 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
     own."""
     code = ASKING + (
         "before = peak()\n"
-        "try: Lease(one).call('state', {})\n"
+        "try: HostConnection(one).call('state', {})\n"
         "except HostError as error: print(error.code, len(str(error)))\n"
         "print(peak() - before)\n"
     )
@@ -194,8 +194,8 @@ _ANSWER = """read -r l; printf '{"id": 1, "answer": '; head -c %d /dev/zero | tr
     [
         ("system_prompt", '"😀', 15_900_000, "y", '"'),
         ("vocabulary", '[["a"', 399_000, ',"éé"', "],[],[],[],[]]"),
-        ("read_facts", '{"a":[[]', 900_000, ",[]", "]}"),
-        ("read_facts", '{"a":[[0.5', 1_900_000, ",0.5", "]]}"),
+        ("facts", '{"a":[[]', 900_000, ",[]", "]}"),
+        ("facts", '{"a":[[0.5', 1_900_000, ",0.5", "]]}"),
     ],
     ids=["an emoji makes a text wide", "short texts", "empty lists", "numbers"],
 )
@@ -207,13 +207,13 @@ def test_no_answer_takes_memory_without_bound(server, call, before, count, each,
         + said.replace('"answer": ', f'"answer": {before}')
         + f"; printf '{after}}}\\n'; cat #"
     )
-    values = {"read_facts": {"of_tools": False, "sizes": False}}.get(call, {"session_id": "s"})
+    values = {"facts": {"of_tools": False, "sizes": False}}.get(call, {"session_id": "s"})
     code = ASKING + (
         "from hermes_browse.store.hosts import codec\n"
-        f"lease, types = Lease(one), codec.signature({call!r})\n"
+        f"connection, types = HostConnection(one), codec.signature({call!r})\n"
         "one.open()\n"
         "before = peak()\n"
-        f"try: lease.ask({call!r}, {values})\n"
+        f"try: connection.ask({call!r}, {values})\n"
         "except HostError as error: pass\n"
         "print(peak() - before)\n"
     )

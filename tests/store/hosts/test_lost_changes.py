@@ -10,7 +10,7 @@ from trashing import add_message, rows, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
-from hermes_browse.store.hosts.remote import Lease
+from hermes_browse.store.hosts.remote import HostConnection
 
 
 def _conversation(home):
@@ -42,15 +42,15 @@ def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monk
     """It is not done, and not done later; nobody says that it was."""
     session = _conversation(hermes_home)
     store = remote(links.of(server.host))
-    ask = Lease.ask
+    ask = HostConnection.ask
 
-    def cut(lease, name, values):
+    def cut(connection, name, values):
         if name == "delete":
             server.cut()
-            return ask(lease, "state", {})
-        return ask(lease, name, values)
+            return ask(connection, "state", {})
+        return ask(connection, name, values)
 
-    monkeypatch.setattr(Lease, "ask", cut)
+    monkeypatch.setattr(HostConnection, "ask", cut)
     with pytest.raises(WriteInDoubtError, match="nobody knows"):
         open_store(store).delete([session])
     assert session in session_ids(hermes_home / "state.db")

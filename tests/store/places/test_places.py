@@ -14,7 +14,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places import id_of, merged, place_of
-from hermes_browse.store.places.merged import MergedLease, MergedStore, places_of
+from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Keys, Place
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
@@ -23,7 +23,7 @@ NOW = T0 + 1000.0
 HERE, THERE = Keys(0, "default"), Keys(3, "work")
 REFUSED = {
     *("resolve", "last", "plan", "clean_up"),
-    *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
+    *("file_space", "space_map", "retention", "facts", "summary", "search_health"),
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
     *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),
     *("find_deletion", "find_in_deletion", "undo"),
@@ -62,8 +62,7 @@ def root(tmp_path):
 
 def test_every_call_is_carried_out_or_refused():
     """So that a new one is not forgotten."""
-    done = {*merged.OF_ONE, *merged.MERGED}
-    done |= {name for name in CALLS if hasattr(MergedLease, f"_{name}")}
+    done = {*merged.OF_ONE, *merged.MERGED, *merged.METHODS}
     assert done | REFUSED == set(CALLS) and not done & REFUSED
 
 

@@ -180,9 +180,9 @@ def test_hits_are_what_a_plain_scan_finds(reader, texts, groups, excluded):
     wrong = (set(found) - expected, expected - set(found))
     assert wrong == (set(), set()), (typed, answer.engine, answer.notes)
     assert count(reader, parse(typed), cap=0).count == len(found)
-    oldest = search(reader, parse(typed), limit=0, sort="oldest")
+    oldest = search(reader, parse(typed), limit=0, order="oldest")
     assert ids(oldest) == found[::-1]
-    best = search(reader, parse(typed), limit=0, sort="relevance")
+    best = search(reader, parse(typed), limit=0, order="relevance")
     assert set(ids(best)) == expected
 
 

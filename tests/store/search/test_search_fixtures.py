@@ -82,7 +82,7 @@ def test_what_hermes_drops_is_found_where_it_stands(query, store):
 def test_relevance_is_that_of_fts5(store):
     sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC"
     ranked = [row[0] for row in trashing.rows(store, sql, '"docker"')]
-    ours = found(store, "docker", sort="relevance")
+    ours = found(store, "docker", order="relevance")
     assert ours == [row for row in ranked if row in ours]
 
 

@@ -63,7 +63,7 @@ def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path, shape
     for query in QUERIES:
         answer, expected = ask(holed, query), found(whole, query)
         assert ids(answer) == expected and answer.complete and answer.total == len(expected)
-        assert found(holed, query, sort="oldest") == expected[::-1]
+        assert found(holed, query, order="oldest") == expected[::-1]
         assert counted(holed, query) == len(expected)
         page = ask(holed, query, limit=3)
         assert ids(page) == expected[:3] and page.total in (None, len(expected))
@@ -114,8 +114,8 @@ def test_what_stands_behind_the_cut_is_found(tmp_path, query):
         reader.schema = reader.schema.without_search()
         scanned = search(reader, parse(query), limit=0)
     assert ids(indexed) == ids(scanned) and indexed.complete and indexed.total == len(scanned.hits)
-    assert found(path, query, sort="oldest") == ids(scanned)[::-1]
-    assert sorted(found(path, query, sort="relevance")) == sorted(ids(scanned))
+    assert found(path, query, order="oldest") == ids(scanned)[::-1]
+    assert sorted(found(path, query, order="relevance")) == sorted(ids(scanned))
     assert counted(path, query) == len(scanned.hits)
 
 
@@ -136,13 +136,13 @@ def test_all_are_ranked_where_all_are_wanted(tmp_path, monkeypatch):
     path = write_store(
         tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)]
     )
-    whole = ask(path, "docker", sort="relevance")
+    whole = ask(path, "docker", order="relevance")
     assert len(whole.hits) == whole.total == 100 and whole.complete and ids(whole)[0] == 4
     assert sorted(ids(whole)) == sorted(found(path, "docker"))
-    assert len(ask(path, "docker", sort="relevance", limit=50).hits) == 50, (
+    assert len(ask(path, "docker", order="relevance", limit=50).hits) == 50, (
         "as many are ranked as are asked for"
     )
-    few = ask(path, "docker", sort="relevance", limit=5)
+    few = ask(path, "docker", order="relevance", limit=5)
     assert few.notes == ("Ranked among the newest 20 hits.",)
 
 

@@ -58,12 +58,12 @@ def store(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("query", slow_but(QUERIES[::5], QUERIES))
-@pytest.mark.parametrize("sort", ["newest", "oldest"])
-def test_pages_go_by_time_and_join_into_the_whole(store, query, sort):
-    whole = found(store, query, sort=sort)
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_pages_go_by_time_and_join_into_the_whole(store, query, order):
+    whole = found(store, query, order=order)
     assert len(whole) > 100
-    assert whole == _by_time(store, whole, oldest=sort == "oldest")
-    assert pages(store, query, sort=sort, limit=170) == whole
+    assert whole == _by_time(store, whole, oldest=order == "oldest")
+    assert pages(store, query, order=order, limit=170) == whole
 
 
 def test_what_comes_later_is_put_in_its_place(tmp_path):
@@ -107,11 +107,11 @@ def test_any_times_in_any_order(small, stamps, oldest):
         for at, stamp in enumerate(stamps)
     )
     change(small, f"UPDATE messages SET timestamp = CASE id {times} END")
-    sort = "oldest" if oldest else "newest"
-    whole = found(small, "docker", sort=sort)
+    order = "oldest" if oldest else "newest"
+    whole = found(small, "docker", order=order)
     assert whole == _by_time(small, [3 * at + 1 for at in range(12)], oldest=oldest)
-    first = ask(small, "docker", sort=sort, limit=5)
-    assert ids(first) + found(small, "docker", sort=sort, before=first.hits[-1]) == whole
+    first = ask(small, "docker", order=order, limit=5)
+    assert ids(first) + found(small, "docker", order=order, before=first.hits[-1]) == whole
 
 
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
@@ -135,10 +135,10 @@ def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
     python = [sys.executable, "-c", program, str(new), str(lines)]
     subprocess.run(python, check=True, capture_output=True, timeout=120, env=home)
     for query in ("docker", "the", "role:user", "会"):
-        for sort in ("newest", "oldest"):
-            whole = found(new, query, sort=sort)
-            assert whole == _by_time(new, whole, oldest=sort == "oldest")
-            assert ids(ask(new, query, sort=sort, limit=3)) == whole[:3]
+        for order in ("newest", "oldest"):
+            whole = found(new, query, order=order)
+            assert whole == _by_time(new, whole, oldest=order == "oldest")
+            assert ids(ask(new, query, order=order, limit=3)) == whole[:3]
     assert found(new, "role:user") != sorted(found(new, "role:user"), reverse=True), (
         "or the store proves nothing"
     )

@@ -71,7 +71,7 @@ def test_ids_with_holes_of_any_width(tmp_path):
     ]
     path = write_store(tmp_path / "holes.db", rows, fts=False, trigram=False)
     assert found(path, "桂林") == [far + 9, 3]
-    assert found(path, "桂林", sort="oldest") == [3, far + 9]
+    assert found(path, "桂林", order="oldest") == [3, far + 9]
     with Store(path).reader() as reader:
         search(reader, parse("absent"))
         assert reader.statements < 40

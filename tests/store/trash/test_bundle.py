@@ -30,6 +30,7 @@ from trashing import (
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.progress import NOBODY, Progress
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash import copying
@@ -42,7 +43,6 @@ from hermes_browse.store.trash.bundle import (
     verify,
 )
 from hermes_browse.store.trash.copying import write_bundle
-from hermes_browse.store.trash.progress import NOBODY, Progress
 from hermes_browse.store.trash.session_files import find_files
 from hermes_browse.store.trash.shelf import list_bundles
 

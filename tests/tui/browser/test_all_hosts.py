@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from browsing import NOW, browsing, open_app, rows_of
 from builders import make_store
-from fake_hosts import FakeLease, FakeLink, FakeLinks, configured
+from fake_hosts import FakeConnection, FakeLink, FakeLinks, configured
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
@@ -58,7 +58,8 @@ def app(tmp_path, vps, nas, monkeypatch):
     fill(tmp_path / "hermes" / "state.db", ages, "fog")
     made = open_app(locate_file(tmp_path / "hermes" / "state.db"))
     monkeypatch.setattr(
-        "hermes_browse.store.hosts.remote.RemoteStore.far", lambda store: FakeLease(store.link)
+        "hermes_browse.store.hosts.remote.RemoteStore.remote_calls",
+        lambda store: FakeConnection(store.link),
     )
     with_hosts(made, vps, nas)
     return made

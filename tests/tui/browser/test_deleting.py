@@ -6,10 +6,10 @@ from builders import make_store
 from pruning import NOW
 from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
 
+from hermes_browse.store import progress
 from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
-from hermes_browse.store.trash import progress
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.edit import deleting
 from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard

@@ -170,7 +170,7 @@ async def test_every_order_reads_on_to_the_end(large):
                 every = [
                     hit.message_id
                     for hit in search(
-                        reader, parse("ferry quay harbour lantern tide "), limit=0, sort=order
+                        reader, parse("ferry quay harbour lantern tide "), limit=0, order=order
                     ).hits
                 ]
             assert PAGE < len(every) < 5 * PAGE

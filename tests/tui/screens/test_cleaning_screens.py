@@ -9,8 +9,8 @@ from pruning import NOW
 from textual.widgets import Input
 from trashing import as_before, run, session_ids
 
+from hermes_browse.store import progress
 from hermes_browse.store.hermes.homes import Location, trash_folder
-from hermes_browse.store.trash import progress
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup import plan_screen

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, demo_app
-from fake_hosts import FakeLease, FakeLink, FakeLinks, configured
+from fake_hosts import FakeConnection, FakeLink, FakeLinks, configured
 from paths import ROOT
 from planting import planted_app
 
@@ -163,7 +163,7 @@ def test_hosts(tmp_path, is_like, monkeypatch):
     links = [FakeLink(Host(name, f"me@{name}"), tmp_path / "state.db") for name in ("vps", "nas")]
     configured(app, tuple(each.host for each in links))
     app.__dict__["links"] = FakeLinks(*links)
-    monkeypatch.setattr(RemoteStore, "far", lambda store: FakeLease(store.link))
+    monkeypatch.setattr(RemoteStore, "remote_calls", lambda store: FakeConnection(store.link))
     assert is_like(app, "0")
 
 

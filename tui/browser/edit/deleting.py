@@ -296,10 +296,10 @@ async def carry_out(context: Context, plan: Plan) -> Outcome[Deleted]:
         writes.tell(context.show_progress, f"{title} · {step.words}")
         writes.tell(card.show, step.share, step.words)
 
-    def stop() -> bool:
+    def stopped() -> bool:
         return writes.stopping.is_set() or card.stopped.is_set()
 
-    outcome = await context.write(lambda: store.delete_planned(plan, tell=tell, stop=stop))
+    outcome = await context.write(lambda: store.delete_planned(plan, tell=tell, stopped=stopped))
     card.finish()
     return outcome
 

@@ -10,8 +10,8 @@ from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.progress import EVERY, Stage
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.trash.progress import EVERY, Stage
 from hermes_browse.store.wording import N_, _
 
 from ...text import formats

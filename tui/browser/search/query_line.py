@@ -14,6 +14,7 @@ from hermes_browse.store.search.query import (
     Vocabulary,
     parse,
     query_word,
+    refusal_of,
     unknown_filters,
     values_of,
 )
@@ -101,8 +102,7 @@ class QueryLine:
         ]
         self._main.box.mark(query.filters, problems)
         messages = [*(problem.text for problem in problems), self._remark or ""]
-        refusal = next((problem.text for problem in problems if problem.is_value), "")
-        return Typed(query, [*filter(None, messages)], refusal)
+        return Typed(query, [*filter(None, messages)], refusal_of(problems))
 
     def recall(self, by: int) -> bool:
         """Put the previous search of the history into the box (-1), from an empty box or the first

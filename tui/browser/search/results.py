@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.messages.chat_message import Hit, HitOrder
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
 from hermes_browse.store.search.rows import find_ranges
@@ -20,9 +20,9 @@ from ..list.list_model import RowDetails
 from ..list.rows import ConversationRow, HitRow, MoreRow, SuggestionRow
 
 _FIRST = {
-    "newest": N_("the newest {count:,} hits are shown: end to read on"),
-    "oldest": N_("the oldest {count:,} hits are shown: end to read on"),
-    "relevance": N_("the best {count:,} hits are shown: end to read on"),
+    HitOrder.NEWEST: N_("the newest {count:,} hits are shown: end to read on"),
+    HitOrder.OLDEST: N_("the oldest {count:,} hits are shown: end to read on"),
+    HitOrder.RELEVANCE: N_("the best {count:,} hits are shown: end to read on"),
 }
 SOME = 3
 """Hits shown per conversation unless it is unfolded."""
@@ -78,8 +78,7 @@ class SearchResults:
     """Messages about profiles that could not be searched."""
     of_list: bool = False
     """The search is for conversations only, and none matches."""
-    sort: str = "newest"
-    """The order of the hits."""
+    order: HitOrder = HitOrder.NEWEST
     is_partial: bool = False
     """The scan goes on."""
 
@@ -167,7 +166,7 @@ class SearchResults:
             return _("scanning on …")
         if self.answer.stopped:
             return _("stopped here: what follows was not looked at")
-        return _(_FIRST[self.sort], count=len(self.hits))
+        return _(_FIRST[self.order], count=len(self.hits))
 
     @property
     def listed(self) -> list[Conversation]:

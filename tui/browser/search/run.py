@@ -22,6 +22,7 @@ from hermes_browse.store.errors import (
     StoreMissingError,
 )
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.found import Found, asks_for_conversations
@@ -81,8 +82,7 @@ class SearchRequest(NamedTuple):
     catalog: Catalog
     """Of the whole store if it has been read, for views and filters."""
     view: View
-    sort: str
-    """`newest`, `relevance` or `oldest`."""
+    order: HitOrder
     now: float
     """Unix seconds."""
 
@@ -113,15 +113,15 @@ def find(
 def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     """Search for words, on a reading thread; `scan` is told the progress and the hits so far, and
     can end the search with a partial result."""
-    earlier, sort = scan.earlier, request.sort
+    earlier, order = scan.earlier, request.order
     # These hits have no position to read on from: all pages are read again.
-    is_read_again = sort == "relevance" or store.store.is_several
+    is_read_again = order == HitOrder.RELEVANCE or store.store.is_several
     before = earlier.hits if earlier is not None else ()
 
     def results(found: Found) -> SearchResults:
         answer, conversations = found.answer, dict(found.conversations)
         if earlier is None:
-            return SearchResults(answer, found.titles, conversations, sort=sort)
+            return SearchResults(answer, found.titles, conversations, order=order)
         answer = replace(answer, total=earlier.answer.total)
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))
@@ -135,7 +135,7 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
         request.query,
         request.catalog,
         request.view,
-        sort=sort,
+        order=order,
         now=request.now,
         limit=PAGE + (len(before) if is_read_again else 0),
         titles=_MOST_TITLES if earlier is None else 0,

@@ -7,6 +7,7 @@ import asyncio
 from functools import partial
 
 from hermes_browse.store.errors import StoreBusyError
+from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _, ngettext
@@ -25,7 +26,6 @@ _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
 _REST = 0.15
 """Seconds without a keystroke before hits are counted."""
-_ORDERS = ("newest", "relevance", "oldest")
 
 
 class LiveSearch:
@@ -119,7 +119,7 @@ class LiveSearch:
     def next_order(self) -> None:
         """Change the order of hits: newest → relevance → oldest."""
         main = self._main
-        main.hit_order = following(_ORDERS, main.hit_order)
+        main.hit_order = following(tuple(HitOrder), main.hit_order)
         self.run()
 
     async def _find(self, scan: Scan, top: bool) -> None:

@@ -292,7 +292,7 @@ def why_none(selection: Selection) -> str:
     if query.problems:
         words = _("; ").join(problem.text for problem in query.problems)
         return _("A filter cannot be read: {problems}", problems=words)
-    if not selection.nothing:
+    if not selection.is_empty:
         return ""
     if query.filters:
         return _("include: only adds to what others choose: 1 to 5 say which ones go.")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar
 
-from ..connection.reader import Stopped
-from ..errors import (
+from .connection.reader import Stopped
+from .errors import (
     BrowseError,
     QueryInterruptedError,
     RefusedError,
@@ -21,7 +21,7 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..wording import N_, _, ngettext
+from .wording import N_, _, ngettext
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Stage(NamedTuple):
         return _(_WORDS[self.name], done=min(self.done, self.total), total=self.total)
 
 
-Tell = Callable[[Stage], object]
+TellStage = Callable[[Stage], object]
 """Receives a report, on the working thread."""
 TellShare = Callable[[float], object]
 """The same with the share that is done, 0 to 1."""
@@ -86,8 +86,8 @@ def never() -> bool:
 class Progress:
     """How far one piece of work is, and whether it is to stop."""
 
-    def __init__(self, stop: Stopped = never, tell: Tell = quiet) -> None:
-        self._stop = stop
+    def __init__(self, stopped: Stopped = never, tell: TellStage = quiet) -> None:
+        self._stopped = stopped
         self._tell, self._stage = tell, Stage("saving", 0, 0)
 
     def begin(self, name: str, messages: int) -> None:
@@ -113,7 +113,7 @@ class Progress:
         Raises:
             QueryInterruptedError: A stop was requested; the caller must roll back.
         """
-        if self._stop():
+        if self._stopped():
             raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
 
 
