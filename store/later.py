@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from .export import source as source
     from .hermes import health as health
     from .hermes import resume_command as resume_command
+    from .hosts import link as link
     from .hosts import remote as remote
+    from .hosts import ssh as ssh
     from .insights import facts as facts
     from .insights import sums as sums
     from .messages import decode as decode
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from .messages import transcript as transcript
     from .notes import notes_file as notes_file
     from .notes import tagging as tagging
+    from .places import old_transcripts as old_transcripts
     from .places import transcript_files as transcript_files
     from .search import coverage as coverage
     from .search import found as found
@@ -59,11 +62,11 @@ _FOLDERS = {
     "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
     "export": ("files", "jsonl", "redact", "source"),
     "hermes": ("health", "resume_command"),
-    "hosts": ("remote",),
+    "hosts": ("link", "remote", "ssh"),
     "insights": ("facts", "sums"),
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("notes_file", "tagging"),
-    "places": ("transcript_files",),
+    "places": ("old_transcripts", "transcript_files"),
     "search": ("coverage", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
     "since": ("cron_runs", "since"),

@@ -226,6 +226,7 @@ class Candidates:
     stopped: Stopped
     """Tells whether the search is to end."""
     progress: TellShare
+    """Told how much of a scan is done, on this thread."""
     is_stopped: bool = False
     """It was stopped before its end."""
     _scanned: int = 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Generic, NamedTuple, TypeVar
 
+from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
@@ -79,13 +80,11 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
             at = store.location
             answer = ask(store, now_in(arguments, at))
         return Answers([(_place(arguments, at), answer)], facts_of(at), "", True, answer)
-    from hermes_browse.store.hosts.ssh import in_thread  # most command lines ask one store
-
     hosts = configured_hosts() if arguments.all_hosts else ()
     with opened_links() as links, _opened_here(arguments) as locations:
         asked = partial(_tried, arguments, ask)
         there = [
-            in_thread(
+            later.ssh.in_thread(
                 partial(
                     asked, Location(Path(host.name), host=host), partial(store_of, host, links)
                 ),

@@ -9,6 +9,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
@@ -77,9 +78,7 @@ def named_host(name: str, profile: str | None = None) -> Host:
 @contextmanager
 def opened_links() -> Iterator[Links]:
     """Yield connections to hosts, and end them with the block, whatever ends it."""
-    from hermes_browse.store.hosts.link import Links  # most command lines name no host
-
-    links = Links()
+    links = later.link.Links()
     with removed_on_signals():
         try:
             yield links
@@ -89,9 +88,7 @@ def opened_links() -> Iterator[Links]:
 
 def store_of(host: Host, links: Links) -> OpenStore:
     """Connect to a host; HostError if it cannot be reached."""
-    from hermes_browse.store.hosts.remote import locate_there
-
-    return open_store(locate_there(links.of(host)), links)
+    return open_store(later.remote.locate_there(links.of(host)), links)
 
 
 @contextmanager
@@ -173,8 +170,6 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
-    from hermes_browse.store.places.old_transcripts import OldTranscripts  # rarely asked for
-
     only = [arguments.id] if getattr(arguments, "id", "") else getattr(arguments, "ids", [])
     folder = sessions_folder(beside)
     if folder is None:
@@ -188,7 +183,7 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
     known: Collection[str] = ()
     with suppress(*UNUSED), open_store(beside) as store:
         known = store.known_sessions()
-    load = partial(OldTranscripts, folder, known, only=only)
+    load = partial(later.old_transcripts.OldTranscripts, folder, known, only=only)
     with removed_on_signals(), load() as transcripts:
         transcripts.fill_all()
         if not only or transcripts.notes:
