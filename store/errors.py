@@ -7,9 +7,21 @@ read, 4 not found or ambiguous, 5 refused.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from .wording import _
+
+_NAMED_COMMAND = re.compile(
+    r"`hermes-browse (?=(?:archive|delete|doctor|list|pin|prune|resume|search|show|tag|trash|unarchive"
+    r"|unpin|untag)\b)"
+)
+"""The beginning of a command for a store, as sentences name it."""
+
+
+def with_options(sentence: str, options: str) -> str:
+    """Return a sentence with the commands in it as they are typed for the store of some options."""
+    return _NAMED_COMMAND.sub(lambda found: f"{found[0]}{options} ", sentence)
 
 
 class Advice(StrEnum):

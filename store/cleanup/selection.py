@@ -93,7 +93,7 @@ def parse_line(text: str, now: float) -> Query:
             reason = _("{key}: cannot be excluded", key=each.key)
         elif kind.reads_messages(each, now):
             reason = _(
-                "{filter} chooses messages, a clean-up whole conversations",
+                "{filter} chooses messages; only whole conversations can be chosen here",
                 filter=f"{each.key}{each.op}{each.value}",
             )
         else:

@@ -9,17 +9,12 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..errors import StoreError
+from ..errors import StoreError, with_options
 from ..text import one_line
 from ..wording import N_, _
 
 PROGRAM = "hermes-browse"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-
-_NAMED_COMMAND = re.compile(
-    f"`{PROGRAM} (?=(?:archive|delete|doctor|list|pin|prune|resume|search|show|trash|unarchive|unpin)\\b)"
-)
-"""The beginning of a command for a store, as sentences name it."""
 
 
 class Host(NamedTuple):
@@ -51,7 +46,7 @@ class Host(NamedTuple):
     def advice(self, sentence: str) -> str:
         """Return a sentence of the program there, with the commands that it names as they are typed
         here."""
-        return _NAMED_COMMAND.sub(f"`{PROGRAM} --host {self.name} ", sentence)
+        return with_options(sentence, f"--host {self.name}")
 
     def problem(self) -> tuple[str, str]:
         """Return the name of the value that is wrong, and what is wrong in a sentence; both empty

@@ -1,6 +1,8 @@
 """`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
 meant."""
 
+import re
+import shlex
 import sys
 
 import homes
@@ -85,6 +87,31 @@ def test_how_all_profiles_end(tmp_path, broken, code, said):
     assert "unused" not in ended.err
     if code != 3:
         assert [each["profile"] for each in ended.document["broken"]] == broken
+
+
+def test_the_commands_that_are_named_are_typed_for_this_store(tmp_path):
+    """They run as they stand, also in a folder whose name has a space."""
+    path = copy_store("state-v31", tmp_path / "a b")
+    for option, value in (("--db", path), ("--home", path.parent)):
+        named = f"hermes-browse {option} {shlex.quote(str(value))}"
+        (newest,) = ask("list --limit 1", option, str(value))["conversations"]
+        line = re.search(
+            r"`hermes-browse (.*)` undoes", call(option, str(value), "archive", newest["id"]).out
+        )
+        assert line is not None and call(*shlex.split(line[1])).code == 0
+        line = re.search(
+            r"`hermes-browse (.*)` restores",
+            call(option, str(value), "delete", newest["id"], "--yes").out,
+        )
+        assert line is not None and call(*shlex.split(line[1])).code == 0
+        assert f"`{named} list` shows ids" in call(option, str(value), "show", "nosuch").err
+
+
+def test_what_all_profiles_do_not_show_is_counted(root):
+    """As of one store."""
+    ended = call("list --all-profiles --limit 1 --home", str(root))
+    hidden = call("list --all-profiles --limit 1 --json --home", str(root)).document["hidden"]
+    assert f" · {hidden['other']:,} others (" in ended.err and hidden["other"]
 
 
 def test_profiles_that_may_not_be_listed(root, monkeypatch):

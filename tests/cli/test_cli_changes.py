@@ -49,6 +49,13 @@ def test_a_line_that_is_not_there(store, disk, line):
     assert call("", *store, "blame", str(disk / "hand.txt"), "--line", number).code == 4
 
 
+def test_lines_keep_their_indentation(store, disk):
+    lines = ask(*store, "blame", str(disk / "hand.txt"))["lines"]
+    printed = call("", *store, "blame", str(disk / "hand.txt")).out.splitlines()[1:]
+    for line, row in zip(lines, printed, strict=True):
+        assert row.endswith(line["text"].rstrip())
+
+
 def test_looking_changes_no_file(store, disk):
     def times():
         return {path: path.stat().st_mtime_ns for path in disk.rglob("*")}

@@ -212,5 +212,5 @@ _BLAMED = [
     TableColumn("line", "number", right=True),
     TableColumn("message", "edit.message_id", right=True),
     TableColumn("asked for", "prompt.said", dropped=1, form=lambda said: one_line(said, 40)),
-    TableColumn("text", "text", is_flexible=True),
+    TableColumn("text", "text", is_flexible=True, is_indented=True),
 ]

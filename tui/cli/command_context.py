@@ -17,7 +17,7 @@ from hermes_browse.store.wording import _
 from .output import note, print_json
 from .parser import Argument, OneOf, Parser, add_all
 from .several_stores import Answers, ask_stores
-from .stores import SOME_SILENT, now_in, opened_store, with_host
+from .stores import SOME_SILENT, as_typed, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
@@ -69,7 +69,7 @@ class CommandContext:
 
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
-        return text if self.location.host is None else self.location.host.advice(text)
+        return as_typed(text, self.arguments)
 
     def find(self, words: Sequence[str]) -> list[Conversation]:
         """Find the conversations a user names. Commands call it before they change anything.

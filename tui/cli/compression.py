@@ -62,14 +62,14 @@ class CompactionsCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
-        conversation = context.conversation()
+        (conversation,) = store.with_details([context.conversation()])
         pairs = [
             (compaction, store.losses(compaction) if arguments.lost else None)
             for compaction in store.compactions(conversation.segments).compactions
         ]
         context.give(
             {
-                "conversation": conversation_json(conversation),
+                "conversation": conversation_json(conversation, store.retention(context.now)),
                 "compactions": list(starmap(_compaction_json, pairs)),
             },
             print_lines,

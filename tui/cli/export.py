@@ -43,7 +43,8 @@ class ExportCommand(Subcommand):
         Valued("ids", metavar="ID", nargs="*"),
         Valued(
             "--query",
-            "conversations that these filters of the search choose, archived and open ones too: 'source:cli'",
+            "conversations that these filters choose, archived and open ones too: 'source:cli'; words and filters of "
+            "messages are refused",
             "FILTERS",
             default="",
         ),
@@ -59,7 +60,8 @@ class ExportCommand(Subcommand):
         ),
         Argument(
             "--output",
-            "a file, a folder, or - for standard output (default: a file here, named after the title)",
+            "a file, a folder, or - for standard output (default: a file here, named after the title; for several "
+            "the folder hermes-export)",
             "PATH",
             type=name_arg,
         ),

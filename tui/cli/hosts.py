@@ -183,7 +183,7 @@ def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
             store.state()
             took = round((time.perf_counter() - begun) * 1000, 3)
             state = state._replace(milliseconds=took)
-            page = store.first_page(time.time(), view=View.ALL, limit=1)
+            page = store.first_page(time.time(), view=View.ALL)
             for newest in page.select(View.ALL)[:1]:
                 problem = resume_problem(host, store, newest.id) if is_check else None
                 state = state._replace(last_active=newest.last_active, problem=problem)

@@ -146,17 +146,15 @@ def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleName
 def _shown_line(answers: Answers[_Listed], shown: int) -> str:
     total, hidden = _total_and_hidden(answers, shown)
     line = _("{count:,} of {total:,} shown", count=shown, total=total)
-    if answers.only is None:
-        return formats.joined(line, answers.summary)
+    old_files = 0 if answers.only is None else answers.only.old_files
     counts = {
         _("{count:,} automation"): hidden.automation,
         _("{count:,} archived"): hidden.archived,
         _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
-        _("{count:,} old transcripts: --old"): answers.only.old_files,
+        _("{count:,} old transcripts: --old"): old_files,
     }
-    return formats.joined(
-        line, *(phrase.format(count=count) for phrase, count in counts.items() if count)
-    )
+    told = [phrase.format(count=count) for phrase, count in counts.items() if count]
+    return formats.joined(line, *told, answers.summary)
 
 
 def _state(conversation: Conversation) -> str:

@@ -64,6 +64,8 @@ class TableColumn(NamedTuple):
     """The meaning of the head, as of `pgettext`."""
     form: Callable[[Any], object] = str
     """Makes a text of the value, unless that is None."""
+    is_indented: bool = False
+    """The white space at its beginning stays."""
 
     @property
     def title(self) -> str:
@@ -74,7 +76,11 @@ class TableColumn(NamedTuple):
         """Return the printable text of a row; empty for None."""
         path = self.text
         value = value_at(row, path) if isinstance(path, str) else path(row)
-        return "" if value is None else one_line(str(self.form(value)), _LONGEST_CELL)
+        if value is None:
+            return ""
+        text = str(self.form(value)).expandtabs()
+        indent = len(text) - len(text.lstrip(" ")) if self.is_indented else 0
+        return " " * min(indent, _LONGEST_CELL) + one_line(text, _LONGEST_CELL)
 
 
 Number = partial(TableColumn, right=True, form="{:,}".format)

@@ -29,7 +29,7 @@ class ServeCommand(Subcommand):
         Flag("--stdio", "on standard input and output, the only way", required=True),
         Flag(
             _MAY_CHANGE,
-            "also archive, pin, rename, delete, restore and clean up; without it nothing is changed",
+            "also archive, pin, rename, tag, delete, restore and clean up; without it nothing is changed",
             dest="may_change",
         ),
     )

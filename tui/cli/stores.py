@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -20,6 +21,7 @@ from hermes_browse.store.errors import (
     RefusedError,
     StoreEmptyError,
     StoreMissingError,
+    with_options,
 )
 from hermes_browse.store.files import TemporaryFolder, removed_on_signals
 from hermes_browse.store.hermes.homes import (
@@ -75,6 +77,17 @@ def named_host(name: str, profile: str | None = None) -> Host:
 # One store
 
 
+def as_typed(sentence: str, arguments: SimpleNamespace) -> str:
+    """Return a sentence with the commands in it as they are typed for the store that the arguments
+    name."""
+    named = [
+        f"--{name} {shlex.quote(str(value))}"
+        for name in ("host", "home", "profile", "db")
+        if (value := getattr(arguments, name)) is not None
+    ]
+    return with_options(sentence, " ".join(named)) if named else sentence
+
+
 @contextmanager
 def opened_links() -> Iterator[Links]:
     """Yield connections to hosts, and end them with the block, whatever ends it."""
@@ -100,12 +113,18 @@ def opened_there(arguments: SimpleNamespace) -> Iterator[tuple[OpenStore, Links]
         HostError: It cannot be reached.
     """
     host = named_host(arguments.host, arguments.profile)
-    with opened_links() as links, store_of(host, links) as store:
-        try:
-            yield store, links
-        except BrowseError as error:  # the commands in its remedy are typed here
-            error.remedy, error.advice = host.advice(remedy_of(error)), Advice.NONE
-            raise
+    with _with_commands(arguments), opened_links() as links, store_of(host, links) as store:
+        yield store, links
+
+
+@contextmanager
+def _with_commands(arguments: SimpleNamespace) -> Iterator[None]:
+    """Name the commands that help against an error within the block as they are typed here."""
+    try:
+        yield
+    except BrowseError as error:
+        error.remedy, error.advice = as_typed(remedy_of(error), arguments), Advice.NONE
+        raise
 
 
 @contextmanager
@@ -120,7 +139,11 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
         with opened_there(arguments) as (store, _links):
             yield store
         return
-    with opened_location(arguments) as location, open_store(location) as store:
+    with (
+        _with_commands(arguments),
+        opened_location(arguments) as location,
+        open_store(location) as store,
+    ):
         yield store
 
 

@@ -41,7 +41,7 @@ from hermes_browse.store.sessions.models import Session
         ("free:0%", "free: wants a share or a size"),
         ("free:101%", "free: wants a share or a size"),
         ("-free:50%", "free: cannot be excluded"),
-        ("role:user", "role:user chooses messages, a clean-up whole conversations"),
+        ("role:user", "role:user chooses messages; only whole conversations can be chosen here"),
         ("before:2026", "before:2026 chooses messages"),
         ("is:rewound", "is:rewound chooses messages"),
         ("has:image", "has:image chooses messages"),

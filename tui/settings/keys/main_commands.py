@@ -110,7 +110,7 @@ MAIN = at(
     Does("view-chats", "1", "chats", "show_view('chats')", "Show the chats"),
     Does("view-auto", "2", "automation", "show_view('automation')", "Show cron jobs, webhooks …"),
     Does("view-archived", "3", "archived", "show_view('archived')", "Show what was archived"),
-    Does("view-all", "4", "all", "show_view('all')", "Show every session"),
+    Does("view-all", "4", "all", "show_view('all')", "Show every conversation"),
     Does("view-old", "5", "old transcripts", "show_screen('old')", "Show files without a session"),
     ShownDoes("sort", "s", "sort", "choose_sort", "Choose the order of the list"),
     Does("reverse", "S", "reverse", "listing.reverse_order", "Reverse the sort order"),
