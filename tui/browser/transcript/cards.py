@@ -81,13 +81,13 @@ def _words(texts: Mapping[str, str], code: str) -> str:
 
 def _state(conversation: Conversation, now: float) -> Row:
     tip, status = conversation.tip, conversation.status
-    reason = why = formats.end_reason(tip.end_reason)
+    reason = why = sentences.end_reason(tip.end_reason)
     if tip.end_reason and reason != tip.end_reason:
         why += f" ({tip.end_reason})"
     if tip.ended_at is not None:
         ended = _when(tip.ended_at, now)
         return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
-    state = _("no messages") if status is Status.EMPTY else formats.status(status)
+    state = _("no messages") if status is Status.EMPTY else sentences.status(status)
     return pgettext("session", "state"), formats.joined(state, why if reason else "")
 
 
