@@ -4,8 +4,9 @@ import threading
 from contextlib import asynccontextmanager
 
 import pytest
-from browsing import NOW, PATIENCE, on_store
+from browsing import NOW, on_store
 from effort import slow_but
+from resting import PATIENCE
 from store_builder import StoreBuilder, tool_call
 from transcripts import LONG_COUNT, drawn, long_store
 from trashing import add_message
