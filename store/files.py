@@ -136,7 +136,7 @@ class FileTooLargeError(OSError):
     """The file has more bytes than one of its kind has."""
 
 
-def open_regular(path: Path, *, follow: bool = True) -> BufferedReader:
+def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
     """Open a regular file to read it, at once; without `follow` no symbolic link.
 
     Raises:
@@ -156,7 +156,7 @@ def open_regular(path: Path, *, follow: bool = True) -> BufferedReader:
         raise
 
 
-def read_regular(path: Path, most: int) -> bytes:
+def read_regular(path: Path | str, most: int) -> bytes:
     """Read a regular file of at most so many bytes.
 
     Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -134,9 +133,17 @@ def read_changes(
 
 def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     """Return the calls that say something about the files that are changed."""
-    edited = " ".join(use.arguments for use in uses if use.name in ("execute_code", *EDITORS))
-
-    is_edited = cache(edited.__contains__)
+    names: set[str] = set()
+    others: list[str] = []
+    for use in uses:
+        if use.name in ("execute_code", *EDITORS):
+            arguments = as_mapping(use.arguments)
+            if "path" in arguments and "patch" not in arguments:
+                names.add(posixpath.basename(str(arguments["path"])))
+            else:  # the files are named within a text
+                others.append(use.arguments)
+    text = " ".join(others)
+    is_edited = cache(lambda name: name in names or name in text)
     return [
         use
         for use in uses
@@ -209,7 +216,7 @@ def _read_disk(path: str, left: EditedFile) -> str | None:
     if not path.startswith("/"):
         return None
     try:
-        text = read_regular(Path(path), _LARGEST).decode("utf-8")
+        text = read_regular(path, _LARGEST).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return "gone" if left.exists else "same"
     except (OSError, ValueError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from .edited_file import EditedFile, Hunk, Line, SignedLine, signed, split
@@ -50,17 +49,24 @@ def parse_diff(diff: str) -> list[FileDiff]:
     """
     diff = _MOVED.sub(r"--- a/\1\n+++ b/", f"{diff}\n")
     diff = _DELETED.sub(rf"--- a/\1\n+++ {NOTHING}", diff)
-    _refuse_others(_FILE, diff)
     return [
         FileDiff(before, after, _hunks(before, body.removesuffix("\n")))
-        for before, after, body in _FILE.findall(diff)
+        for before, after, body in _parts(_FILE, diff)
     ]
 
 
-def _refuse_others(known: re.Pattern[str], text: str) -> None:
-    """Raise an error if a text has other lines than some that are known, or empty ones."""
-    if known.sub("", text).strip("\n"):
+def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
+    """Return the groups of each match; raise ValueError if a text has other lines, but empty
+    ones."""
+    found: list[tuple[str, ...]] = []
+
+    def take(part: re.Match[str]) -> str:
+        found.append(part.groups(""))
+        return ""
+
+    if known.sub(take, text).strip("\n"):
         raise ValueError(text)
+    return found
 
 
 def _hunks(before: str, body: str) -> list[Hunk]:
@@ -68,23 +74,23 @@ def _hunks(before: str, body: str) -> list[Hunk]:
     if before == NOTHING:
         body = body.rstrip("\n")
         body = f"@@ -0,0 +1,{len(split(body))} @@\n{body}"
-    _refuse_others(_HUNK, body)
-    return [_hunk(*found) for found in _HUNK.findall(body)]
+    return [_hunk(*part) for part in _parts(_HUNK, body)]
 
 
 def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
     lines = split(text)
-    wanted = int(old or 1), int(new or 1)
-    if _counts(_signs(lines)) != wanted:
+    signs, wanted = _signs(lines), (int(old or 1), int(new or 1))
+    if _counts(signs) != wanted:
         _split_joined(lines)
-    start, signs = int(first) - (wanted[0] > 0), _signs(lines)
+        signs = _signs(lines)
+    start = int(first) - (wanted[0] > 0)
     if _counts(signs) != wanted or not 0 <= start <= _LAST_LINE:
         raise ValueError(text)
     return Hunk(start, lines, is_end=not signs.endswith(_CONTEXT))
 
 
 def _signs(lines: Iterable[str | SignedLine]) -> str:
-    return "".join(line[0] for line in lines)
+    return "".join([line[0] for line in lines])
 
 
 def _counts(signs: str) -> tuple[int, int]:
@@ -104,7 +110,9 @@ def _split_joined(lines: list[str]) -> None:
 # One diff of all edits, with the message behind each line. Lines are the same if no edit touched
 # them, not if their texts are equal: between the edits the texts may not be known.
 
-_AROUND = 3
+_NEAR = re.compile(" {0,3}[+-](?: {0,6}[+-])* {0,3}")
+"""Of the signs of all lines, those of a hunk: changes, three lines around them, and what is between
+those; a line that is not known has another sign."""
 _QUOTED = re.compile(rb"[^ !#-\[\]-~]")
 
 
@@ -161,7 +169,11 @@ def _compare(version: EditedFile) -> Iterator[SignedLine]:
         if line.added_by is not None:
             added.append(line)
             continue
-        removed = list(iter(before.__next__, line))
+        removed: list[Line] = []
+        for old in before:
+            if old is line:
+                break
+            removed.append(old)
         if removed or added:
             yield from signed(removed, added)
             added = []
@@ -171,28 +183,25 @@ def _compare(version: EditedFile) -> Iterator[SignedLine]:
 def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     """Yield the changes with the lines around them, as far as these are known; changes that are
     near each other share a hunk."""
-    is_changed = [sign != " " for sign, _line in lines]
-
-    def is_shown(at: int) -> bool:
-        is_near = True in is_changed[max(at - _AROUND, 0) : at + _AROUND + 1]
-        return is_near and lines[at][1].text is not None
-
-    old = new = 0
-    for shown, places in groupby(range(len(lines)), is_shown):
-        hunk = [lines[at] for at in places]
-        removed, added = _counts(_signs(hunk))
-        if shown:
-            behind = [_message_behind(*each) for each in hunk]
-            near = next(filter(None, behind), None)
-            yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n", near)
-            for (sign, line), message_id in zip(hunk, behind, strict=True):
-                near = message_id or near
-                text = f"{sign}{line.text}"
-                yield DiffLine(text.removesuffix("\n") + "\n", near, sign != " ")
-                if not text.endswith("\n"):
-                    yield DiffLine("\\ No newline at end of file\n", near)
-        old += removed
-        new += added
+    signs = _signs(lines)
+    marks = "".join("?" if line.text is None else sign for sign, line in lines)
+    at = old = new = 0
+    for near in _NEAR.finditer(marks):
+        start, end = near.span()
+        removed, added = _counts(signs[at:start])
+        old, new, at = old + removed, new + added, end
+        removed, added = _counts(signs[start:end])
+        hunk = lines[start:end]
+        message_id = next(filter(None, (_message_behind(*each) for each in hunk)), None)
+        yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n", message_id)
+        for sign, line in hunk:
+            message_id = _message_behind(sign, line) or message_id
+            text = f"{sign}{line.text}"
+            has_end = text.endswith("\n")
+            yield DiffLine(text if has_end else f"{text}\n", message_id, sign != " ")
+            if not has_end:
+                yield DiffLine("\\ No newline at end of file\n", message_id)
+        old, new = old + removed, new + added
 
 
 def _range(start: int, count: int) -> str:
@@ -200,5 +209,7 @@ def _range(start: int, count: int) -> str:
 
 
 def _message_behind(sign: str, line: Line) -> int | None:
-    edit = {"+": line.added_by, "-": line.removed_by}.get(sign)
+    if sign == " ":
+        return None
+    edit = line.added_by if sign == "+" else line.removed_by
     return edit.message_id if edit is not None else None

@@ -55,6 +55,10 @@ SignedLine = tuple[str, Line]
 def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     """Compare lines by their texts; yield those that stay as they were in the old version."""
     old_texts, new_texts = [line.text for line in old], [line.text for line in new]
+    if set(old_texts).isdisjoint(new_texts):  # most are: a new file, a line with another text
+        yield from (("-", line) for line in old)
+        yield from (("+", line) for line in new)
+        return
     changes = SequenceMatcher(None, old_texts, new_texts).get_opcodes()
     for tag, start, end, new_start, new_end in changes:
         sign = " " if tag == "equal" else "-"
@@ -147,7 +151,8 @@ class EditedFile:
         return True
 
     def _added(self, text: str, edit: Edit | None) -> Line:
-        return Line(text, edit, is_copied=_content(text) in self.shown)
+        is_copied = bool(self.shown) and _content(text) in self.shown
+        return Line(text, edit, is_copied=is_copied)
 
     def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit | None) -> None:
         """Put the lines of a diff in the place of those that it is of."""

@@ -163,7 +163,7 @@ class _FileCall:
             return TrackedFile("")
         place = self._resolve(path)
         file = self._files.pop(place, None) or TrackedFile(place)
-        present = self._resolve(to) if to else place
+        present = self._resolve(to) if to not in ("", path) else place
         if self._name in ("", posixpath.basename(present)):
             self._files[present] = file
         return file
@@ -243,11 +243,14 @@ class _FileCall:
         if not isinstance(content, str):
             file.change_unclearly()
             return
-        size = self._result.get("bytes_written", _size(content))
-        with_returns = content.replace("\n", "\r\n")
-        if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
-            content = with_returns
-        file.is_certain &= size == _size(content)
+        size = _size(content)
+        written = self._result.get("bytes_written", size)
+        if written != size:
+            with_returns = content.replace("\n", "\r\n")
+            if written == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
+                content = with_returns
+            else:
+                file.is_certain = False
         file.last.write(content, self._edit)
 
     def _edited(self, path: object, to: str = "") -> TrackedFile:

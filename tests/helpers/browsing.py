@@ -6,20 +6,14 @@ import asyncio
 import functools
 import tempfile
 import time
-import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
-from textual.events import Key
-from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
-from textual.message import Message
-from textual.message_pump import MessagePump
+from resting import PATIENCE, drain, handled, press_key
 from textual.pilot import Pilot
-from textual.screen import Screen
 from textual.visual import RichVisual
 from textual.widgets import Input, Static
 
@@ -87,87 +81,6 @@ def tree_of(browser: Browser) -> list[Entry]:
 def sessions_of_tree(browser: Browser) -> list[SessionEntry]:
     """The sessions in the lineage tree that are not folded."""
     return [each for each in tree_of(browser) if isinstance(each, SessionEntry)]
-
-
-PATIENCE = 120.0
-"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy
-machine."""
-
-_handled = 0
-_in_handlers = 0
-_dispatch = MessagePump._dispatch_message
-
-
-async def _dispatch_counted(pump: MessagePump, message: Message) -> None:
-    global _handled, _in_handlers
-    _handled += 1
-    _in_handlers += 1
-    try:
-        await _dispatch(pump, message)
-    finally:
-        _in_handlers -= 1
-
-
-MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign,assignment]  # `drain` must know
-
-
-def press_key(app: App[Any], key: str) -> None:
-    """Send a key to an app, as a terminal does; `Pilot.press` also waits until the processor looks
-    idle."""
-    if len(key) == 1 and not key.isalnum():
-        key = _character_to_key(key)
-    try:
-        character: str | None = unicodedata.lookup(
-            _get_unicode_name_from_key(REPLACED_KEYS.get(key, key))
-        )
-    except KeyError:
-        character = key if len(key) == 1 else None
-    event = Key(key, character)
-    event.set_sender(app)
-    app.post_message(event)
-
-
-async def drain(pilot: Pilot[Any]) -> None:
-    """Wait until no widget has a message left and the last frame is drawn, however long or short
-    that takes.
-
-    `Pilot.pause` guesses instead, from the processor time the process has used, that nothing is
-    left to do: 20 ms at least, up to a second on a busy machine.
-    """
-    app = pilot.app
-    end = time.monotonic() + PATIENCE
-    while _goes_on(app):
-        before, turns = _handled, 0
-        while turns < 3 or (_goes_on(app) and _has_messages(app)):
-            assert time.monotonic() < end, "messages never end"
-            await asyncio.sleep(0 if turns < 100 else 0.001)
-            turns += 1
-        await app.animator.wait_until_complete()
-        if not _goes_on(app) or (_handled == before and not _has_frame(app.screen)):
-            return
-        app.screen._on_timer_update()  # the frame that a timer would draw a sixtieth of a second later
-
-
-def _goes_on(app: App[Any]) -> bool:
-    return app.is_running and not app._exit and app._exception is None
-
-
-def _has_messages(app: App[Any]) -> bool:
-    """Whether a message is being handled, or waits in the queue of something that still handles
-    messages."""
-    pumps: list[MessagePump] = [app, *app.screen_stack, *app.screen.walk_children()]
-    return _in_handlers > 0 or any(
-        pump.is_running
-        and not pump._closing
-        and (pump._next_callbacks or not pump._message_queue.empty())
-        for pump in pumps
-    )
-
-
-def _has_frame(screen: Screen[Any]) -> bool:
-    """Whether something of a screen is to be laid out or drawn, or waits for that."""
-    changed = screen._layout_required or screen._scroll_required or screen._repaint_required
-    return bool(changed or screen._recompose_required or screen._dirty_widgets or screen._callbacks)
 
 
 class Browser:
@@ -258,8 +171,8 @@ class Browser:
                 await self.drain()
                 if holds():
                     return
-            handled = _handled
-            while _handled == handled and not holds():  # a thread is at work, or a timer runs
+            before = handled()
+            while handled() == before and not holds():  # a thread is at work, or a timer runs
                 assert time.monotonic() < end, "it never came"
                 await asyncio.sleep(0.004)
 

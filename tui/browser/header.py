@@ -23,7 +23,7 @@ from hermes_browse.store.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ..text import formats
+from ..text import formats, sentences
 from ..text.formats import clip
 from ..widgets.lines import clicked
 from ..widgets.list_rows import ListRow
@@ -133,9 +133,9 @@ def conversation_facts(
 ) -> Content:
     """Build the facts line: what the model saw at a message, state, resume target, directory,
     branch, tokens, cost."""
-    state = formats.status(conversation.status)
+    state = sentences.status(conversation.status)
     if conversation.status is Status.ENDED:
-        state = formats.end_reason(conversation.tip.end_reason) or state
+        state = sentences.end_reason(conversation.tip.end_reason) or state
     count, total = len(conversation.segments), conversation.tokens.total
     readings = {
         Reading.SAID: "",
@@ -288,7 +288,7 @@ def _status(conversation: Conversation, now: float) -> str:
         _STATUS_TEXTS[conversation.status],
         source=one_line(conversation.source, 20),
         ago=formats.ago(conversation.last_active, now) or _("at an unknown time"),
-        end=formats.end_reason(conversation.tip.end_reason) or formats.status(Status.ENDED),
+        end=sentences.end_reason(conversation.tip.end_reason) or sentences.status(Status.ENDED),
     )
 
 

@@ -87,7 +87,7 @@ def _state(node: Node) -> str:
     reason = node.session.end_reason
     if reason == "compression":  # the next line says so
         return ""
-    return formats.end_reason(reason) or formats.status(node.status)
+    return sentences.end_reason(reason) or sentences.status(node.status)
 
 
 def session_line(entry: SessionEntry, room: int, now: float) -> Line:

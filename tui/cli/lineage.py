@@ -12,8 +12,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
-from ..text.formats import dollars, joined, own_and_tree, status
-from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span
+from ..text.formats import dollars, joined, own_and_tree
+from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span, status
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, fields_of_each, note, print_lines
 from .parser import ID

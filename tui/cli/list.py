@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
-from ..text import formats
+from ..text import formats, sentences
 from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,
@@ -159,7 +159,7 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
 
 def _state(conversation: Conversation) -> str:
     unpinned = "archived" if conversation.archived else conversation.status
-    return formats.status("pinned" if conversation.pinned else unpinned)
+    return sentences.status("pinned" if conversation.pinned else unpinned)
 
 
 def _costs(conversation: Conversation) -> str:

@@ -23,7 +23,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, pgettext
 
 from ..terminal.handover import watch_terminal
-from ..text.formats import ago, counted, status
+from ..text.formats import ago, counted
+from ..text.sentences import status
 from .output import print_text, title_or_preview, with_advice
 from .pages import Pages, Transcript, cut
 from .resume import as_configured, run_plan

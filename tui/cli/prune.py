@@ -20,8 +20,8 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _
 
-from ..text.formats import counted, dollars, listed, own_and_tree, status, timestamp
-from ..text.sentences import effects_of_delete, spared_line
+from ..text.formats import counted, dollars, listed, own_and_tree, timestamp
+from ..text.sentences import effects_of_delete, spared_line, status
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
     Number,

@@ -18,35 +18,7 @@ from hermes_browse.store.amounts import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
-
-_END_REASONS = N_(
-    {
-        "compression": "compressed",
-        "branched": "branched off",
-        "cli_close": "closed",
-        "new_session": "left by /new",
-        "resumed_other": "left for another by /resume",
-        "agent_close": "agent finished",
-        "cron_complete": "run complete",
-        "session_reset": "reset in the chat",
-        "session_switch": "switched in the chat",
-        "idle": "reset when idle",
-        "daily": "reset for the day",
-        "suspended": "suspended",
-        "resume_pending_expired": "resume expired",
-        "tui_close": "closed",
-        "tui_shutdown": "closed with the terminal",
-        "ws_disconnect": "connection lost",
-        "ws_orphan_reap": "connection lost",
-        "idle_timeout": "closed when idle",
-        "lru_evict": "archived by the server",
-        "orphaned_compression": "compression cut off",
-        "user_exit": "closed",
-        "superseded_by_resume": "went on elsewhere",
-        "startup_orphan_reap": "closed at start-up",
-    }
-)
+from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
 
 
 @cache
@@ -317,13 +289,6 @@ def duration(seconds: float) -> str:
     return _(words, count=max(seconds / unit, 0))
 
 
-def end_reason(reason: str | None) -> str:
-    """Describe an end reason; unknown ones are shown as stored (the set is open)."""
-    if not reason:
-        return ""
-    return _(_END_REASONS[reason]) if reason in _END_REASONS else one_line(reason, 60)
-
-
 _SOURCES = {
     "telegram": "tele",
     "discord": "disc",
@@ -364,13 +329,3 @@ def messages(count: float) -> str:
 def hashtags(tags: Iterable[str]) -> str:
     """Return tags on one line: `#deploy #urgent`."""
     return " ".join(f"#{one_line(tag)}" for tag in tags)
-
-
-_STATUSES = PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
-
-
-def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `Planned.standing`, `pinned`
-    or `archived`."""
-    word = value.removesuffix("-open")  # stale-open
-    return pgettext("status", word) if word in _STATUSES else value

@@ -1,5 +1,5 @@
-"""Words that screens and command line use alike: for messages and their relations, a plan to clean
-up, changes of files, a run, and what happened since the user looked."""
+"""Words that screens and command line use alike: for messages and their relations, the state of a
+conversation, a plan to clean up, changes of files, a run, and what happened since the user looked."""
 
 from __future__ import annotations
 
@@ -81,6 +81,54 @@ def related(kind: Relation, name: str) -> str:
     """Prefix the name of a session with its relation: `subagent: Run the tests`."""
     word = relation(kind)
     return _("{relation}: {name}", relation=word, name=name) if word else name
+
+
+# Conversations
+
+_STATUSES = PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
+
+
+def status(value: str) -> str:
+    """Translate the state of a conversation: a `Status`, a `Planned.standing`, `pinned`
+    or `archived`."""
+    word = value.removesuffix("-open")  # stale-open
+    return pgettext("status", word) if word in _STATUSES else value
+
+
+_END_REASONS = N_(
+    {
+        "compression": "compressed",
+        "branched": "branched off",
+        "cli_close": "closed",
+        "new_session": "left by /new",
+        "resumed_other": "left for another by /resume",
+        "agent_close": "agent finished",
+        "cron_complete": "run complete",
+        "session_reset": "reset in the chat",
+        "session_switch": "switched in the chat",
+        "idle": "reset when idle",
+        "daily": "reset for the day",
+        "suspended": "suspended",
+        "resume_pending_expired": "resume expired",
+        "tui_close": "closed",
+        "tui_shutdown": "closed with the terminal",
+        "ws_disconnect": "connection lost",
+        "ws_orphan_reap": "connection lost",
+        "idle_timeout": "closed when idle",
+        "lru_evict": "archived by the server",
+        "orphaned_compression": "compression cut off",
+        "user_exit": "closed",
+        "superseded_by_resume": "went on elsewhere",
+        "startup_orphan_reap": "closed at start-up",
+    }
+)
+
+
+def end_reason(reason: str | None) -> str:
+    """Describe an end reason; unknown ones are shown as stored (the set is open)."""
+    if not reason:
+        return ""
+    return _(_END_REASONS[reason]) if reason in _END_REASONS else one_line(reason, 60)
 
 
 # A plan

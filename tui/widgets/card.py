@@ -1,5 +1,5 @@
-"""Base classes of cards over the main screen: a frame, keys at the bottom, `Esc` leaves; a list that
-typing narrows down; a number to type."""
+"""Base classes of cards over the main screen: a frame, keys at the bottom, `Esc` leaves; lines
+to read; a list that typing narrows down; a number to type."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from hermes_browse.store.wording import _
 
 from ..settings.keys import Command, final_keys
 from ..terminal import clipboard
+from ..text.styled import Line
 from .bindings import BoundKeys, key_names
-from .lines import TextBox
+from .lines import LinesView, TextBox
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
@@ -117,6 +118,28 @@ class Card(BoundKeys, ModalScreen[Result]):
 def styled(text: str, look: str, *, id: str | None = None, classes: str | None = None) -> Static:
     """Build a text of a card in one look of the style sheet; no part of it is markup."""
     return Static(Content.styled(text, look), id=id, classes=classes)
+
+
+class LinesCard(Card[str]):
+    """Printable lines, not wrapped, under a printable title; a text in their place can be
+    copied."""
+
+    VIEW: ClassVar[str]
+    """Id of the view of the lines."""
+    HAS_LABELS: ClassVar[bool] = False
+    """Whether the lines begin with a label."""
+
+    def __init__(self, title: str, copied: str, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._title, self._copied = title, copied
+        self._view = LinesView(lines, has_labels=self.HAS_LABELS, id=self.VIEW)
+
+    def content(self) -> ComposeResult:
+        yield styled(self._title, "bold")
+        yield self._view
+
+    def action_copy(self) -> None:
+        self.copy(self._copied)
 
 
 class NarrowCard(Card[Result | str | None]):

@@ -3,7 +3,7 @@
 import builders
 import pytest
 from paths import DATA
-from store_builder import T0
+from store_builder import T0, StoreBuilder, add_tool_use
 
 from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.changes.changes import read_changes, relative
@@ -46,3 +46,16 @@ def test_every_session_can_be_asked(which, tmp_path):
 def test_a_path_outside_of_the_directory_is_shown_whole(path, shown):
     """Without its slash it would look like one inside."""
     assert relative(path, "/work/site/") == relative(path, "/work/site") == shown
+
+
+def test_a_name_that_json_escapes(tmp_path):
+    """What was read of a file is known, however the calls spell its name."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    session = builder.session("s", cwd="/work")
+    shown = {"content": "1|one\n2|two\n", "file_size": 8}
+    add_tool_use(builder, "c1", "read_file", '{"path": "/work/café.py"}', shown)
+    written = r'{"path": "/work/caf\u00e9.py", "content": "one\nthree\n"}'
+    add_tool_use(builder, "c2", "write_file", written, {"bytes_written": 10})
+    with Store(builder.write()).reader() as reader:
+        (change,) = read_changes(reader, session, is_here=False).files
+    assert change.is_known_before and (change.added, change.removed) == (1, 1)

@@ -1,95 +1,18 @@
-"""Find in the transcript: slices, folds, results, steps around the ends; and going to an id."""
+"""Find in the transcript: folds, results, steps around the ends; and going to an id."""
 
 import threading
 from contextlib import asynccontextmanager
 
 import pytest
-from browsing import NOW, PATIENCE, on_store
+from browsing import NOW, on_store
 from effort import slow_but
+from resting import PATIENCE
 from store_builder import StoreBuilder, tool_call
-from transcripts import conversation_of, drawn
+from transcripts import LONG_COUNT, drawn, long_store
 from trashing import add_message
 
-from hermes_browse.store.api import OpenStore, open_store
-from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import ValueTooLongError
-from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
-from hermes_browse.store.sessions.models import Session
-from hermes_browse.tui.browser.transcript import finding
-from hermes_browse.tui.browser.transcript.finding import FindResults, contains, needle, scan
-
-COUNT = 600
-
-
-def long_store(path):
-    """One conversation in which a word stands at a few places, one of them folded away."""
-    builder = StoreBuilder(path)
-    builder.session("s", title="Long")
-    for number in range(1, COUNT + 1):
-        role = ("assistant", "user")[number % 2]
-        if number == 399:
-            call = tool_call("terminal", {"command": "ls"}, id="c1")
-            builder.message("s", "assistant", None, tool_calls=[call])
-        elif number == 400:
-            builder.message(
-                "s",
-                "tool",
-                '{"output": "one\\nthe needl\\u00e9 here"}',
-                tool_call_id="c1",
-                tool_name="terminal",
-            )
-        elif number == 100:
-            builder.message(
-                "s",
-                role,
-                "filler line\n\n" * 60 + "a NEEDLE deep down\n\n" + "more\n\n" * 60 + "needle two",
-            )
-        elif number == 150:
-            builder.message("s", role, "haystackneedles inside a word")
-        else:
-            builder.message("s", role, f"message {number} says nothing of note")
-    return builder.write()
-
-
-def test_letters_are_taken_as_they_stand():
-    """Any case, with or without accents, inside words; signs of the query language mean nothing."""
-    for text in ("xNEEDLEx", "néedle", "ne\u0301edle"):
-        assert contains(ChatMessage(1, "s", "user", text), needle("needle"))
-    assert contains(ChatMessage(1, "s", "user", "a -b OR c*"), needle("-b or c*"))
-
-
-def test_what_is_looked_through_is_what_can_be_shown():
-    """Escapes of JSON are letters on the screen; what is folded counts."""
-    assert contains(ChatMessage(1, "s", "tool", '{"output": "\\u65e5\\u672c"}'), needle("日本"))
-    call = ToolCall("c", "terminal", '{"command": "say \\"hi\\""}')
-    assert contains(ChatMessage(1, "s", "assistant", "", tool_calls=(call,)), needle('say "hi"'))
-    assert contains(ChatMessage(1, "s", "assistant", "", reasoning="because"), needle("cause"))
-    assert contains(
-        ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needle("tea")
-    )
-    assert contains(
-        ChatMessage(1, "s", "user", "x", api_content="recalled: tea\n\nx"), needle("tea")
-    )
-    assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needle("tea"))
-
-
-def test_signs_of_markdown_that_are_not_shown_part_no_words():
-    """What is on the screen can be typed as it is read there."""
-    text = "the **bold** words, `some code` here and [a link](https://example.org) to_see 2 * 3 * 4"
-    text += ", [a jump](#there) *back*"
-    message = ChatMessage(1, "s", "assistant", text)
-    for each in (
-        "the bold words",
-        "words, some code here",
-        "to_see",
-        "2 * 3",
-        "**bold**",
-        "jump b",
-    ):
-        assert contains(message, needle(each)), each
-    for each in ("tosee", "2 3", "link to"):
-        assert not contains(message, needle(each)), each
 
 
 def broken(tmp_path):
@@ -133,60 +56,6 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
                 await browser.press("n")
             assert page.hit_number == stops - 1
             await browser.press("escape")
-
-
-def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
-    """However few there are in one, each message is looked at once, from the origin around the
-    end."""
-    monkeypatch.setattr(finding, "BATCH", 7)
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
-        model = whole(store)
-        findings = FindResults(needle("needle"), model, 120)
-        batches = 0
-        for start, stop in findings.unscanned():
-            findings.found |= scan(store, model, start, stop, findings.matcher)
-            batches += 1
-        assert findings.found == {100, 150, 399}, "the result counts as the message that called"
-        assert batches > COUNT // 10 and findings.is_complete
-        assert list(findings.unscanned()) == []
-
-
-def test_a_result_is_found_with_its_call_across_batches(tmp_path):
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
-        assert scan(store, whole(store), 399, 401, needle("needle")) == {399}
-
-
-def test_messages_that_have_been_read_are_not_read_again(tmp_path, monkeypatch):
-    """Each letter looks through them: of a large one another machine had no room for so many."""
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
-        model = whole(store)
-        model.add(store.messages([row.id for row in model.outline.rows[90:200]]))
-        asked = []
-        monkeypatch.setattr(OpenStore, "messages", lambda store, ids: asked.extend(ids) or [])
-        assert scan(store, model, 90, 200, needle("needle")) == {100, 150} and asked == []
-        scan(store, model, 190, 210, needle("needle"))
-        assert asked == [row.id for row in model.outline.rows[200:210]]
-
-
-def test_a_message_that_a_machine_cannot_send_ends_no_find(tmp_path, monkeypatch):
-    """All others are looked through."""
-    messages = OpenStore.messages
-
-    def refusing(store, ids):
-        if 120 in ids:
-            raise ValueTooLongError("This answer is too large to be sent.")
-        return messages(store, ids)
-
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
-        model = whole(store)
-        monkeypatch.setattr(OpenStore, "messages", refusing)
-        assert scan(store, model, 90, 200, needle("needle")) == {100, 150}
-
-
-def whole(store):
-    """The long conversation, not read."""
-    session = Session("s", "cli")
-    return conversation_of([session], store.outline([session]).rows)
 
 
 async def find(browser, text):
@@ -392,7 +261,7 @@ async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(tmp_pat
         await browser.send("w")
         add_message(browser.screen.store.path, "s", "a new needle", NOW)
         browser.screen.loader.read_new()
-        await browser.wait_until(lambda: COUNT + 1 in browser.screen.transcript.page.model.ids)
+        await browser.wait_until(lambda: LONG_COUNT + 1 in browser.screen.transcript.page.model.ids)
         may_answer.set()
         await browser.settle()
         assert "1 of 3 messages" in browser.text("#ask-answer")

@@ -10,9 +10,9 @@ from browsing import (
     go_to_job,
     of_row,
     on_demo,
-    press_key,
     sessions_of_tree,
 )
+from resting import press_key
 from textual.events import Key, Paste
 
 from hermes_browse.store.sessions.models import Sort

@@ -4,8 +4,9 @@ scan can be stopped."""
 import threading
 
 import pytest
-from browsing import NOW, on_store, press_key
+from browsing import NOW, on_store
 from builders import big_store
+from resting import press_key
 from searching import count, search
 
 from hermes_browse.store.api import OpenStore, open_store

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.screens.insights.words import tick, weekday
-from hermes_browse.tui.text import formats
+from hermes_browse.tui.text import formats, sentences
 from hermes_browse.tui.text.styled import breaks
 
 NOW = 1_700_000_000.0
@@ -114,9 +114,9 @@ def test_size_and_money():
 
 def test_end_reasons():
     """Known reasons in words, unknown ones as they stand."""
-    assert formats.end_reason("compression") == "compressed"
-    assert formats.end_reason("something_new") == "something_new"
-    assert formats.end_reason(None) == ""
+    assert sentences.end_reason("compression") == "compressed"
+    assert sentences.end_reason("something_new") == "something_new"
+    assert sentences.end_reason(None) == ""
 
 
 @given(TEXTS, st.integers(0, 40), st.booleans())

@@ -1,7 +1,7 @@
 """Lines and paragraphs: they take the room that their text needs."""
 
 import pytest
-from browsing import drain
+from resting import drain
 from textual.app import App
 from textual.content import Content
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Mapping
 
 from rich.cells import cell_len
-from textual.app import ComposeResult
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import added
@@ -23,8 +21,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from ...settings.keys.screen_commands import DETAILS, RAW
 from ...text import formats, sentences
 from ...text.styled import Line, line_text
-from ...widgets.card import Card, styled
-from ...widgets.lines import LinesView
+from ...widgets.card import LinesCard
 from ..panes import Panes
 
 _TITLE_SOURCES = {
@@ -81,13 +78,13 @@ def _words(texts: Mapping[str, str], code: str) -> str:
 
 def _state(conversation: Conversation, now: float) -> Row:
     tip, status = conversation.tip, conversation.status
-    reason = why = formats.end_reason(tip.end_reason)
+    reason = why = sentences.end_reason(tip.end_reason)
     if tip.end_reason and reason != tip.end_reason:
         why += f" ({tip.end_reason})"
     if tip.ended_at is not None:
         ended = _when(tip.ended_at, now)
         return pgettext("session", "ended"), formats.joined(ended, why or _("no reason given"))
-    state = _("no messages") if status is Status.EMPTY else formats.status(status)
+    state = _("no messages") if status is Status.EMPTY else sentences.status(status)
     return pgettext("session", "state"), formats.joined(state, why if reason else "")
 
 
@@ -275,28 +272,6 @@ def details_lines(
             name = formats.fit(label, max(_LABEL, cell_len(label) + 1))
             lines.append([(name, "dim"), ("".join([one_line(value, _MOST), *note]), "text")])
     return lines
-
-
-class LinesCard(Card[str]):
-    """Printable lines, not wrapped, under a printable title; a text in their place can be
-    copied."""
-
-    VIEW: ClassVar[str]
-    """Id of the view of the lines."""
-    HAS_LABELS: ClassVar[bool] = False
-    """Whether the lines begin with a label."""
-
-    def __init__(self, title: str, copied: str, lines: Sequence[Line]) -> None:
-        super().__init__()
-        self._title, self._copied = title, copied
-        self._view = LinesView(lines, has_labels=self.HAS_LABELS, id=self.VIEW)
-
-    def content(self) -> ComposeResult:
-        yield styled(self._title, "bold")
-        yield self._view
-
-    def action_copy(self) -> None:
-        self.copy(self._copied)
 
 
 class RawCard(LinesCard):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,17 +17,15 @@ from hermes_browse.store.messages.chat_message import (
     without_injections,
 )
 from hermes_browse.store.search.terms import Term, TermKind, fold
-from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _, ngettext
 
 from ...text.formats import counted
-from ...text.styled import line_text
 from ...widgets.lines import TextBox
 from ..panes import Panes
 from .block_layout import MARKDOWN_LIMIT
 from .entries import TranscriptModel
 from .loader import read_messages, read_missing
-from .markdown_layout import render_markdown
+from .markdown_layout import matches_rendered
 from .tool_text import as_shown
 
 if TYPE_CHECKING:
@@ -38,11 +35,6 @@ BATCH = 200
 """Messages scanned at a time, which takes a twentieth of a second."""
 _WINDOW = 30
 """Messages read before and after a find."""
-_SIGNS = re.compile(r"[*_`~\\\[\]]")
-_TARGET = re.compile(r"\]\([^)\s]*\)")
-"""Of a link; that of one to a heading is not shown."""
-_WIDE = 20_000
-"""Cells; wide enough for any table."""
 _OVERLAP = 24
 """Messages before a batch that are read again, to find the calls of results in it."""
 
@@ -58,20 +50,8 @@ def contains(message: ChatMessage, matcher: Term) -> bool:
         shown = as_shown(block.body) if block.kind in (CALL, RESULT) else block.body
         if any(matcher.first(fold(text)) for text in (block.tool, shown)):
             return True
-    return _matches_rendered(without_injections(message.text), matcher)
-
-
-def _matches_rendered(text: str, matcher: Term) -> bool:
-    """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
-    if len(text) > MARKDOWN_LIMIT:
-        return False
-    texts = (text, _TARGET.sub("", text)) if "](" in text else (text,)
-    plain = (_SIGNS.sub("", each) for each in texts)
-    if not any(each != text and matcher.first(fold(each)) for each in plain):
-        return False
-    paragraphs = render_markdown(printable(text), _WIDE)
-    shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
-    return matcher.first(shown) is not None
+    text = without_injections(message.text)
+    return len(text) <= MARKDOWN_LIMIT and matches_rendered(text, matcher)
 
 
 def scan(

@@ -1,7 +1,8 @@
-"""Lay out Markdown as paragraphs; markdown-it parses it."""
+"""Lay out Markdown as paragraphs, and find a text in what it shows; markdown-it parses it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import zip_longest
@@ -9,6 +10,7 @@ from itertools import zip_longest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from hermes_browse.store.search.terms import Term, fold
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
@@ -196,6 +198,24 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph
     Tables and rules are `width` cells wide.
     """
     return _Layout(parse(text), base).blocks(max(width, 8))
+
+
+_SIGNS = re.compile(r"[*_`~\\\[\]]")
+_TARGET = re.compile(r"\]\([^)\s]*\)")
+"""Of a link; that of one to a heading is not shown."""
+_WIDE = 20_000
+"""Cells; wide enough for any table."""
+
+
+def matches_rendered(text: str, matcher: Term) -> bool:
+    """Whether Markdown matches when it is rendered: `**bold** words` contains `bold words`."""
+    texts = (text, _TARGET.sub("", text)) if "](" in text else (text,)
+    plain = (_SIGNS.sub("", each) for each in texts)
+    if not any(each != text and matcher.first(fold(each)) for each in plain):
+        return False
+    paragraphs = render_markdown(printable(text), _WIDE)
+    shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
+    return matcher.first(shown) is not None
 
 
 def highlight(code: str, language: str) -> list[Line]:

@@ -14,7 +14,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.list.list_model import RowDetails
-from ...text import formats
+from ...text import formats, sentences
 from ...text.styled import Line, row_line
 from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 
@@ -179,7 +179,7 @@ PLAN_COLUMNS: Columns[PlanRow] = Columns(
     Column(
         N_("state"),
         7,
-        lambda row, now: "" if row.job else formats.status(row.runs[0].standing),
+        lambda row, now: "" if row.job else sentences.status(row.runs[0].standing),
         least=84,
         lead=1,
     ),
