@@ -304,7 +304,7 @@ FILTERS = (
                   "forgotten (compressed: the model has them no longer)"),
                ("state", "status", "type")),
     FilterKind("has", _CONTENTS, _word, "has:image has:error has:code",
-               N_("also has:tool has:branch has:subagent"), ("contains",)),
+               N_("also has:tool has:reasoning has:branch has:subagent"), ("contains",)),
     # an unknown number never matches
     FilterKind("cost", "c.tree_cost_usd {sign} ?", _number(parse_money), "cost>1",
                N_("US dollars, with all subagents"), ("price", "usd"), sign=">", is_value=True),

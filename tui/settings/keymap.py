@@ -185,7 +185,7 @@ _HEAD = N_(
 )
 _ABOUT_KEYS = N_(
     'Keys of your own: action = "key", or action = ["one key", "another"].\n'
-    "A key is a character (x, X, ?), a name (enter, space, tab, escape, pagedown, f5), or either behind ctrl+ or alt+."
+    "A key is a character (x, X, ?) or a name (enter, space, tab, escape, pagedown, f5), also behind ctrl+, alt+, shift+."
 )
 
 _ABOUT_HOSTS = N_(

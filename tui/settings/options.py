@@ -200,7 +200,7 @@ OPTIONS = (
         "columns",
         (
             "What rows say at their right, in this order: {choices}.\n"
-            "What would take more than half of a row is left out. Empty: as many of the first five as there is room "
+            "What would take more than half of a row is left out. Empty: as many of the first six as there is room "
             "for."
         ),
         '“columns” is a list of names, like ["age", "cost"].',

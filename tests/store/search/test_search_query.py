@@ -215,14 +215,17 @@ def test_the_last_word_is_a_prefix_until_a_space_follows(text, expected):
 
 @pytest.mark.parametrize("kind", FILTERS, ids=lambda kind: kind.key)
 def test_each_filter_knows_all_of_itself(kind):
-    """Its example is one it takes, its values are too, its other names lead to it, and the guide
-    has its example."""
+    """Its example is one it takes, its values are too, its other names lead to it; the guide has its
+    example, and guide and help have every word that it knows."""
     for example in kind.example.replace("…", "").split():
         query = parse(example, now=NOW, for_cleanup=kind.is_cleanup_only)
         assert [asked.key for asked in query.filters] == [kind.key]
         tested = [each for each in compile_filters(query, NOW) if each != EVERYTHING]
         assert len(tested) == (not kind.is_cleanup_only)
         assert f"`{example.removeprefix('-')}`" in GUIDE
+    told = f"{kind.example} {kind.help}"
+    assert [each for each in kind.known if each not in told] == []
+    assert [each for each in kind.known if f"`{kind.key}:{each}`" not in GUIDE] == []
     for value in values_of(kind, Vocabulary(), NOW):
         assert not parse(f"{kind.key}:{value}", now=NOW, for_cleanup=kind.is_cleanup_only).problems
     for name in kind.also_called:
