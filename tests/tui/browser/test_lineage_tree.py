@@ -12,6 +12,7 @@ from browsing import (
 from builders import T0, make_store
 from rich.cells import cell_len
 
+from hermes_browse.store.sessions.models import Relation
 from hermes_browse.tui.text.family import SessionEntry
 
 NOW = T0 + 86_400
@@ -140,3 +141,17 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, s
             assert strip.cell_length == tree.scrollable_content_region.width
             assert cell_len(strip.text) == strip.cell_length
             assert "\x1b" not in strip.text and "[r" in strip.text
+
+
+async def test_a_flag_on_a_subagent_names_what_was_changed(tmp_path):
+    """As in Hermes, archive and pin take the compressed conversation along that it works for."""
+    async with on_demo(tmp_path, (160, 40)) as browser:
+        await browser.press("l", "home", "down")
+        entry = browser.screen.lineage.entry
+        assert isinstance(entry, SessionEntry) and entry.node.relation is Relation.DELEGATED
+        await browser.press("a")
+        assert browser.status.startswith("archived “Fix auth bug #3” · u undoes")
+        await browser.press("u")
+        assert browser.status.startswith("undone: archived “Fix auth bug #3”")
+        await browser.press("f")
+        assert browser.status.startswith("pinned “Fix auth bug #3” · u undoes")
