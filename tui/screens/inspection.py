@@ -189,16 +189,20 @@ def nothing_compressed(history: CompactionHistory) -> str:
     )
 
 
-def describe_lost(lost: Lost, number: int, count: int) -> str:
-    """Return a sentence about a lost term, for the status line."""
+def describe_lost(lost: Lost, number: int, count: int, message: int) -> str:
+    """Return a sentence about a lost term, for the status line.
+
+    Args:
+        message: The number of the last message with it, as the pane shows it.
+    """
     return _(
-        "lost {number:,} of {count:,} · {kind}: {term} · {times:,} ×, last in message {id}",
+        "lost {number:,} of {count:,} · {kind}: {term} · {times:,} ×, last in message {message:,}",
         number=number,
         count=count,
         kind=_(LOST_KINDS[lost.kind]),
         term=one_line(lost.term, 120),
         times=lost.times,
-        id=lost.last_message_id,
+        message=message,
     )
 
 

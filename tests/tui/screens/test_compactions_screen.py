@@ -88,6 +88,9 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
 async def test_lost_terms_are_walked_and_copied(clipboard, deploys):
     await deploys.press("M", "n")
     assert "decision: Never deploy on Fridays" in deploys.status
+    pane = deploys.app.screen.replaced
+    shown = pane.model.entries[pane.page.hit_entry].number
+    assert deploys.status.rstrip().endswith(f"last in message {shown}"), "as the pane counts"
     seen = set()
     for _step in range(12):
         seen.add(deploys.status.partition("·")[2].strip())
