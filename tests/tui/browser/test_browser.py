@@ -61,6 +61,15 @@ async def test_what_was_said_goes_with_the_view(browser):
     assert "undone" not in browser.status
 
 
+async def test_how_to_quit_goes_with_the_next_command(browser):
+    await browser.press("escape")
+    assert "press q to quit" in browser.status
+    await browser.press("escape")
+    assert "press q to quit" in browser.status
+    await browser.press("S")
+    assert "press q to quit" not in browser.status
+
+
 async def test_who_writes_takes_no_line_of_its_own(tmp_path):
     """It stands behind a sentence only where both fit in one line."""
     async with on_demo(tmp_path, (80, 24)) as browser:

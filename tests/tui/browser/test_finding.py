@@ -279,6 +279,16 @@ async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
         assert browser.screen.transcript.has_focus
 
 
+async def test_escape_ends_the_find_and_its_sentence(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab")
+        await find(browser, "needle")
+        await browser.press("enter", "n")
+        assert "n N step · Esc ends" in browser.status
+        await browser.press("escape")
+        assert not browser.screen.transcript.is_finding and "step" not in browser.status
+
+
 async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path):
     async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "backslash", "slash", "q", "n")
