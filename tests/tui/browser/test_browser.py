@@ -108,6 +108,33 @@ async def test_keys_for_what_is_marked_are_offered_where_nothing_is_found(browse
     assert not browser.screen.marks and "archive" not in browser.text("#keys")
 
 
+async def test_the_footer_begins_with_the_keys_of_a_search(browser):
+    """And of a find; without either it names none of them, nor the key of a fold that is none."""
+    assert "next hit" not in browser.text("#keys")
+    await browser.search("token")
+    await browser.press("enter")
+    assert browser.text("#keys").startswith(" n next hit  Esc back ")
+    await browser.press("backslash", *"token", "enter")
+    assert browser.text("#keys").startswith(" n next find  Esc end finding ")
+    await browser.press("escape", "escape")
+    assert browser.screen.rows.has_focus
+    assert browser.text("#keys").startswith(" n next hit  Esc back ")
+    await browser.search("-nothing-has-this")
+    await browser.press("escape", "escape")
+    assert "next hit" not in browser.text("#keys") and "Esc" not in browser.text("#keys")
+
+
+async def test_enter_is_offered_where_a_message_folds(browser):
+    transcript, offered = browser.screen.transcript, set()
+    await browser.press("tab", "home")
+    for _step in range(12):
+        is_offered = "Enter fold" in browser.text("#keys")
+        assert is_offered == transcript.page.model.is_foldable(transcript.page.current)
+        offered.add(is_offered)
+        await browser.press("right_curly_bracket")
+    assert offered == {True, False}
+
+
 async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
     await browser.press("M")
     assert "copy lost" in browser.text("#keys")
