@@ -135,6 +135,12 @@ async def test_enter_is_offered_where_a_message_folds(browser):
     assert offered == {True, False}
 
 
+async def test_a_search_without_words_that_finds_nothing(browser):
+    """What nothing contains is words."""
+    await browser.search("before:2001-01-01 ")
+    assert "No message matches." in browser.text("#list")
+
+
 async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
     await browser.press("M")
     assert "copy lost" in browser.text("#keys")
