@@ -268,6 +268,13 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path):
 
 
 @pytest.mark.slow
+async def test_the_box_says_what_it_takes(tmp_path):
+    """In the cells there are."""
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "backslash")
+        assert browser.text("#find-box").strip() == "exact text"
+
+
 async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
     async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home", "pagedown")

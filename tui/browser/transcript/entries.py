@@ -121,7 +121,8 @@ def _seam(conversation: Conversation, segment: int) -> str:
 
 def _left_out(counts: tuple[int, int]) -> Entry:
     messages = sentences.not_live(*counts)
-    text = _("{messages} left out here · v shows more", messages=messages)
+    # The key first: a narrow pane cuts the end.
+    text = _("v: more · {messages} left out", messages=messages)
     return Entry(EntryKind.LEFT_OUT, text)
 
 
