@@ -168,13 +168,13 @@ class CurrentPanes(Edges):
 
     def offer_keys(self) -> None:
         """Leave out of the footer the keys that mean nothing for what is shown; begin with those of a
-        find and of a search."""
+        find and of a search, and with the way back."""
         is_compressed = self.family is not None and bool(self.family.compactions)
         withheld = frozenset() if is_compressed else OF_COMPRESSED
         if not self.current_conversations:
             withheld |= OF_CONVERSATION - OF_MARKED if self.marks else OF_CONVERSATION
         steps = ("next-hit",) if self.results is not None and self.results.hits else ()
-        back = ("back",) if self.searched is not None else ()
+        back = ("back",) if self.searched is not None or self.seen is not None else ()
         for line in self.query(KeyLine):  # there is none while the browser is being left
             line.withhold(withheld, (*_OF_FIND, *steps, *back))
 

@@ -171,6 +171,7 @@ class MainScreen(PaneMessages):
 
     def watch_seen(self) -> None:
         self.transcript.see(self.seen)
+        self.offer_keys()
         self.loader.fit_titles()
 
     # What other parts ask for
