@@ -144,7 +144,17 @@ def undo(store: Store, change: Change) -> Change:
         return Change("", ())
     columns = {column for row in change.rows for column in row.after}
     rows = change_rows(store, columns, work)
-    return Change(_("undone: {done}", done=change.sentence), rows)
+    return Change(_undone(change), rows)
+
+
+def _undone(change: Change) -> str:
+    before = change.rows[-1].before
+    if "title" not in before:
+        return _("undone: {done}", done=change.sentence)
+    title = as_text(before["title"])
+    if not title:
+        return _("undone: it has no title again")
+    return _("undone: the title is “{title}” again", title=one_line(title, _SHOWN))
 
 
 def _lineage(tx: Writer, session_id: str) -> list[str]:

@@ -16,6 +16,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..amounts import parse_when
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..wording import _
@@ -327,4 +328,7 @@ def values_of(kind: FilterKind, vocabulary: Vocabulary, now: float) -> Sequence[
     stored: Sequence[str] = getattr(vocabulary, kind.stored) if kind.stored else ()
     today = datetime.fromtimestamp(now)
     given = (*kind.known, *kind.choices, *stored)
-    return [f"{today:{each}}" if "%Y" in each else each for each in given]
+    values = [f"{today:{each}}" if "%Y" in each else each for each in given]
+    if kind.key == "after":  # nothing is later than what has not ended
+        values = [each for each in values if parse_when(each, now).end <= now]
+    return values

@@ -19,7 +19,7 @@ from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
-from ..sessions.relations import is_stale
+from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
 from ..text import text_of
 from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
@@ -31,12 +31,12 @@ _PLAIN = (
     "branches", "subagents", "tree_cost_usd", "tool_call_count",
 )  # fmt: skip
 """Columns of the table that are fields of a `Conversation`."""
-_TEXTS = ("source", "title", "id", "model", "git_branch")
+_TEXTS = ("title", "id", "model", "git_branch")
 """Columns that are fields of all its sessions: folded, a line each."""
 _LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
-    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags",
+    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", "source", *_TEXTS, "folders", "ended", "tags",
     *_LATER,
 )  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
@@ -231,12 +231,14 @@ class ConversationTable:
     def _row(self, root: str) -> tuple[object, ...]:
         chat = self._catalog.conversation(root)
         segments = chat.segments
+        sources = [each.source for each in segments]
         return (
             root,
             *(getattr(chat, name) for name in _PLAIN),
             is_stale(chat, self._catalog.now),
             chat.root.started_at if chat.last_active is None else chat.last_active,
             float(chat.tokens.total),
+            _lines([*sources, *map(SHORT_SOURCES.get, sources)]),
             *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
             _lines(_folder(each.cwd) for each in segments if each.cwd),
             _lines([chat.tip.end_reason]),

@@ -39,6 +39,16 @@ AUTOMATION_SOURCES = frozenset((
 Hermes stores `api_server`; its guide writes `api-server`.
 """
 
+SHORT_SOURCES = {
+    "telegram": "tele",
+    "discord": "disc",
+    "whatsapp": "wa",
+    "api_server": "api",
+    "api-server": "api",
+    "webhook": "hook",
+}
+"""What lists call a source; filters take both."""
+
 RESET_REASONS = frozenset(
     ["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"]
 )

@@ -9,7 +9,7 @@ ESC = "\x1b"
 ON_LIST, FIRST = "Enter read  / search  R resume", r"title  1/"
 _PLACES = {
     "ON_LIST": ON_LIST,
-    "ON_TEXT": r"\\ find here  Enter fold",
+    "ON_TEXT": r"\\ find here",
     "FIRST": FIRST,
     # The second conversation is in the list, again where a change of it was undone.
     "SECOND": r"· Feature flag",

@@ -17,6 +17,9 @@ from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of
 
+_OF_FIND = ("transcript-next-find", "transcript-end-finding")
+"""Ids of commands that work only while a text is being found in the transcript."""
+
 
 class CurrentPanes(Edges):
     """The panes, and what they show."""
@@ -164,13 +167,16 @@ class CurrentPanes(Edges):
         self.offer_keys()
 
     def offer_keys(self) -> None:
-        """Leave out of the footer the keys that mean nothing for what is shown."""
+        """Leave out of the footer the keys that mean nothing for what is shown; begin with those of a
+        find and of a search, and with the way back."""
         is_compressed = self.family is not None and bool(self.family.compactions)
         withheld = frozenset() if is_compressed else OF_COMPRESSED
         if not self.current_conversations:
             withheld |= OF_CONVERSATION - OF_MARKED if self.marks else OF_CONVERSATION
+        steps = ("next-hit",) if self.results is not None and self.results.hits else ()
+        back = ("back",) if self.searched is not None or self.seen is not None else ()
         for line in self.query(KeyLine):  # there is none while the browser is being left
-            line.withhold(withheld)
+            line.withhold(withheld, (*_OF_FIND, *steps, *back))
 
     def redraw_marks(self) -> None:
         super().redraw_marks()

@@ -166,10 +166,11 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     """Build the title of the tree: its size, and a warning if Hermes would resume another
     session."""
     count = len(lineage.nodes)
-    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count, count=count)
+    label = ngettext("Lineage · 1 session", "Lineage · {count} sessions", count, count=count)
     if lineage.predicted != lineage.resume.id:
+        # The warning first: a narrow pane cuts the end.
         warning = _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
-        return Content.assemble((label, "bold"), (f"  {warning}", "$warning"))
+        return Content.assemble((f"  {warning}", "$warning"), (f" · {label}", "bold"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
     compressed = ngettext(
@@ -180,7 +181,7 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
         _("{cost} in all", cost=cost) if cost else "",
         compressed if compactions else "",
     )
-    return Content.assemble((label, "bold"), (f" · {facts}" if facts else "", "dim"))
+    return Content.assemble((f"  {label}", "bold"), (f" · {facts}" if facts else "", "dim"))
 
 
 _HIT_TEXTS = {

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from hermes_browse.store.places import id_of
 from hermes_browse.store.sessions.models import Conversation, Sort, View
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
@@ -46,6 +46,10 @@ _THERE = {
 def _on_first_use(name: str) -> Any:
     """Return a part as an attribute, which is imported and made when it is first asked for."""
     return cached_property(lambda main: load(name)(main))
+
+
+_QUIT = N_("press q to quit")
+WAY_BACK = N_("Esc goes back to where you were")
 
 
 class WayBack(NamedTuple):
@@ -107,6 +111,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         if way is None or current is None or current.root_id != way.root_id:
             return False
         self.way_back = None
+        self.retract(_(WAY_BACK))
         self.app.uninstall_screen(way.screen)
         self.app.push_screen(way.screen)
         return True
@@ -121,6 +126,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
 
     def forget_way_back(self) -> None:
         if self.way_back is not None:
+            self.retract(_(WAY_BACK))
             self.app.uninstall_screen(self.way_back.screen)
             self.way_back.screen.remove()
             self.way_back = None
@@ -133,6 +139,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
     # Keys
 
     def action_do(self, call: str) -> None:
+        self.retract(_(_QUIT))
         part, name, given = parse(call)
         getattr(getattr(self, part) if part else self, name)(*given)
 
@@ -197,7 +204,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         if self.app.is_choice_printed:
             self.app.exit()  # used as a picker, which Esc cancels
         else:
-            self.say(_("press q to quit"))  # not quit: Esc is easily pressed once too often
+            self.say(_(_QUIT))  # not quit: Esc is easily pressed once too often
 
     def show_screen(self, name: str) -> None:
         """Open a screen; say where it is shown if what it shows is on another machine."""

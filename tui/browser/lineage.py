@@ -65,7 +65,8 @@ class _SessionColumn(NamedTuple):
 
 def _session_columns(node: Node, width: int, now: float) -> str:
     """Return the columns of a session that a line of a width has. A wide line has the cost of the
-    session alone and that with all sessions below it, a narrow one only the latter."""
+    session alone and that with all sessions below it, a narrow one only the former, so that the
+    lines add up to the total above them."""
     session, messages = node.session, formats.messages(node.rows)
     costs = formats.own_and_tree(session.cost_usd, node.tree_cost_usd)
     age = formats.age(session.last_active, now)
@@ -73,7 +74,7 @@ def _session_columns(node: Node, width: int, now: float) -> str:
         _SessionColumn(_state(node), 18, min_width=97),
         _SessionColumn(messages, max(8, cell_len(messages)), min_width=30),
         _SessionColumn(costs, 18, min_width=63),
-        _SessionColumn(formats.money(node.tree_cost_usd), 8, min_width=41, max_width=62),
+        _SessionColumn(formats.money(session.cost_usd), 8, min_width=41, max_width=62),
         _SessionColumn(age, formats.AGE_WIDTH + 1),
     )
     return "".join(

@@ -147,12 +147,16 @@ class MainScreen(PaneMessages):
 
     def watch_searched(self) -> None:
         """Show the list again after a search, with the cursor on what was read or where it was."""
+        self.offer_keys()
         if self.searched is None:
             current = self.current if not self.box.has_focus else None
             keys = [f"c{current.root_id}"] if current is not None else []
             self.listing.refresh(at=[*keys, self.search.before])
             self.say("")
             self.search_status = ""
+
+    def watch_results(self) -> None:
+        self.offer_keys()
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         super().watch_place(before, place)
@@ -167,6 +171,7 @@ class MainScreen(PaneMessages):
 
     def watch_seen(self) -> None:
         self.transcript.see(self.seen)
+        self.offer_keys()
         self.loader.fit_titles()
 
     # What other parts ask for

@@ -44,11 +44,7 @@ class Panes(Context):
         self.head = ListHead(self.rows)
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
-        self.find_box = FindBox(
-            placeholder=_("exact text; n and N go to the next and previous"),
-            id="find-box",
-            compact=True,
-        )
+        self.find_box = FindBox(placeholder=_("exact text"), id="find-box", compact=True)
         """Below the transcript, when a text is asked for."""
         self.go_to_box = GoToBox(id="go-to-box", compact=True)
         """Below the transcript, when a message is asked for."""

@@ -252,20 +252,20 @@ class CompactionsScreen(ConversationScreen):
         elif terms := self._losses[self._number].terms:
             first = 0 if by > 0 else len(terms) - 1
             self._lost_at = (self._lost_at + by) % len(terms) if self._lost_at >= 0 else first
-            lost = terms[self._lost_at]
-            self.start(f"part {self.replaced.id}", self._show_lost, lost)
-            self.say(describe_lost(lost, self._lost_at + 1, len(terms)))
+            self.start(f"part {self.replaced.id}", self._show_lost, terms, self._lost_at)
         else:
             self.say(_("Nothing was lost."))
 
-    async def _show_lost(self, lost: Lost) -> None:
-        """Go to a lost term in its message, which is read first if need be."""
-        pane = self.replaced
-        index = pane.model.entry_of(lost.last_message_id) if pane.model is not None else None
-        if index is None:
+    async def _show_lost(self, terms: Sequence[Lost], at: int) -> None:
+        """Go to a lost term in its message, which is read first if need be, and describe it."""
+        pane, model, lost = self.replaced, self.replaced.model, terms[at]
+        index = model.entry_of(lost.last_message_id) if model is not None else None
+        if model is None or index is None:
             return
         if await read_missing(self, pane, index - _AROUND, index + _AROUND):
             pane.show_find(lost.last_message_id, matchers=(needle(lost.term),))
+            entry = model.entries[model.shown_at(lost.last_message_id) or 0]  # that of its call
+            self.say(describe_lost(lost, at + 1, len(terms), entry.number))
 
     def action_pane(self, by: int) -> None:
         if self._compaction is not None:

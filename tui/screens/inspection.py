@@ -189,16 +189,20 @@ def nothing_compressed(history: CompactionHistory) -> str:
     )
 
 
-def describe_lost(lost: Lost, number: int, count: int) -> str:
-    """Return a sentence about a lost term, for the status line."""
+def describe_lost(lost: Lost, number: int, count: int, message: int) -> str:
+    """Return a sentence about a lost term, for the status line.
+
+    Args:
+        message: The number of the last message with it, as the pane shows it.
+    """
     return _(
-        "lost {number:,} of {count:,} · {kind}: {term} · {times:,} ×, last in message {id}",
+        "lost {number:,} of {count:,} · {kind}: {term} · {times:,} ×, last in message {message:,}",
         number=number,
         count=count,
         kind=_(LOST_KINDS[lost.kind]),
         term=one_line(lost.term, 120),
         times=lost.times,
-        id=lost.last_message_id,
+        message=message,
     )
 
 
@@ -235,8 +239,9 @@ def _as_item(lost: Lost) -> str:
     return f"- {term}" if lost.kind is LostKind.DECISION else f"- {code(term)}"
 
 
-def sentence(given: ModelContext, memory: Memory) -> str:
-    """Describe a context in one line: `the model had: a summary of 47 messages + 4 messages`."""
+def sentence(given: ModelContext, memory: Memory, number: int) -> str:
+    """Describe the context at a message, given by its number, in one line: `at message 52 the model
+    had: a summary of 47 messages + 4 messages`."""
     counts = Counter(row.why for row in given.rows)
     kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
     forgotten = formats.counted(len(memory.forgotten), "message")
@@ -248,7 +253,11 @@ def sentence(given: ModelContext, memory: Memory) -> str:
     )
     is_gone = given.is_compressed and not counts[RowOrigin.SUMMARY]
     return formats.joined(
-        _("the model had: {parts}", parts=" + ".join(filter(None, parts))),
+        _(
+            "at message {number:,} the model had: {parts}",
+            number=number,
+            parts=" + ".join(filter(None, parts)),
+        ),
         _("gone without a summary: {messages}", messages=forgotten) if is_gone else "",
         _("about {count} tokens", count=formats.number(formats.tokens(given.size))),
         "" if given.is_certain else _("inferred"),
@@ -272,7 +281,8 @@ async def _read_seen_here(main: Panes, model: TranscriptModel, message_id: int) 
     given, memory = await main.read(lambda store: store.seen_at(segments, message_id))
     if main.model is not model:
         return
-    entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
+    entries = map(model.shown_at, (*memory.known, message_id))
+    words = sentence(given, memory, model.number_of(message_id))
     main.seen = SeenByModel(frozenset({None, *map(model.id_of, entries)}), words)
     doubt = "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
     main.say_of_page(formats.joined(words, _("the rest is dimmed, Esc ends"), doubt))

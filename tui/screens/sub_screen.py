@@ -19,6 +19,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..browser import header
 from ..browser.by_name import load
+from ..browser.keyed import WAY_BACK
 from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
 from ..settings.keys.main_commands import APP, LINES, LIST
@@ -177,7 +178,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         main.keep_way_back(conversation, self)
         self.dismiss(None)
         main.read_there(conversation, message_id)
-        main.say(_("Esc goes back to where you were"))
+        main.say(_(WAY_BACK))
 
     def read_message(self, session_id: str, message_id: int | None) -> None:
         """Return to the main screen at a message of any conversation; Esc there comes back."""

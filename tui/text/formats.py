@@ -17,6 +17,7 @@ from functools import cache
 from hermes_browse.store.amounts import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Status
+from hermes_browse.store.sessions.relations import SHORT_SOURCES
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
 
@@ -289,19 +290,9 @@ def duration(seconds: float) -> str:
     return _(words, count=max(seconds / unit, 0))
 
 
-_SOURCES = {
-    "telegram": "tele",
-    "discord": "disc",
-    "whatsapp": "wa",
-    "api_server": "api",
-    "api-server": "api",
-    "webhook": "hook",
-}
-
-
 def source(name: str) -> str:
     """Abbreviate a known source to at most six cells; others are returned in full, up to 20."""
-    return _SOURCES.get(name, one_line(name, 20))
+    return SHORT_SOURCES.get(name, one_line(name, 20))
 
 
 def name(conversation: Conversation) -> str:

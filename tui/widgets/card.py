@@ -208,6 +208,11 @@ class CountCard(Card[bool]):
         """Build the box for the number."""
         return TextBox(placeholder=self._asked, restrict="[0-9]*", id="count")
 
+    @on(Input.Changed, "#count")
+    def edited(self) -> None:
+        """Show the keys again, in place of what was wrong."""
+        self.answer(self._keys_text)
+
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         if event.value == str(self.count):

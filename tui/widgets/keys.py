@@ -63,6 +63,7 @@ class KeyLine(TextLine):
         super().__init__(id="keys")
         self._more = more
         self._withheld = withheld
+        self._first: Sequence[str] = ()
         self._keys: list[_Key] = []
 
     def on_mount(self) -> None:
@@ -72,10 +73,11 @@ class KeyLine(TextLine):
         if self.is_attached and screen is self.screen:
             self.call_after_refresh(self._update_keys)
 
-    def withhold(self, commands: frozenset[str]) -> None:
-        """Leave out commands, by their ids, that mean nothing for what is shown."""
-        if commands != self._withheld:
-            self._withheld = commands
+    def withhold(self, commands: frozenset[str], first: Sequence[str] = ()) -> None:
+        """Leave out commands, by their ids, that mean nothing for what is shown, and begin with
+        others."""
+        if (commands, first) != (self._withheld, self._first):
+            self._withheld, self._first = commands, first
             self._update_keys()
 
     def on_resize(self, event: Resize) -> None:
@@ -86,27 +88,31 @@ class KeyLine(TextLine):
             return
         bound = self.screen.active_bindings  # takes half a millisecond
         enter = self._enter(bound)
+        withheld = self._withheld | getattr(self.screen.focused, "idle_commands", frozenset())
         active: dict[str, _Key] = {}
         hidden: dict[str | None, _Key] = {}
         for each in self._working(bound):
             binding, key = each.binding, self._key(each, enter)
-            if binding.id in self._withheld and not key.is_always_shown:
+            if binding.id in withheld and not key.is_always_shown:
                 continue
             if binding.show:
                 active.setdefault(binding.action, key)
             else:
                 hidden[binding.id] = key
         keys = list(active.values())
-        if enter is not None and enter.key_display and enter.action not in active:
+        is_by_row = enter is not None and enter.key_display and enter.id not in withheld
+        if enter is not None and is_by_row and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
+        first = [hidden[id] for id in self._first if id in hidden]
         more = [hidden[id] for id in self._more if id in hidden]
-        optional = [key for key in (*keys, *more) if not key.is_always_shown]
-        room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
+        optional = [key for key in (*first, *keys, *more) if not key.is_always_shown]
+        always = [key for key in (*first, *keys) if key.is_always_shown]
+        room = self.size.width - sum(key.width for key in always)
         widths = accumulate(key.width for key in optional)
         fitting = [key for key, width in zip(optional, widths, strict=True) if width <= room]
         place = next((at for at, key in enumerate(keys) if key.is_always_shown), len(keys))
         keys[place:place] = more
-        shown = [key for key in keys if key.is_always_shown or key in fitting]
+        shown = [key for key in (*first, *keys) if key.is_always_shown or key in fitting]
         if shown != self._keys:
             self._keys = shown
             self.update(Content("").join(key.content() for key in shown))

@@ -137,10 +137,17 @@ def test_an_undo_can_be_undone(tmp_path):
         done = titles.rename(Store(path), "tip", "Ferry").change
         after = dump(path)
         back = undo(Store(path), done)
-        assert back.sentence == "undone: renamed to “Ferry”"
+        assert back.sentence == "undone: the title is “Ferry #2” again"
     undo(Store(path), back)
     assert dump(path) == after
     assert health(path) == dict.fromkeys(health(path), "ok")
+
+
+def test_an_undone_first_title(tmp_path):
+    """What had no title has none again."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
+    done = titles.rename(Store(path), "a", "Ferry").change
+    assert undo(Store(path), done).sentence == "undone: it has no title again"
 
 
 def test_an_undo_of_nothing_is_nothing(tmp_path):

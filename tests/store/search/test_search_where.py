@@ -155,3 +155,24 @@ def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path):
     ]
     path = make_store(tmp_path / "state.db", "22", sessions, messages)
     assert _found(path, "kayak is:forgotten") == [] and _found(path, "kayak -is:forgotten") == [1]
+
+
+def test_a_source_is_found_by_its_short_name(tmp_path):
+    """The one that lists show, in a query, as an option of a search, and in a list."""
+    sources = ("whatsapp", "webhook", "api_server", "wa")
+    sessions = [{"id": f"s-{source}", "source": source} for source in sources]
+    messages = [{"session_id": each["id"], "content": "lantern"} for each in sessions]
+    path = make_store(tmp_path / "state.db", "31", sessions, messages)
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+    for short, expected in (
+        ("wa", {"s-whatsapp", "s-wa"}),
+        ("Hook", {"s-webhook"}),
+        ("api", {"s-api_server"}),
+        ("whatsapp", {"s-whatsapp"}),
+    ):
+        hits = ask(path, f"lantern source:{short}").hits
+        assert {hit.session_id for hit in hits} == expected
+        assert set(catalog.order(View.ALL, sources=[short])) == expected
+    without = {hit.session_id for hit in ask(path, "lantern -source:wa,hook").hits}
+    assert without == {"s-api_server"}

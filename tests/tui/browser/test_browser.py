@@ -61,6 +61,15 @@ async def test_what_was_said_goes_with_the_view(browser):
     assert "undone" not in browser.status
 
 
+async def test_how_to_quit_goes_with_the_next_command(browser):
+    await browser.press("escape")
+    assert "press q to quit" in browser.status
+    await browser.press("escape")
+    assert "press q to quit" in browser.status
+    await browser.press("S")
+    assert "press q to quit" not in browser.status
+
+
 async def test_who_writes_takes_no_line_of_its_own(tmp_path):
     """It stands behind a sentence only where both fit in one line."""
     async with on_demo(tmp_path, (80, 24)) as browser:
@@ -97,6 +106,39 @@ async def test_keys_for_what_is_marked_are_offered_where_nothing_is_found(browse
     assert "archive" in shown and "delete" in shown and "resume" not in shown
     await browser.press("escape")
     assert not browser.screen.marks and "archive" not in browser.text("#keys")
+
+
+async def test_the_footer_begins_with_the_keys_of_a_search(browser):
+    """And of a find; without either it names none of them, nor the key of a fold that is none."""
+    assert "next hit" not in browser.text("#keys")
+    await browser.search("token")
+    await browser.press("enter")
+    assert browser.text("#keys").startswith(" n next hit  Esc back ")
+    await browser.press("backslash", *"token", "enter")
+    assert browser.text("#keys").startswith(" n next find  Esc end finding ")
+    await browser.press("escape", "escape")
+    assert browser.screen.rows.has_focus
+    assert browser.text("#keys").startswith(" n next hit  Esc back ")
+    await browser.search("-nothing-has-this")
+    await browser.press("escape", "escape")
+    assert "next hit" not in browser.text("#keys") and "Esc" not in browser.text("#keys")
+
+
+async def test_enter_is_offered_where_a_message_folds(browser):
+    transcript, offered = browser.screen.transcript, set()
+    await browser.press("tab", "home")
+    for _step in range(12):
+        is_offered = "Enter fold" in browser.text("#keys")
+        assert is_offered == transcript.page.model.is_foldable(transcript.page.current)
+        offered.add(is_offered)
+        await browser.press("right_curly_bracket")
+    assert offered == {True, False}
+
+
+async def test_a_search_without_words_that_finds_nothing(browser):
+    """What nothing contains is words."""
+    await browser.search("before:2001-01-01 ")
+    assert "No message matches." in browser.text("#list")
 
 
 async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):

@@ -37,6 +37,14 @@ def test_what_can_come_next(text, offer):
     assert complete(text, KNOWN, NOW) == offer
 
 
+def test_what_can_never_match_is_not_offered():
+    """After a day is after its end, which today, this weekday and this month have not reached."""
+    after, before = (complete(text, KNOWN, NOW) for text in ("after:", "before:"))
+    assert after.choices[0] == "yesterday " and "thu " not in after.choices, after
+    assert not any(each.startswith("2026") for each in after.choices)
+    assert before.choices[0] == "today " and "thu " in before.choices
+
+
 @pytest.mark.parametrize(
     "text, reason",
     [

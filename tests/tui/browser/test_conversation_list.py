@@ -23,6 +23,7 @@ from hermes_browse.store.sessions.models import (
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow
+from hermes_browse.tui.text.styled import line_text
 from hermes_browse.tui.widgets.list_rows import FixedRows, NoteRow
 
 NOW = 1_700_000_000.0
@@ -263,3 +264,9 @@ def test_a_match_is_on_screen_and_lit(width):
     spans = row.spans(width, NOW)
     assert [part for part, look in spans if look == "hit"] == ["needle"]
     assert sum(cell_len(part) for part, _ in spans) == width
+
+
+def test_the_time_of_a_hit_is_no_count():
+    """It stands below the heading of a column of counts."""
+    row = HitRow(Hit(1, "s1", "tool", NOW - 11 * 3600, "a word", ()), None)
+    assert line_text(row.spans(60, NOW)).endswith(" 11h ago ")

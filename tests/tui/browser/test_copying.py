@@ -103,10 +103,10 @@ def test_code_blocks_are_found_where_they_are_nested():
 def test_a_message_is_taken_without_what_was_injected():
     recalled = "<memory-context>secret</memory-context>\n"
     question = ChatMessage(1, "s", "user", recalled + "plain question")
-    assert message_text(question, model_of(0))[0].text == "plain question"
+    assert message_text(question, model_of(3))[0].text == "plain question"
     calls = (ToolCall("c", "terminal", '{"command": "ls"}'),)
     asking = ChatMessage(2, "s", "assistant", "", tool_calls=calls)
-    assert message_text(asking, model_of(0))[0].text == 'terminal {"command": "ls"}'
+    assert message_text(asking, model_of(3))[0].text == 'terminal {"command": "ls"}'
 
 
 async def _copied(browser, key):
@@ -131,7 +131,9 @@ async def test_keys_copy_the_message_and_say_by_which_way(browser):
     current = browser.screen.transcript.current
     assert current.role == "user"
     assert await _copied(browser, "c") == current.text
-    assert "OSC 52" in browser.status and f"message {current.id}" in browser.status
+    number = browser.screen.model.number_of(current.id)
+    assert number != current.id, "the one that is shown, and that # takes"
+    assert "OSC 52" in browser.status and f"message {number}, " in browser.status
     assert await _copied(browser, "y") == browser.screen.current.id
     assert "OSC 52" in browser.status
 

@@ -137,6 +137,13 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path):
 
 
 @pytest.mark.slow
+async def test_the_box_says_what_it_takes(tmp_path):
+    """In the cells there are."""
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "backslash")
+        assert browser.text("#find-box").strip() == "exact text"
+
+
 async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
     async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home", "pagedown")
@@ -146,6 +153,16 @@ async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
         await browser.press("escape")
         assert browser.text("#transcript") == before
         assert browser.screen.transcript.has_focus
+
+
+async def test_escape_ends_the_find_and_its_sentence(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab")
+        await find(browser, "needle")
+        await browser.press("enter", "n")
+        assert "n N step · Esc ends" in browser.status
+        await browser.press("escape")
+        assert not browser.screen.transcript.is_finding and "step" not in browser.status
 
 
 async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path):

@@ -45,10 +45,7 @@ def test_gaps_count_what_was_said_and_is_left_out(tmp_path):
 async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path):
     async with on_store(rewound_store(tmp_path / "state.db")) as browser:
         shown = browser.text("#transcript")
-        assert (
-            "2 rewound messages left out here" in shown
-            and "1 rewound message left out here" in shown
-        )
+        assert "2 rewound messages left out" in shown and "1 rewound message left out" in shown
         assert (
             shown.index("first")
             < shown.index("2 rewound")
@@ -76,7 +73,7 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path):
         assert "said long ago" in shown and "go on by yourself" not in shown
         await browser.press("tab", "z", "v", "home")
         shown = browser.text("#transcript")
-        assert "said long ago" not in shown and "1 compacted message left out here" in shown
+        assert "said long ago" not in shown and "1 compacted message left out" in shown
         assert "go on by yourself" in shown and "hidden" in shown and "still there" in shown
         assert "what the model still sees" in browser.text("#facts"), "told in words, not by colour"
 
@@ -129,6 +126,20 @@ async def test_the_id_of_a_repeated_row_goes_to_the_one_that_is_shown(tmp_path):
         await browser.press("tab", "z", "number_sign", *"10", "enter")
         assert browser.screen.transcript.current_id == 11
         assert "message 1 of 2" in browser.status
+
+
+async def test_the_key_that_shows_more_is_seen_in_a_narrow_pane(tmp_path):
+    """The rule is cut at its end."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    for number in range(1200):
+        builder.message("s", "user", f"said long ago {number}", active=0, compacted=1)
+    builder.message("s", "user", "said now")
+    async with on_store(builder.write()) as browser:
+        await browser.press("v")
+        shown = browser.text("#transcript")
+        assert browser.screen.transcript.size.width < 60
+        assert "v: more · 1,200 compacted messages" in shown
 
 
 async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path):

@@ -1,5 +1,6 @@
 """The lineage tree: folding, keys, mouse, many nodes, and what is in its lines."""
 
+import re
 import time
 
 import pytest
@@ -12,6 +13,8 @@ from browsing import (
 from builders import T0, make_store
 from rich.cells import cell_len
 
+from hermes_browse.store.sessions.models import Lineage, Relation, ResumeTarget
+from hermes_browse.tui.browser.header import lineage_title
 from hermes_browse.tui.text.family import SessionEntry
 
 NOW = T0 + 86_400
@@ -140,3 +143,33 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, s
             assert strip.cell_length == tree.scrollable_content_region.width
             assert cell_len(strip.text) == strip.cell_length
             assert "\x1b" not in strip.text and "[r" in strip.text
+
+
+async def test_a_flag_on_a_subagent_names_what_was_changed(tmp_path):
+    """As in Hermes, archive and pin take the compressed conversation along that it works for."""
+    async with on_demo(tmp_path, (160, 40)) as browser:
+        await browser.press("l", "home", "down")
+        entry = browser.screen.lineage.entry
+        assert isinstance(entry, SessionEntry) and entry.node.relation is Relation.DELEGATED
+        await browser.press("a")
+        assert browser.status.startswith("archived “Fix auth bug #3” · u undoes")
+        await browser.press("u")
+        assert browser.status.startswith("undone: archived “Fix auth bug #3”")
+        await browser.press("f")
+        assert browser.status.startswith("pinned “Fix auth bug #3” · u undoes")
+
+
+async def test_costs_of_a_narrow_tree_add_up_to_the_total_above_it(tmp_path):
+    async with on_demo(tmp_path) as browser:
+        await browser.press("l", "home")
+        assert " · $0.56" in browser.text("#lineage-title")
+        costs = [cost for line in _lines(browser) for cost in re.findall(r"\$([\d.]+)", line)]
+        assert len(costs) > 2 and sum(map(float, costs)) == pytest.approx(0.56, abs=0.02)
+
+
+def test_the_warning_of_the_title_comes_before_the_count():
+    """A narrow pane cuts the end."""
+    target = ResumeTarget("20260721_202640_cba06b", "")
+    lineage = Lineage(target.id, target, "20260721_203640_aaaaaa", ())
+    title = lineage_title(lineage, 0).plain
+    assert title.startswith("  Hermes would open 20260721_203640_aaaaaa instead · Lineage")

@@ -114,6 +114,8 @@ def test_any_text_is_looked_through(text):
 def linked_store(path):
     """One message with a link, one that must not be opened, and a path; another with none."""
     builder = StoreBuilder(path)
+    builder.session("other")
+    builder.message("other", "user", "so that ids are not places")
     builder.session("s", title="Links")
     builder.message("s", "user", "nothing here")
     text = "[docs](https://example.org/docs), [odd](ftp://example.org/x) and /etc/hosts \x1b]8;;https://evil.example\x07"
@@ -130,6 +132,7 @@ async def test_links_are_opened_and_the_rest_is_copied(tmp_path, monkeypatch):
     )
     async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await open_references(browser, "G", "right_curly_bracket")
+        assert browser.card().startswith("message 2\n"), "its place, as the transcript shows it"
         shown = browser.text("#references")
         assert (
             "link  https://example.org/docs" in shown

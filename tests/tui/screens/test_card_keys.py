@@ -116,6 +116,8 @@ async def test_every_card_tells_its_keys(browser):
     assert line(browser) == "2 and Enter delete · Esc back"
     await browser.press("7", "enter")
     assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
+    await browser.press("backspace", "2")
+    assert line(browser) == "2 and Enter delete · Esc back"
 
 
 async def test_the_command_that_shrinks_the_file_is_copied_as_all_else(browser, monkeypatch):

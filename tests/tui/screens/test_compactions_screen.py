@@ -88,6 +88,9 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
 async def test_lost_terms_are_walked_and_copied(clipboard, deploys):
     await deploys.press("M", "n")
     assert "decision: Never deploy on Fridays" in deploys.status
+    pane = deploys.app.screen.replaced
+    shown = pane.model.entries[pane.page.hit_entry].number
+    assert deploys.status.rstrip().endswith(f"last in message {shown}"), "as the pane counts"
     seen = set()
     for _step in range(12):
         seen.add(deploys.status.partition("·")[2].strip())
@@ -270,13 +273,17 @@ def _lit(browser):
 async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, (160, 50)) as browser:
         await browser.press("tab", ".")
-        assert "the model had: a summary of 4 messages + 2 messages" in browser.text("#facts")
+        number = browser.screen.model.number_of(browser.screen.transcript.current_id)
+        words = f"at message {number} the model had: a summary of 4 messages + 2 messages"
+        assert words in browser.text("#facts")
+        assert browser.text("#keys").startswith(" Esc back ")
         assert "a summary of 4 messages" in browser.status
         assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
         await browser.press("z", "escape")  # before the pane that is alone
         assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
         assert "the model had" not in browser.text("#facts") + browser.status
         assert browser.screen.transcript.has_focus and browser.screen.has_class("-zoom-side")
+        assert "Esc back" not in browser.text("#keys")
         await browser.press(".", ".")
         assert browser.screen.transcript.page.seen is None
 

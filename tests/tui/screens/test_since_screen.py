@@ -70,7 +70,9 @@ async def test_the_screen(browser):
     await browser.press("G", "enter")
     assert browser.screen.current.title == ASKING
     assert browser.screen.transcript.has_focus and "new from here" in _text(browser)
+    assert "Esc goes back to where you were" in browser.status
     await browser.press("escape")
+    assert "Esc goes back" not in browser.status
     await browser.wait_until(lambda: len(lanes(browser)) == 6)
     assert ("waiting", "Fix a") in lanes(browser) and ("new", "Fix a") not in lanes(browser)
 

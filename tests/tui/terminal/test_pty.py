@@ -115,14 +115,14 @@ def test_r_reaches_the_real_hermes_and_comes_back(hermes_home):
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("started 119 days ago")
     terminal.wait_for("46 of 56 shown")
-    terminal.send("j\r", "Enter fold")  # it reads
+    terminal.send("j\r", "find here")  # it reads
     terminal.send("R", "hermes setup")
     assert terminal.is_restored
     held = [link for fd in Path(f"/proc/{terminal.child.pid}/fd").iterdir() if (link := _link(fd))]
     assert held and not [link for link in held if link.startswith(str(hermes_home / "state.db"))]
     terminal.send("n\r", "back from Hermes")
     terminal.wait_for("session started 10 days ago")
-    assert "Enter fold" in terminal.text, "the transcript has the keys, as before"
+    assert "find here" in terminal.text, "the transcript has the keys, as before"
     terminal.leave()
 
 

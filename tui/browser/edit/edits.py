@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -89,8 +89,19 @@ class Edits(Marking):
             lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
         )
         if len(conversations) == 1:
-            changes = [_by_name(changes[0], conversations[0])]
+            (conversation,), (change,) = conversations, changes
+            changed = self._outermost(conversation, change.session_ids)
+            changes = [_by_name(change, conversation, changed)]
         self._changed(changes, many)
+
+    def _outermost(self, conversation: Conversation, touched: Collection[str]) -> Conversation:
+        """Return the outermost conversation that a flag was set on: as in Hermes, that of a subagent
+        is set on the conversation it works for as well, if that was compressed."""
+        above = self._main.catalog.of_session(conversation.parent_root_id or "")
+        while above is not None and not set(touched).isdisjoint(above.session_ids):
+            conversation = self._main.details.complete(above)[0]
+            above = self._main.catalog.of_session(conversation.parent_root_id or "")
+        return conversation
 
     def _changed(self, changes: Sequence[Change], many: str = "") -> None:
         done = [change for change in changes if change.rows]
@@ -265,10 +276,13 @@ def _selection(conversations: Sequence[Conversation]) -> Selection:
     return Selection(marks=frozenset(conversation.id for conversation in conversations))
 
 
-def _by_name(change: Change, conversation: Conversation) -> Change:
-    """Name an untitled conversation in the sentence as its row does: the store knows its id
-    only."""
-    if conversation.title or not conversation.preview:
+def _by_name(change: Change, asked: Conversation, changed: Conversation) -> Change:
+    """Name in the sentence the conversation that was changed, as its row does: the store names the
+    session it was asked for, by its title or else its id."""
+    known = changed.title or changed.preview
+    if not known:
         return change
-    name = one_line(formats.name(conversation), _NAME_CELLS)
-    return change._replace(sentence=change.sentence.replace(conversation.id, f"“{name}”"))
+    title = asked.tip.title
+    said = f"“{one_line(title, _NAME_CELLS)}”" if title else asked.id
+    name = f"“{one_line(known, _NAME_CELLS)}”"
+    return change._replace(sentence=change.sentence.replace(said, name))

@@ -155,11 +155,9 @@ class SearchResults:
             return _("No conversation matches: Esc shows all.")
         if self.answer.stopped:
             return _("Nothing found until it was stopped.")
-        return (
-            _("Nothing contains this.")
-            if self.answer.complete
-            else _("Nothing found in what was searched.")
-        )
+        if not self.answer.complete:
+            return _("Nothing found in what was searched.")
+        return _("Nothing contains this.") if self.answer.matchers else _("No message matches.")
 
     def _what_follows(self) -> str:
         if self.is_partial:

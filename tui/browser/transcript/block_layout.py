@@ -62,7 +62,7 @@ def _message(shown: Shown) -> list[Paragraph]:
     message = shown.message
     head, margin = _head(shown), ("  ", "text")
     if shown.repeats is not None and not shown.is_open:
-        label = _("repeated: the same as message {id}", id=shown.repeats)
+        label = _("repeated: the same as message {number:,}", number=shown.repeats)
         return [head, fixed(margin, ("▸ ", "dim"), (label, "note"))]
     paragraphs = [paragraph for block in message.blocks for paragraph in _block(shown, block)]
     if message.role != "tool":

@@ -39,8 +39,9 @@ def message_text(message: ChatMessage, model: TranscriptModel) -> list[NamedText
     text = without_injections(message.text) if message.role in SPEAKERS else message.text
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
-    name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
-    return [NamedText(name.format(id=message.id, size=_size(text)), text)] if text else []
+    is_output, number = message.role == "tool", model.number_of(message.id)
+    name = _("tool output {number:,}, {size}") if is_output else _("message {number:,}, {size}")
+    return [NamedText(name.format(number=number, size=_size(text)), text)] if text else []
 
 
 def code_blocks(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
@@ -173,7 +174,7 @@ class Copying:
         is_here = self._main.location.host is None
         targets = await self._main.call(lambda: references(message, model, is_here=is_here))
         if targets:
-            title = _("message {id}", id=message.id)
+            title = _("message {number:,}", number=model.number_of(message.id))
             self._main.open_card(ReferencesCard(self._main, self.pictures, title, targets))
         else:
             self._main.say(_("no link, image or path in this message"))

@@ -65,7 +65,7 @@ class Shown(NamedTuple):
     results: tuple[ChatMessage | None, ...]
     """Of its calls, as far as they are laid out."""
     repeats: int | None
-    """The id of the message that it repeats."""
+    """The place of the message that it repeats."""
     width: int
     """Cells."""
     look: Look
@@ -121,7 +121,8 @@ def _seam(conversation: Conversation, segment: int) -> str:
 
 def _left_out(counts: tuple[int, int]) -> Entry:
     messages = sentences.not_live(*counts)
-    text = _("{messages} left out here · v shows more", messages=messages)
+    # The key first: a narrow pane cuts the end.
+    text = _("v: more · {messages} left out", messages=messages)
     return Entry(EntryKind.LEFT_OUT, text)
 
 
@@ -194,7 +195,8 @@ class TranscriptModel:
         if message is None:
             return None
         results = tuple(self.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
-        repeats, number = self.outline.copies.get(message.id), self.number_of(message.id)
+        number, original = self.number_of(message.id), self.outline.copies.get(message.id)
+        repeats = None if original is None else self.number_of(original)
         return Shown(message, number, results, repeats, width, look, message.id in opened)
 
     def result(self, call_id: str) -> ChatMessage | None:

@@ -128,6 +128,8 @@ class Finding:
         self._findings: FindResults | None = None
         self._origin: Bookmark | None = None
         """Where the box was opened."""
+        self._told = ""
+        """The last sentence in the status line."""
         self._boxes = main.find_box, main.go_to_box
         self._line = main.query_one("#ask")
         """The line of these boxes."""
@@ -302,7 +304,8 @@ class Finding:
             self._answer(count)
         else:
             words = _("“{text}”: {found} · n N step · Esc ends")
-            self._main.say(words.format(text=findings.matcher.text, found=count))
+            self._told = words.format(text=findings.matcher.text, found=count)
+            self._main.say(self._told)
 
     def stop(self) -> None:
         """Stop finding; the terms of the search are highlighted again."""
@@ -312,6 +315,7 @@ class Finding:
 
     def _forget(self) -> None:
         self._findings, self._transcript.is_finding = None, False
+        self._main.retract(self._told)
         for group in ("find", "goal"):
             self._main.cancel(group)
 

@@ -75,6 +75,9 @@ class TranscriptScroll(LongView, can_focus=True):
     needed: var[Needed | None] = var(None, init=False)
     """What must be read for the page; None if nothing is missing."""
 
+    can_fold: var[bool] = var(False, init=False, bindings=True)
+    """Whether the message that keys act on can be unfolded or folded."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
@@ -102,6 +105,11 @@ class TranscriptScroll(LongView, can_focus=True):
         """Show a text in the status line; an empty one removes what was said of the page."""
         self.post_message(self.Notice(text))
 
+    @property
+    def idle_commands(self) -> frozenset[str]:
+        """Ids of its commands that the footer leaves out."""
+        return frozenset() if self.can_fold else frozenset(("transcript-more-less",))
+
     # Painting
 
     def _update_page(self) -> None:
@@ -120,6 +128,8 @@ class TranscriptScroll(LongView, can_focus=True):
             self.scroll_to(y=above, animate=False, force=True, immediate=True)
         finally:
             self._is_updating = False
+        index = self.page.current
+        self.can_fold = index is not None and self.page.model.is_foldable(index)
         self.refresh()
         self._lay_out_deferred()
         self._tell_seen()

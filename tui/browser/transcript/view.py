@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import BindingType
+from textual.reactive import var
 
 from hermes_browse.store.wording import N_, _
 
@@ -34,7 +35,7 @@ class TranscriptView(TranscriptScroll):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
 
-    is_finding = False
+    is_finding: var[bool] = var(False, init=False, bindings=True)
     """Whether a text is being found here: `n`, `N` and Escape act on it then, not on the search."""
 
     _unfolded: int | None = None
@@ -96,7 +97,7 @@ class TranscriptView(TranscriptScroll):
             self.page.stepped, line = frame[event.y]
             if line_text(line).lstrip(" │┊─").startswith(("▸", "▾", "…")):
                 self.action_toggle_fold()
-            self.refresh()
+            self._update_page()
 
     def action_find(self, step: int) -> None:
         self.post_message(self.FindKeyPressed(step))
