@@ -7,11 +7,11 @@ import pytest
 from browsing import browsing, go_to, list_of, on_demo, on_store, open_app, rows_of
 from pruning import NOW
 from textual.widgets import Input
-from trashing import as_before, run, session_ids
+from trashing import as_before, column_of, run, session_ids
 
 from hermes_browse.store import progress
 from hermes_browse.store.hermes.homes import Location, trash_folder
-from hermes_browse.tui.browser.edit.deleting import DeleteCard
+from hermes_browse.tui.browser.edit.deleting import ArchiveCard, DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup import plan_screen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
@@ -214,6 +214,24 @@ async def test_the_question_is_on_a_small_screen(tmp_path):
         )
         for each in (card.query_one(Input), card.query_one("#answer")):
             assert shown.contains_region(each.region) and each.region.height
+
+
+async def test_a_plan_is_archived_after_a_question(path):
+    """As it is deleted: the heading says that nothing changes until one confirms."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "a")
+        assert isinstance(browser.app.screen, ArchiveCard)
+        assert "Archive 5 conversations?" in browser.card() and "y archive" in browser.card()
+        before = column_of(path, "archived")
+        await browser.press("escape")
+        assert "nothing was archived" in browser.status
+        assert column_of(path, "archived") == before
+        await browser.press("a", "y")
+        assert isinstance(browser.app.screen, PruneScreen)
+        assert "5 conversations archived" in browser.status and "u undoes" in browser.status
+        assert column_of(path, "archived")["old"]
+        await browser.press("u")
+        assert column_of(path, "archived") == before
 
 
 @pytest.mark.slow

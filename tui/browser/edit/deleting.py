@@ -24,7 +24,7 @@ from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ...settings.keys.screen_commands import DELETING, PROGRESS
+from ...settings.keys.screen_commands import ARCHIVING, DELETING, PROGRESS
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, styled
@@ -166,6 +166,33 @@ class DeleteCard(CountCard):
         """Delete a single conversation; several need their number."""
         if self.count == 1:
             self.dismiss(True)
+
+
+class ArchiveCard(Card[bool]):
+    """Asks for a key to archive the conversations of a plan."""
+
+    KEYS = ARCHIVING
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def content(self) -> ComposeResult:
+        yield styled(
+            ngettext(
+                "Archive 1 conversation?",
+                "Archive {count:,} conversations?",
+                self._count,
+                count=self._count,
+            ),
+            "bold",
+        )
+        where = ngettext(
+            "It goes to the view Archived: u brings it back.",
+            "They go to the view Archived: u brings them back.",
+            self._count,
+        )
+        yield styled(where, "dim")
 
 
 class ProgressCard(Card[None]):

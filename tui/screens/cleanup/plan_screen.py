@@ -21,7 +21,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...browser import header
-from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
+from ...browser.edit.deleting import ArchiveCard, PlanChoices, PreparedPlan, planning
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
 from ...browser.search.query_line import complete
@@ -277,10 +277,19 @@ class PlanScreen(SubScreen):
 
     async def _archive(self, planned: PreparedPlan) -> None:
         plan = await self.call(planned.plan.without_archived)
-        if plan.selected:
-            self.main.edits.archive_planned(planned._replace(plan=plan))
-        else:
+        if not plan.selected:
             self._say_nothing()
+            return
+
+        def decided(go: bool | None) -> None:
+            if go:
+                self.main.edits.archive_planned(planned._replace(plan=plan))
+            else:
+                self.main.say(_("nothing was archived"))
+
+        self.say("")
+        if not self.main.open_card(ArchiveCard(len(plan.selected)), decided, self):
+            decided(None)
 
     def _say_nothing(self) -> None:
         self.say(_("nothing to clean up by these rules"), look="")

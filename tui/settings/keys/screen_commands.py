@@ -20,14 +20,14 @@ PRUNE = at(
     Shown(
         "archive",
         "a",
-        "archive",
+        "archive all",
         "carry_out('archive')",
-        "Archive the whole plan; no question, u undoes",
+        "Archive the whole plan, after a question",
     ),
     Shown(
         "delete",
         "D",
-        "delete",
+        "delete all",
         "carry_out('delete')",
         "Move the whole plan to the trash, after a question",
     ),
@@ -262,12 +262,17 @@ DELETING = at(
     Command("up", "up", "up", "scroll(-1)"),
     Shown("back", "escape", "back", "dismiss(False)"),
 )
+ARCHIVING = at(
+    "archiving",
+    Shown("archive", "y", "archive", "dismiss(True)"),
+    Shown("back", "escape", "back", "dismiss(False)"),
+)
 DROPPING = at("dropping", Shown("back", "escape", "back", "dismiss(False)"))
 
 SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, SINCE, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
-    *(RECLAIM, PREFLIGHT, TAGGING, RENAMING, PROGRESS, DELETING, DROPPING),
+    *(RECLAIM, PREFLIGHT, TAGGING, RENAMING, PROGRESS, DELETING, ARCHIVING, DROPPING),
 )
 """Cards, by the prefix of their command ids."""
