@@ -17,7 +17,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import and_more
 from ..browser.edit.marking import Undoable
@@ -84,7 +84,9 @@ class BundleRow(NamedTuple):
             return _("restored")
         count = len(bundle.conversations)
         back = sum(tip in bundle.restored for tip in bundle.conversations)
-        return _("{back:,} of {count:,} back", back=back, count=count) if back else ""
+        if back:
+            return _("{back:,} of {count:,} back", back=back, count=count)
+        return pgettext("in the trash", "copy") if bundle.is_copy else ""
 
     def spans(self, width: int, now: float) -> Line:
         bundle, state = self.bundle, f"  {self._state}".rstrip()
@@ -112,8 +114,10 @@ def contents(row: BundleRow) -> Content:
         formats.counted(len(bundle.sessions), "session"),
         formats.counted(bundle.messages, "message"),
     )
-    deleted = _(
-        "deleted {day}, {clock} · {size}",
+    made = _("deleted {day}, {clock} · {size}")
+    if bundle.is_copy:
+        made = _("copied {day}, {clock} · {size}")
+    when = made.format(
         day=day(bundle.created_at),
         clock=formats.clock(bundle.created_at),
         size=formats.size(bundle.bytes),
@@ -123,7 +127,7 @@ def contents(row: BundleRow) -> Content:
         (row.title, "bold"),
         (damage, "$error"),
         (formats.joined(*counts), "dim"),
-        (deleted, "dim"),
+        (when, "dim"),
         (restored.format(day=day(bundle.restored_at)) if bundle.restored_at else "", "dim"),
         (_("from {store}", store=bundle.store) if bundle.store else "", "dim"),
         (bundle.name, "dim"),

@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
 from hermes_browse.store.trash.shelf import Bundle, drop, find
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import ProgressCard
 from ..browser.list.conversation_list import ConversationList
@@ -64,9 +64,12 @@ class TrashScreen(ListScreen):
 
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
-        count = formats.counted(len(self._bundles), "bundle")
-        folder = trash_folder(self.main.location)
-        summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=folder)
+        copies = sum(bundle.is_copy for bundle in self._bundles)
+        counts = [formats.counted(copies, "copy")] if copies else []
+        if (deletions := len(self._bundles) - copies) or not copies:
+            counts.insert(0, formats.counted(deletions, "bundle"))
+        bundles, folder = pgettext("list", ", ").join(counts), trash_folder(self.main.location)
+        summary = _("{bundles} · {size} in {folder}", bundles=bundles, size=size, folder=folder)
         self.show_title(one_line(summary, 300))
         rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))

@@ -347,9 +347,12 @@ async def test_what_hermes_deletes(home):
         await browser.press("b")
         (bundle,) = trash_folder(home).glob("*-*.db")
         assert bundle.stem in browser.status and "old" in session_ids(home.path)
+        await browser.press("escape", "X")
+        assert "1 copy · " in browser.text("#header") and "deletion" not in browser.text("#header")
+        assert "copied " in browser.text("#contents") and "  copy " in browser.text("#bundles")
         run(home.path, "DELETE FROM messages WHERE session_id = 'old'")
         run(home.path, "DELETE FROM sessions WHERE id = 'old'")
-        await browser.press("escape", "X", "r")
+        await browser.press("r")
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 
 
