@@ -72,8 +72,12 @@ class BundleRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of its first conversation, and the number of further ones."""
-        return self.bundle.title or next(iter(self.bundle.conversations), self.bundle.name)
+        """How many conversations it has, if several, and the name of the first: what is cut is the
+        name."""
+        bundle, count = self.bundle, len(self.bundle.conversations)
+        first = next(filter(None, bundle.titles), None)
+        name = first or next(iter(bundle.conversations), bundle.name)
+        return f"{count:,} · {name}" if count > 1 else name
 
     @property
     def _state(self) -> str:
@@ -90,7 +94,7 @@ class BundleRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> Line:
         bundle, state = self.bundle, f"  {self._state}".rstrip()
-        columns = _COLUMNS.text(bundle, width, now)
+        columns = BUNDLE_COLUMNS.text(bundle, width, now)
         room = max(width - 5 - cell_len(columns) - cell_len(state), 8)
         name = formats.clip(one_line(self.title, 200), room) + state
         look = "note" if bundle.damage else "dim" if bundle.restored_at is not None else "title"
@@ -98,7 +102,7 @@ class BundleRow(NamedTuple):
         return row_line((" ✓ ", "mark") if self.is_marked else lead, (name, look), columns, width)
 
 
-_COLUMNS: Columns[Bundle] = Columns(
+BUNDLE_COLUMNS: Columns[Bundle] = Columns(
     Column(N_("when"), formats.AGE_WIDTH, lambda bundle, now: formats.age(bundle.created_at, now)),
     Column(N_("msgs"), 12, lambda bundle, now: formats.messages(bundle.messages), least=50),
     Column(N_("size"), 9, lambda bundle, now: formats.size(bundle.bytes)),
@@ -190,7 +194,7 @@ class DropCard(CountCard):
         )
         yield styled(asked, "bold")
         for each in self._bundles[:_NAMED]:
-            name = one_line(each.title or each.name, 70)
+            name = one_line(BundleRow(each, is_marked=False).title, 70)
             sessions = formats.counted(len(each.sessions), "session")
             yield Static(Content.assemble("  ", name, (f"  {sessions}", "dim")))
         yield from map(Static, and_more(self.count - _NAMED))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
@@ -25,9 +25,10 @@ from ..browser.list.conversation_list import ConversationList
 from ..browser.list.list_model import FirstPage, read_first
 from ..settings.keys.screen_commands import TRASH
 from ..text import formats
-from ..widgets.lines import WrappedText
+from ..widgets.lines import TextLine, WrappedText
 from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from .bundles import (
+    BUNDLE_COLUMNS,
     BundleRow,
     BundleScreen,
     DropCard,
@@ -53,7 +54,9 @@ class TrashScreen(ListScreen):
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
-            yield ConversationList(id="bundles")
+            with Vertical(id="left"):
+                yield TextLine(id="bundles-head")
+                yield ConversationList(id="bundles")
             with VerticalScroll(id="side", can_focus=False):
                 yield WrappedText(id="contents")
 
@@ -82,6 +85,12 @@ class TrashScreen(ListScreen):
             about.update(contents(row))
         elif not self._bundles:
             about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
+
+    def heads_shown(self) -> None:
+        if self._bundles:
+            self.show_head("bundles-head", BUNDLE_COLUMNS, _("conversation"))
+        else:
+            self.show_line("bundles-head", "")
 
     @property
     def _current(self) -> BundleRow | None:

@@ -69,11 +69,13 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
         told = browser.text("#contents")
         assert "◆ Old plans" in told and "◆ hello there" in told
         assert "Enter open" in browser.text("#keys")
+        assert "conversation" in browser.text("#bundles-head")
+        assert "· 2 · Old plans" in browser.text("#bundles")
         await browser.press("enter")
         await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
         await browser.settle()
         inside = browser.screen
-        assert inside.catalog.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text(
+        assert inside.catalog.counts()[View.ALL] == 4 and "trash: 2 · Old plans" in browser.text(
             "#header"
         )
         assert "r restore" in browser.text("#keys")
