@@ -24,7 +24,7 @@ from hermes_browse.tui.screens.cleanup.plan_view import freed_by, what_goes
 from hermes_browse.tui.screens.cleanup.plan_view import rows_of as plan_rows
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.text.styled import bar
-from hermes_browse.tui.widgets.list_rows import NoteRow
+from hermes_browse.tui.widgets.list_rows import HeadRow, NoteRow
 
 TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
 
@@ -97,7 +97,7 @@ def test_a_plan_as_rows(plan):
     runs = [each for each in found.selected if each.conversation.source == "cron"]
     alone = len(found.selected) - len(runs)
     kinds = Counter(map(type, rows))
-    assert kinds == {PlanRow: alone + 2, NoteRow: 1, SparedRow: len(found.spared)}
+    assert kinds == {PlanRow: alone + 2, HeadRow: 1, SparedRow: len(found.spared)}
     assert [source.index_of(row.key) for row in rows] == list(range(len(rows)))
     assert rows[0].goes and not rows[1].goes
     _source, opened = rows_of(found, opened={"jcron job1", "jcron job2"})

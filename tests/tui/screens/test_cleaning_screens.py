@@ -272,6 +272,20 @@ async def test_a_message_stays_until_the_cursor_is_moved(path):
         assert "Enter shows the runs of this job" in browser.status
 
 
+async def test_what_is_new_after_a_delete_is_not_taken(tmp_path):
+    """It was to stay. The cursor is on the first row, and there again when all is back."""
+    async with on_demo(tmp_path) as browser:
+        await browser.press("P", "D", *"52", "enter")
+        assert "52 conversations moved" in browser.status
+        (orphan,) = (row for row in rows_of(browser) if isinstance(row, PlanRow))
+        assert list_of(browser).current == orphan and not orphan.goes
+        await browser.press("down")
+        assert isinstance(list_of(browser).current, SparedRow), "heads are passed over"
+        await browser.press("up", "u")
+        assert list_of(browser).cursor == 0
+        assert "52 conversations" in browser.text("#totals")
+
+
 @pytest.mark.slow
 async def test_a_job_is_one_line(path):
     """With the number of its runs; Enter shows them, space leaves all of them, or one."""

@@ -12,6 +12,7 @@ from textual.getters import query_one
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
@@ -111,6 +112,8 @@ class PlanScreen(SubScreen):
         """Keys of jobs whose runs are shown."""
         self.is_planning = False
         """`view` is about to be replaced."""
+        self._known: frozenset[str] | None = None
+        """Roots of what the present rules have chosen so far; None before their first plan."""
         self._wanted = ""
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
@@ -118,7 +121,7 @@ class PlanScreen(SubScreen):
     def plan_by_rules(self) -> None:
         """Make the plan of other rules after a moment without keys."""
         self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
-        self.choices.left_out = frozenset()
+        self.choices.left_out, self._known = frozenset(), None
         self._wanted = ""
         self.plan_anew(_REST)
 
@@ -137,11 +140,20 @@ class PlanScreen(SubScreen):
             self._measure_once()
             return
         try:
-            self.planned = await self.read(planning(self.main, selection, measure=False))
+            planned = await self.read(planning(self.main, selection, measure=False))
         except BrowseError:
             self.is_planning, self._wanted = False, ""
             raise
+        await self._leave_out_new(planned.plan)
+        self.planned = planned
         await self._lay_out()
+
+    async def _leave_out_new(self, plan: Plan) -> None:
+        """Leave out what a change of the store has brought into the plan: nobody has chosen it."""
+        roots = await self.call(plan.roots)
+        if self._known is not None:
+            self.choices.left_out |= roots - self._known
+        self._known = roots.union(self._known or ())
 
     async def _lay_out(self) -> None:
         """Show the plan, then measure it piece by piece."""
@@ -249,6 +261,7 @@ class PlanScreen(SubScreen):
             self.say(_("it stays whatever is marked: {reason}", reason=why.words), look="")
         else:
             self.choices.taken |= {conversation.id}
+            self._known = frozenset([root]).union(self._known or ())
             self.plan_anew()
 
     # Carrying out

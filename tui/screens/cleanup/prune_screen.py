@@ -131,8 +131,10 @@ class PruneScreen(PlanScreen):
     # What is shown
 
     def watch_view(self, before: PlanView, view: PlanView) -> None:
-        is_sorted_anew = before.order is not view.order
-        self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
+        at = self.rows.current
+        is_gone = at is None or view.rows.index_of(at.key) is None
+        is_other = is_gone or before.order is not view.order
+        self.rows.show(view.rows, key=view.rows.row(0).key if is_other else None)
         self._show_plan()
 
     def watch_planned(self, planned: PreparedPlan | None) -> None:
