@@ -98,11 +98,13 @@ async def test_a_plan_in_which_all_is_kept_says_so(path):
 
 
 async def test_sums_leave_out_what_does_not_fit(tmp_path):
-    """Whole facts, not half of one."""
+    """Whole facts, not half of one. Messages are counted with the hidden ones among them."""
     async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("P")
         lines = browser.text("#totals"), browser.text("#stays"), browser.text("#map-title")
         assert not any("…" in line for line in lines)
+        assert "387 messages (5 hidden)" in lines[0], "as the trash counts them"
+        assert "D deletes every ✓" in browser.status
         assert "1 related conversation loses its parent" in lines[1]
 
 

@@ -145,7 +145,7 @@ class PlanRow(NamedTuple):
         if self.job:
             return _("Enter shows the runs of this job · Space removes or adds all of them")
         planned = self.runs[0]
-        goes = _("D deletes it · Space keeps it")
+        goes = _("D deletes every ✓ · Space keeps it")
         stays = _("kept, as you removed it · Space adds it again")
         along = len(planned.subagents)
         subagents = ngettext(
