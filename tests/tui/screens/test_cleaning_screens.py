@@ -11,10 +11,11 @@ from trashing import as_before, column_of, run, session_ids
 
 from hermes_browse.store import progress
 from hermes_browse.store.hermes.homes import Location, trash_folder
-from hermes_browse.tui.browser.edit.deleting import ArchiveCard, DeleteCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup import plan_screen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
+from hermes_browse.tui.screens.cleanup.plan_screen import ArchiveCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
 from hermes_browse.tui.screens.help import HelpCard

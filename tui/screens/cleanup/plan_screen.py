@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
 from textual.reactive import var
@@ -19,15 +20,17 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 from ...browser import header
-from ...browser.edit.deleting import ArchiveCard, PlanChoices, PreparedPlan, planning
+from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
 from ...browser.search.query_line import complete
+from ...settings.keys.screen_commands import ARCHIVING
 from ...text import formats
 from ...widgets.bindings import following
+from ...widgets.card import Card, styled
 from ...widgets.list_rows import NoteRow
 from ..sub_screen import SubScreen
 from .plan_rows import BY_HAND, NamedRows, PlanOrder
@@ -88,6 +91,27 @@ class RulesBox(QueryBox):
     def switches_on(self) -> list[int]:
         words = self.value.split()
         return [index for index, rule in enumerate(SWITCHES) if rule in words]
+
+
+class ArchiveCard(Card[bool]):
+    """Asks for a key to archive the conversations of a plan."""
+
+    KEYS = ARCHIVING
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def content(self) -> ComposeResult:
+        n = self._count
+        asked = ngettext("Archive 1 conversation?", "Archive {count:,} conversations?", n, count=n)
+        yield styled(asked, "bold")
+        where = ngettext(
+            "It goes to the view Archived: u brings it back.",
+            "They go to the view Archived: u brings them back.",
+            n,
+        )
+        yield styled(where, "dim")
 
 
 class PlanScreen(SubScreen):
