@@ -3,7 +3,7 @@ screen of an open one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -219,7 +219,12 @@ class BundleScreen(OtherScreen):
         location = Location(bundle.path, label=label)
         super().__init__(location, Store(bundle.path), first)
         self._beside, self._bundle = beside, bundle
+        self._note_back(bundle.restored)
         self.begin_as(View.ALL)
+
+    def _note_back(self, sessions: Iterable[str]) -> None:
+        """Say in their rows that conversations, by their tips, have been restored."""
+        self.details.notes |= dict.fromkeys(sessions, _("back in the store"))
 
     def put_back(self) -> None:
         """Restore the targets with their subagents; the bundle keeps them as well."""
@@ -236,6 +241,9 @@ class BundleScreen(OtherScreen):
             only = store.find_in_deletion(name, tips)
             return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 
-        message = tell_restored(beside, [await beside.write(work)], ())
+        restored = await beside.write(work)
+        message = tell_restored(beside, [restored], ())
         if self.is_attached:
+            self._note_back(restored.sessions)
+            self.edits.clear()
             self.say(message)
