@@ -348,6 +348,12 @@ def name(conversation: Conversation) -> str:
     return _("no messages") if conversation.status is Status.EMPTY else _("no text")
 
 
+def name_so_far(conversation: Conversation) -> str:
+    """Return the display name of a conversation of the catalog, `…` until its preview is read."""
+    is_read = conversation.title or conversation.preview or conversation.rows is not None
+    return name(conversation) if is_read or conversation.status is Status.EMPTY else "…"
+
+
 BYTES_PER_TOKEN = 4
 """Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
 

@@ -23,7 +23,7 @@ from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, Spar
 from hermes_browse.tui.screens.cleanup.plan_view import freed_by, what_goes
 from hermes_browse.tui.screens.cleanup.plan_view import rows_of as plan_rows
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.text.styled import bar
+from hermes_browse.tui.text.styled import bar, line_text
 from hermes_browse.tui.widgets.list_rows import HeadRow, NoteRow
 
 TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -105,6 +105,16 @@ def test_a_plan_as_rows(plan):
     for selected, spared, count in (((), (), 1), ((), found.spared, 2 + len(found.spared))):
         _source, rows = rows_of(found._replace(selected=selected, spared=spared))
         assert rows[0] == NoteRow("nothing") and len(rows) == count
+
+
+def test_a_name_that_is_not_read_yet_is_not_said_to_be_missing(plan):
+    """It may have a text: only when all was read it has none."""
+    (boss,) = (each for each in plan[0].selected if each.conversation.id == "boss")
+    row = PlanRow([boss], sums_of([boss]), 1)
+    details = RowDetails()
+    assert " ✓ …" in line_text(row.completed(details).spans(80, NOW))
+    details.add([boss.conversation._replace(preview="", rows=3)])
+    assert " ✓ no text" in line_text(row.completed(details).spans(80, NOW))
 
 
 def test_a_job_stands_where_its_sums_belong(plan):

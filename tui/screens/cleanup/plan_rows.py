@@ -125,7 +125,7 @@ class PlanRow(NamedTuple):
         """Return what it is called; a job with how many runs it has."""
         if not self.job:
             along = len(self.runs[0].subagents)
-            name = one_line(formats.name(self.conversation), 300)
+            name = one_line(formats.name_so_far(self.conversation), 300)
             return f"{name}  ⊕{along}" if along else name
         runs = formats.counted(len(self.runs), "run")
         if 0 < self.goes < len(self.runs):
@@ -221,7 +221,7 @@ class SparedRow(NamedTuple):
         return self._replace(conversation=details.complete(self.conversation)[0])
 
     def spans(self, width: int, now: float) -> Line:
-        name = one_line(formats.name(self.conversation), 300)
+        name = one_line(formats.name_so_far(self.conversation), 300)
         reason = formats.clip(one_line(self.why.words), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 

@@ -180,7 +180,7 @@ class PruneScreen(PlanScreen):
         for tip, size in space.conversations[:MOST_TILES]:
             name, conversation = tip, self.main.catalog.of_session(tip)
             if conversation is not None:
-                name = formats.name(self.main.details.complete(conversation)[0])
+                name = formats.name_so_far(self.main.details.complete(conversation)[0])
             goes = min(view.freed.get(tip, 0), size)
             largest.append(Tile(one_line(name, 100), size, goes, tip))
         count, goes = len(space.conversations), view.totals.bytes

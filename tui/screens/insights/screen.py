@@ -189,7 +189,7 @@ class InsightsScreen(SubScreen):
     def _title(self, root_id: str) -> str:
         assert self.answer is not None  # it has the conversation
         conversation = self.answer.catalog.conversation(root_id)
-        return formats.name(self.main.details.complete(conversation)[0])
+        return formats.name_so_far(self.main.details.complete(conversation)[0])
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
