@@ -201,7 +201,7 @@ class InsightsScreen(SubScreen):
         self.rows.show(rows)
         self.heads_shown()
         count = formats.counted(len(roots), "conversation")
-        words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        words = _("{what}: {conversations} · Enter reads one, Esc goes back")
         self.say(words.format(what=row.name, conversations=count))
 
     # Chart
