@@ -104,6 +104,7 @@ async def test_sums_leave_out_what_does_not_fit(tmp_path):
         await browser.press("P")
         lines = browser.text("#totals"), browser.text("#stays"), browser.text("#map-title")
         assert not any("…" in line for line in lines)
+        assert "8 free 50%" in browser.text("#switches"), "every key of a rule is named"
         assert "387 messages (5 hidden)" in lines[0], "as the trash counts them"
         assert "D deletes every ✓" in browser.status
         assert "1 related conversation loses its parent" in lines[1]
