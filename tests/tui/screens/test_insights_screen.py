@@ -265,6 +265,13 @@ async def test_the_search_for_a_line(path, keys, query):
             isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
         )
         assert listed(browser) == wanted
+        await browser.press("tab", "escape")
+        assert isinstance(browser.app.screen, MainScreen), "to the list first"
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, InsightsScreen), "as after Enter"
+        assert lines(browser)[0].group.conversations == wanted
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, MainScreen) and not browser.screen.box.value
 
 
 @pytest.mark.slow

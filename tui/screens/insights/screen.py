@@ -300,8 +300,7 @@ class InsightsScreen(SubScreen):
         if not search.query:
             self.say(_("{why}: Enter shows the conversations", why=search.note))
             return
-        self.dismiss(None)
-        self.main.search_for(f"{search.query} ", search.note)
+        self.search(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
         if (row := self.behind) is not None:
