@@ -159,6 +159,10 @@ class Plan(NamedTuple):
         deleted = {session.id for planned in self.selected for session in planned.sessions}
         return tuple(session for session in orphaned if session.id not in deleted)
 
+    def roots(self) -> frozenset[str]:
+        """Return the roots of all conversations that would go."""
+        return frozenset(each.conversation.root_id for each in self.selected)
+
     def without_archived(self) -> Plan:
         """Leave out conversations that are archived already: an undo must not unarchive them."""
         selected = (each for each in self.selected if not each.conversation.archived)

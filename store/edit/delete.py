@@ -177,7 +177,9 @@ def copy_to_trash(
     with store.reader() as reader:
         now = time.time()
         plans = divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)])
-        return describe(_write(reader, plans, trash, now, sessions_folder, NOBODY).path)
+        path = _write(reader, plans, trash, now, sessions_folder, NOBODY).path
+    write_marks(path, BundleMarks(is_copy=True))
+    return describe(path)
 
 
 def _write(

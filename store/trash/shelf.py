@@ -2,7 +2,7 @@
 
 A bundle never changes. What happens to it later stands in a small JSON file beside it: which
 sessions were restored, and which conversations are still in the store, because a clean-up spared
-them or was killed. Bundles expire only if the user has set an age.
+them or was killed; also that nothing was to be deleted. Bundles expire only if the user has set an age.
 """
 
 from __future__ import annotations
@@ -69,6 +69,8 @@ class Bundle(NamedTuple):
     """Titles of the conversations, in the same order."""
     restored: frozenset[str] = frozenset()
     """Sessions that were restored."""
+    is_copy: bool = False
+    """Whether nothing was deleted when it was made."""
 
 
 class BundleMarks(NamedTuple):
@@ -82,6 +84,8 @@ class BundleMarks(NamedTuple):
     """Conversations that are still in the store, by their tips."""
     deleting: int = 0
     """The process that is deleting them; 0 when it is done."""
+    is_copy: bool = False
+    """Whether nothing was to be deleted."""
 
     def listed(self, facts: BundleFacts) -> list[SavedConversation]:
         """Return the conversations that are only in the bundle."""
@@ -98,6 +102,7 @@ def read_marks(path: Path) -> BundleMarks:
             tuple(map(str, found["restored"])),
             tuple(map(str, found["kept"])),
             int(found["deleting"]),
+            bool(found.get("is_copy")),
         )
     except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return BundleMarks()
@@ -194,6 +199,7 @@ def describe(path: Path) -> Bundle:
         restored_at=marks.restored_at if set(sessions).issubset(marks.restored) else None,
         titles=titles,
         restored=frozenset(marks.restored).intersection(sessions),
+        is_copy=marks.is_copy,
     )
 
 

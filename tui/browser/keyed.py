@@ -11,7 +11,7 @@ from textual.events import Key
 from textual.screen import Screen
 
 from hermes_browse.store.places import id_of
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
@@ -53,11 +53,13 @@ WAY_BACK = N_("Esc goes back to where you were")
 
 
 class WayBack(NamedTuple):
-    """The way back from a conversation to the screen that opened it."""
+    """The way back from a conversation, or a search, to the screen that opened it."""
 
-    root_id: str
-    """Of the conversation."""
     screen: Screen[None]
+    root_id: str = ""
+    """Of the conversation."""
+    query: str = ""
+    """The search, as it is in the box."""
 
 
 class KeyScreen(BoundKeys, CurrentPanes):
@@ -104,11 +106,13 @@ class KeyScreen(BoundKeys, CurrentPanes):
         self.forget_way_back()
         super().open_screen(name, *given)
 
-    def go_back(self) -> bool:
-        """Open the screen again from which the current conversation was opened; return False if
-        there is none."""
+    def go_back(self, query: str = "") -> bool:
+        """Open the screen again from which the current conversation was opened, or a search; return
+        False if there is none."""
         way, current = self.way_back, self.current
-        if way is None or current is None or current.root_id != way.root_id:
+        if way is None or way.query != query:
+            return False
+        if not query and (current is None or current.root_id != way.root_id):
             return False
         self.way_back = None
         self.retract(_(WAY_BACK))
@@ -116,13 +120,13 @@ class KeyScreen(BoundKeys, CurrentPanes):
         self.app.push_screen(way.screen)
         return True
 
-    def keep_way_back(self, conversation: Conversation, screen: Screen[None]) -> None:
-        """Keep a screen that is about to be closed, as long as this conversation is the current
-        one."""
+    def keep_way_back(self, way: WayBack) -> None:
+        """Keep a screen that is about to be closed, as long as its conversation is the current one,
+        or its search is in the box."""
         self.forget_way_back()
         # Textual removes a closed screen that is not installed.
-        self.app.install_screen(screen, f"way-back-{id(screen)}")
-        self.way_back = WayBack(conversation.root_id, screen)
+        self.app.install_screen(way.screen, f"way-back-{id(way.screen)}")
+        self.way_back = way
 
     def forget_way_back(self) -> None:
         if self.way_back is not None:
@@ -181,7 +185,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         """Step back once, by the first of these that there is.
 
         Undim, end a recap, stop a scan, end a zoom, go back to the screen a conversation was opened
-        from, else to the list, clear the marks, end the search.
+        from, else to the list, clear the marks, end the search, which may go back to a screen too.
         """
         if self.seen is not None:
             self.toggle_seen_here()
@@ -195,6 +199,7 @@ class KeyScreen(BoundKeys, CurrentPanes):
         elif self.marks:
             self.edits.clear()
         elif self.searched is not None:
+            self.go_back(self.box.value)
             self.box.value = ""
         else:
             self.leave()

@@ -3,7 +3,7 @@ screen of an open one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -17,7 +17,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import and_more
 from ..browser.edit.marking import Undoable
@@ -72,8 +72,12 @@ class BundleRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of its first conversation, and the number of further ones."""
-        return self.bundle.title or next(iter(self.bundle.conversations), self.bundle.name)
+        """How many conversations it has, if several, and the name of the first: what is cut is the
+        name."""
+        bundle, count = self.bundle, len(self.bundle.conversations)
+        first = next(filter(None, bundle.titles), None)
+        name = first or next(iter(bundle.conversations), bundle.name)
+        return f"{count:,} · {name}" if count > 1 else name
 
     @property
     def _state(self) -> str:
@@ -84,11 +88,13 @@ class BundleRow(NamedTuple):
             return _("restored")
         count = len(bundle.conversations)
         back = sum(tip in bundle.restored for tip in bundle.conversations)
-        return _("{back:,} of {count:,} back", back=back, count=count) if back else ""
+        if back:
+            return _("{back:,} of {count:,} back", back=back, count=count)
+        return pgettext("in the trash", "copy") if bundle.is_copy else ""
 
     def spans(self, width: int, now: float) -> Line:
         bundle, state = self.bundle, f"  {self._state}".rstrip()
-        columns = _COLUMNS.text(bundle, width, now)
+        columns = BUNDLE_COLUMNS.text(bundle, width, now)
         room = max(width - 5 - cell_len(columns) - cell_len(state), 8)
         name = formats.clip(one_line(self.title, 200), room) + state
         look = "note" if bundle.damage else "dim" if bundle.restored_at is not None else "title"
@@ -96,7 +102,7 @@ class BundleRow(NamedTuple):
         return row_line((" ✓ ", "mark") if self.is_marked else lead, (name, look), columns, width)
 
 
-_COLUMNS: Columns[Bundle] = Columns(
+BUNDLE_COLUMNS: Columns[Bundle] = Columns(
     Column(N_("when"), formats.AGE_WIDTH, lambda bundle, now: formats.age(bundle.created_at, now)),
     Column(N_("msgs"), 12, lambda bundle, now: formats.messages(bundle.messages), least=50),
     Column(N_("size"), 9, lambda bundle, now: formats.size(bundle.bytes)),
@@ -112,8 +118,10 @@ def contents(row: BundleRow) -> Content:
         formats.counted(len(bundle.sessions), "session"),
         formats.counted(bundle.messages, "message"),
     )
-    deleted = _(
-        "deleted {day}, {clock} · {size}",
+    made = _("deleted {day}, {clock} · {size}")
+    if bundle.is_copy:
+        made = _("copied {day}, {clock} · {size}")
+    when = made.format(
         day=day(bundle.created_at),
         clock=formats.clock(bundle.created_at),
         size=formats.size(bundle.bytes),
@@ -123,7 +131,7 @@ def contents(row: BundleRow) -> Content:
         (row.title, "bold"),
         (damage, "$error"),
         (formats.joined(*counts), "dim"),
-        (deleted, "dim"),
+        (when, "dim"),
         (restored.format(day=day(bundle.restored_at)) if bundle.restored_at else "", "dim"),
         (_("from {store}", store=bundle.store) if bundle.store else "", "dim"),
         (bundle.name, "dim"),
@@ -186,7 +194,7 @@ class DropCard(CountCard):
         )
         yield styled(asked, "bold")
         for each in self._bundles[:_NAMED]:
-            name = one_line(each.title or each.name, 70)
+            name = one_line(BundleRow(each, is_marked=False).title, 70)
             sessions = formats.counted(len(each.sessions), "session")
             yield Static(Content.assemble("  ", name, (f"  {sessions}", "dim")))
         yield from map(Static, and_more(self.count - _NAMED))
@@ -211,7 +219,12 @@ class BundleScreen(OtherScreen):
         location = Location(bundle.path, label=label)
         super().__init__(location, Store(bundle.path), first)
         self._beside, self._bundle = beside, bundle
+        self._note_back(bundle.restored)
         self.begin_as(View.ALL)
+
+    def _note_back(self, sessions: Iterable[str]) -> None:
+        """Say in their rows that conversations, by their tips, have been restored."""
+        self.details.notes |= dict.fromkeys(sessions, _("back in the store"))
 
     def put_back(self) -> None:
         """Restore the targets with their subagents; the bundle keeps them as well."""
@@ -228,6 +241,9 @@ class BundleScreen(OtherScreen):
             only = store.find_in_deletion(name, tips)
             return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 
-        message = tell_restored(beside, [await beside.write(work)], ())
+        restored = await beside.write(work)
+        message = tell_restored(beside, [restored], ())
         if self.is_attached:
+            self._note_back(restored.sessions)
+            self.edits.clear()
             self.say(message)

@@ -86,6 +86,7 @@ class ExportCard(Card[None]):
         yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
         yield Static(id="formats")
         yield TextBox(self._proposal(), id="path", select_on_focus=False)
+        yield Static(id="folder")
         yield Static(id="everything")
         yield Static(id="secrets")
         yield Static(id="verdict")
@@ -95,6 +96,17 @@ class ExportCard(Card[None]):
 
     def on_mount(self) -> None:
         self._show()
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        """Show in which folder that is."""
+        try:
+            path = os.path.abspath(os.path.expanduser(event.value or self._proposal()))
+        except OSError:  # the current one is gone
+            path = ""
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        words = _("in {folder}", folder=one_line(folder, 300)) if folder else ""
+        self.query_one("#folder", Static).update(Content.styled(words, "dim"))
 
     def _proposal(self) -> str:
         many, first = len(self._conversations) > 1, self._conversations[0]

@@ -54,6 +54,7 @@ class Scale:
         self._times = sorted(set(times)) or [0.0]
         self.first, self.last = self._times[0], self._times[-1]
         steps = [later - earlier for earlier, later in pairwise(self._times)]
+        self.has_pauses = any(step >= _PAUSE for step in steps)
         pause = sum(step for step in steps if step < _PAUSE) / _SHORT or 1.0
         lengths = (step if step < _PAUSE else pause for step in steps)
         self._places = list(accumulate(lengths, initial=0.0))
@@ -76,7 +77,7 @@ class RunAxis(Picture):
     """Draws a run; `▲` is at the time of the row under the cursor."""
 
     NAME = "run"
-    LOOKS = (*_TOOLS, "others", "none", "cut", "text")
+    LOOKS = (*_TOOLS, "others", "stays", "none", "cut", "text")
 
     _fixed: Callable[[int], list[NamedRow]] | None = None
     """Returns the rows but for the mark; of a long run they take longer than a frame, and are made
@@ -93,6 +94,10 @@ class RunAxis(Picture):
         self._scale = Scale([*told, *run.compressions, *ends])
         self.styles.height = len(self._fixed(_LEAD)) + 2
         self.redraw()
+
+    @property
+    def has_pauses(self) -> bool:
+        return self._scale.has_pauses
 
     def point_at(self, at: float | None) -> None:
         """Mark a time (Unix seconds)."""
@@ -113,7 +118,8 @@ class RunAxis(Picture):
         turns = [NOTHING] * room
         for number, row in enumerate(run.turns):
             if row.at is not None:
-                first, look = self._column(row.at, room), "others" if number % 2 else "series-1"
+                # Two looks in turn, none of which a tool has.
+                first, look = self._column(row.at, room), "stays" if number % 2 else "text"
                 turns[first:] = [Cell("█", look)] * (room - first)
         yield _("turns"), turns
         if run.tools:
@@ -221,11 +227,13 @@ class RunScreen(ConversationScreen):
             return run, list(run_rows(run))
 
         run, rows = await self.read(read)
-        missing = _("no cost per message is stored, so the axis has none")
-        self.line("facts").update(
-            Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
-        )
         self.axis.show(run)
+        short = _("pauses are drawn short") if self.axis.has_pauses else ""
+        missing = _("no cost per message is stored, so the axis has none")
+        notes = formats.joined(missing, short)
+        self.line("facts").update(
+            Content.assemble((facts(run), ""), (f" · {notes}", "dim")), layout=True
+        )
         self.rows.show(FixedRows(rows))
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:

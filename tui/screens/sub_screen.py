@@ -19,7 +19,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..browser import header
 from ..browser.by_name import load
-from ..browser.keyed import WAY_BACK
+from ..browser.keyed import WAY_BACK, WayBack
 from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
 from ..settings.keys.main_commands import APP, LINES, LIST
@@ -174,11 +174,19 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back
         here."""
-        main, self._is_away = self.main, True
-        main.keep_way_back(conversation, self)
+        self._leave(WayBack(self, conversation.root_id))
+        self.main.read_there(conversation, message_id)
+        self.main.say(_(WAY_BACK))
+
+    def search(self, query: str, remark: str) -> None:
+        """Return to the main screen with a search; Esc there comes back here."""
+        self._leave(WayBack(self, query=query))
+        self.main.search_for(query, remark)
+
+    def _leave(self, way: WayBack) -> None:
+        self._is_away = True
+        self.main.keep_way_back(way)
         self.dismiss(None)
-        main.read_there(conversation, message_id)
-        main.say(_(WAY_BACK))
 
     def read_message(self, session_id: str, message_id: int | None) -> None:
         """Return to the main screen at a message of any conversation; Esc there comes back."""

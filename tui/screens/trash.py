@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
@@ -18,16 +18,17 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
 from hermes_browse.store.trash.shelf import Bundle, drop, find
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import ProgressCard
 from ..browser.list.conversation_list import ConversationList
 from ..browser.list.list_model import FirstPage, read_first
 from ..settings.keys.screen_commands import TRASH
 from ..text import formats
-from ..widgets.lines import WrappedText
+from ..widgets.lines import TextLine, WrappedText
 from ..widgets.list_rows import FixedRows, ListRow, NoteRow
 from .bundles import (
+    BUNDLE_COLUMNS,
     BundleRow,
     BundleScreen,
     DropCard,
@@ -53,7 +54,9 @@ class TrashScreen(ListScreen):
 
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
-            yield ConversationList(id="bundles")
+            with Vertical(id="left"):
+                yield TextLine(id="bundles-head")
+                yield ConversationList(id="bundles")
             with VerticalScroll(id="side", can_focus=False):
                 yield WrappedText(id="contents")
 
@@ -64,9 +67,12 @@ class TrashScreen(ListScreen):
 
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
-        count = formats.counted(len(self._bundles), "bundle")
-        folder = trash_folder(self.main.location)
-        summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=folder)
+        copies = sum(bundle.is_copy for bundle in self._bundles)
+        counts = [formats.counted(copies, "copy")] if copies else []
+        if (deletions := len(self._bundles) - copies) or not copies:
+            counts.insert(0, formats.counted(deletions, "bundle"))
+        bundles, folder = pgettext("list", ", ").join(counts), trash_folder(self.main.location)
+        summary = _("{bundles} · {size} in {folder}", bundles=bundles, size=size, folder=folder)
         self.show_title(one_line(summary, 300))
         rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]
         self.rows.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
@@ -79,6 +85,12 @@ class TrashScreen(ListScreen):
             about.update(contents(row))
         elif not self._bundles:
             about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
+
+    def heads_shown(self) -> None:
+        if self._bundles:
+            self.show_head("bundles-head", BUNDLE_COLUMNS, _("conversation"))
+        else:
+            self.show_line("bundles-head", "")
 
     @property
     def _current(self) -> BundleRow | None:

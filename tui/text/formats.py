@@ -211,6 +211,7 @@ _COUNTED = {
     "part": NN_("1 part", "{count:,} parts"),
     "run": NN_("1 run", "{count:,} runs"),
     "bundle": NN_("1 deletion", "{count:,} deletions"),
+    "copy": NN_("1 copy", "{count:,} copies"),
     "profile": NN_("1 profile", "{count:,} profiles"),
     "branch": NN_("1 branch", "{count:,} branches"),
     "subagent": NN_("1 subagent", "{count:,} subagents"),
@@ -301,6 +302,12 @@ def name(conversation: Conversation) -> str:
     if known := conversation.title or conversation.preview:
         return known
     return _("no messages") if conversation.status is Status.EMPTY else _("no text")
+
+
+def name_so_far(conversation: Conversation) -> str:
+    """Return the display name of a conversation of the catalog, `…` until its preview is read."""
+    is_read = conversation.title or conversation.preview or conversation.rows is not None
+    return name(conversation) if is_read or conversation.status is Status.EMPTY else "…"
 
 
 BYTES_PER_TOKEN = 4

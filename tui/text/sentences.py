@@ -135,23 +135,22 @@ def end_reason(reason: str | None) -> str:
 
 
 def totals_line(plan: Plan) -> str:
-    """`1,204 messages · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every conversation of
-    the plan."""
+    """`1,204 messages (5 hidden) · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every
+    conversation of the plan."""
     totals = plan.totals()
     cost = money(totals.cost_usd)
     if cost and totals.cost_usd != plan.totals(is_archive=True).cost_usd:
         cost = _("{cost} with subagents", cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
-    along = ngettext(
-        "with 1 hidden message", "with {count:,} hidden messages", hidden, count=hidden
-    )
+    messages = counted(totals.messages, "message")
+    if hidden:
+        messages = _("{messages} ({count:,} hidden)", messages=messages, count=hidden)
     return joined(
-        counted(totals.messages - hidden, "message"),
+        messages,
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(
             size=size(totals.bytes)
         ),
         cost,
-        along if hidden else "",
         counted(totals.sessions, "session"),
     )
 

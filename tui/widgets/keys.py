@@ -20,7 +20,11 @@ from textual.widgets import Input
 
 from hermes_browse.store.wording import _
 
+from ..settings.keys import Does
 from .lines import TextLine, clicked
+
+_REFUSED = Does("", "", "", "refuse").action
+"""The action of commands that cannot be used where the footer is."""
 
 
 class _Key(NamedTuple):
@@ -97,7 +101,7 @@ class KeyLine(TextLine):
                 continue
             if binding.show:
                 active.setdefault(binding.action, key)
-            else:
+            elif binding.action != _REFUSED:
                 hidden[binding.id] = key
         keys = list(active.values())
         is_by_row = enter is not None and enter.key_display and enter.id not in withheld

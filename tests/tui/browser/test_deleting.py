@@ -1,7 +1,7 @@
 """Deleting on the main screen: what the card asks and spares, and the undo."""
 
 import pytest
-from browsing import go_to, listed, on_demo, on_store
+from browsing import go_to, listed, on_demo, on_store, rows_of
 from builders import make_store
 from pruning import NOW
 from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
@@ -48,6 +48,21 @@ async def test_the_question_is_seen_in_a_small_terminal(tmp_path):
         assert isinstance(browser.app.screen, DeleteCard)
         assert "conversations to the trash?" in browser.card()
         assert browser.app.screen.query_one("#card").max_scroll_y == 0
+        left_out = browser.app.screen.query("#doomed Static")[3]
+        assert str(left_out.render()) == "  … and 49 more"
+        doomed = browser.app.screen.query_one("#doomed").region
+        assert doomed.contains_region(left_out.region), "what is not named is counted in sight"
+
+
+async def test_the_question_names_what_goes_as_far_as_the_card_is_wide(tmp_path):
+    """One conversation is an it."""
+    async with on_demo(tmp_path) as browser:
+        titles = [row.conversation.title for row in rows_of(browser)]
+        browser.screen.rows.cursor = titles.index("Rotate the signing keys without downtime")
+        await browser.press("D")
+        card = browser.card()
+        assert "Rotate the signing keys without downtime  cli" in card
+        assert "It goes to the trash" in card and "u restores it" in card
 
 
 async def test_delete_several_asks_for_their_number(path, monkeypatch):

@@ -23,8 +23,8 @@ from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, Spar
 from hermes_browse.tui.screens.cleanup.plan_view import freed_by, what_goes
 from hermes_browse.tui.screens.cleanup.plan_view import rows_of as plan_rows
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.text.styled import bar
-from hermes_browse.tui.widgets.list_rows import NoteRow
+from hermes_browse.tui.text.styled import bar, line_text
+from hermes_browse.tui.widgets.list_rows import HeadRow, NoteRow
 
 TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
 
@@ -97,7 +97,7 @@ def test_a_plan_as_rows(plan):
     runs = [each for each in found.selected if each.conversation.source == "cron"]
     alone = len(found.selected) - len(runs)
     kinds = Counter(map(type, rows))
-    assert kinds == {PlanRow: alone + 2, NoteRow: 1, SparedRow: len(found.spared)}
+    assert kinds == {PlanRow: alone + 2, HeadRow: 1, SparedRow: len(found.spared)}
     assert [source.index_of(row.key) for row in rows] == list(range(len(rows)))
     assert rows[0].goes and not rows[1].goes
     _source, opened = rows_of(found, opened={"jcron job1", "jcron job2"})
@@ -105,6 +105,16 @@ def test_a_plan_as_rows(plan):
     for selected, spared, count in (((), (), 1), ((), found.spared, 2 + len(found.spared))):
         _source, rows = rows_of(found._replace(selected=selected, spared=spared))
         assert rows[0] == NoteRow("nothing") and len(rows) == count
+
+
+def test_a_name_that_is_not_read_yet_is_not_said_to_be_missing(plan):
+    """It may have a text: only when all was read it has none."""
+    (boss,) = (each for each in plan[0].selected if each.conversation.id == "boss")
+    row = PlanRow([boss], sums_of([boss]), 1)
+    details = RowDetails()
+    assert " ✓ …" in line_text(row.completed(details).spans(80, NOW))
+    details.add([boss.conversation._replace(preview="", rows=3)])
+    assert " ✓ no text" in line_text(row.completed(details).spans(80, NOW))
 
 
 def test_a_job_stands_where_its_sums_belong(plan):

@@ -7,7 +7,7 @@ import pytest
 from browsing import browsing, go_to, list_of, on_demo, on_store, open_app, rows_of
 from pruning import NOW
 from textual.widgets import Input
-from trashing import as_before, run, session_ids
+from trashing import as_before, column_of, run, session_ids
 
 from hermes_browse.store import progress
 from hermes_browse.store.hermes.homes import Location, trash_folder
@@ -15,6 +15,7 @@ from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup import plan_screen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
+from hermes_browse.tui.screens.cleanup.plan_screen import ArchiveCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
 from hermes_browse.tui.screens.help import HelpCard
@@ -98,11 +99,14 @@ async def test_a_plan_in_which_all_is_kept_says_so(path):
 
 
 async def test_sums_leave_out_what_does_not_fit(tmp_path):
-    """Whole facts, not half of one."""
+    """Whole facts, not half of one. Messages are counted with the hidden ones among them."""
     async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("P")
         lines = browser.text("#totals"), browser.text("#stays"), browser.text("#map-title")
         assert not any("…" in line for line in lines)
+        assert "8 free 50%" in browser.text("#switches"), "every key of a rule is named"
+        assert "387 messages (5 hidden)" in lines[0], "as the trash counts them"
+        assert "D deletes every ✓" in browser.status
         assert "1 related conversation loses its parent" in lines[1]
 
 
@@ -216,6 +220,24 @@ async def test_the_question_is_on_a_small_screen(tmp_path):
             assert shown.contains_region(each.region) and each.region.height
 
 
+async def test_a_plan_is_archived_after_a_question(path):
+    """As it is deleted: the heading says that nothing changes until one confirms."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "a")
+        assert isinstance(browser.app.screen, ArchiveCard)
+        assert "Archive 5 conversations?" in browser.card() and "y archive" in browser.card()
+        before = column_of(path, "archived")
+        await browser.press("escape")
+        assert "nothing was archived" in browser.status
+        assert column_of(path, "archived") == before
+        await browser.press("a", "y")
+        assert isinstance(browser.app.screen, PruneScreen)
+        assert "5 conversations archived" in browser.status and "u undoes" in browser.status
+        assert column_of(path, "archived")["old"]
+        await browser.press("u")
+        assert column_of(path, "archived") == before
+
+
 @pytest.mark.slow
 async def test_a_short_clean_up_tells_how_far_it_is(path, monkeypatch):
     """From the key that confirms it to the end, where there is no card; the screen takes keys
@@ -252,6 +274,20 @@ async def test_a_message_stays_until_the_cursor_is_moved(path):
         assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.status
         await browser.press("down")
         assert "Enter shows the runs of this job" in browser.status
+
+
+async def test_what_is_new_after_a_delete_is_not_taken(tmp_path):
+    """It was to stay. The cursor is on the first row, and there again when all is back."""
+    async with on_demo(tmp_path) as browser:
+        await browser.press("P", "D", *"52", "enter")
+        assert "52 conversations moved" in browser.status
+        (orphan,) = (row for row in rows_of(browser) if isinstance(row, PlanRow))
+        assert list_of(browser).current == orphan and not orphan.goes
+        await browser.press("down")
+        assert isinstance(list_of(browser).current, SparedRow), "heads are passed over"
+        await browser.press("up", "u")
+        assert list_of(browser).cursor == 0
+        assert "52 conversations" in browser.text("#totals")
 
 
 @pytest.mark.slow
@@ -329,9 +365,12 @@ async def test_what_hermes_deletes(home):
         await browser.press("b")
         (bundle,) = trash_folder(home).glob("*-*.db")
         assert bundle.stem in browser.status and "old" in session_ids(home.path)
+        await browser.press("escape", "X")
+        assert "1 copy · " in browser.text("#header") and "deletion" not in browser.text("#header")
+        assert "copied " in browser.text("#contents") and "  copy " in browser.text("#bundles")
         run(home.path, "DELETE FROM messages WHERE session_id = 'old'")
         run(home.path, "DELETE FROM sessions WHERE id = 'old'")
-        await browser.press("escape", "X", "r")
+        await browser.press("r")
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 
 

@@ -47,6 +47,18 @@ async def test_export_of_everything(fixture_store, tmp_path, monkeypatch):
     assert counts == {"live.jsonl": 3, "all.jsonl": 5}
 
 
+async def test_the_folder_is_shown(path, tmp_path):
+    """That of the name as it is typed."""
+    async with on_store(path, NOW, (250, 36)) as browser:
+        await browser.press("e")
+        assert browser.text("#folder") == f"in {tmp_path}"
+        box = browser.app.screen.query_one(Input)
+        for typed, folder in (("/x/y.md", "/x"), ("", tmp_path), (str(tmp_path), tmp_path)):
+            box.value = typed
+            await browser.settle()
+            assert browser.text("#folder") == f"in {folder}"
+
+
 async def test_what_was_typed_outlives_a_failure(path, tmp_path, monkeypatch):
     """A file that cannot be written leaves the card with its path and says why there; another path
     is saved to."""

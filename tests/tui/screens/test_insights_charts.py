@@ -109,6 +109,15 @@ async def test_columns_are_drawn(tmp_path):
         assert "█" not in "".join(drawn())
 
 
+def test_the_label_of_the_chosen_column_stands_once():
+    """Beside the arrow; columns as wide as a label have room for it twice."""
+    two = plain(["Oct 2026", "Nov 2026"], [1.0, 2.0])
+    for chosen in range(2):
+        told = axis(two._replace(chosen=chosen), range(2), 60)
+        assert all(told.count(label) == 1 for label in two.labels), told
+    assert axis(plain(["Nov 2026"], [1.0]), range(1), 60).split() == ["Nov", "2026"]
+
+
 def test_the_plots_are_loaded_with_the_screen_alone():
     """The browser starts without them."""
     program = (

@@ -152,8 +152,10 @@ async def test_days_with_their_bars(path):
         )
         await browser.press("down")
         assert chart(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
+        assert "Enter open" in browser.text("#keys")
         await browser.press("enter")
-        assert behind(browser) == {"b", "c"} and "2 conversations" in browser.status
+        assert behind(browser) == {"b", "c"}
+        assert browser.status.startswith("Tue 26 May 2026: 2 conversations · Enter reads")
         await browser.press("escape")
         assert lines(browser)[1].group.key == "2026-05-26" and chart(browser).chosen == 27
         await browser.press("enter", "enter")
@@ -263,6 +265,13 @@ async def test_the_search_for_a_line(path, keys, query):
             isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
         )
         assert listed(browser) == wanted
+        await browser.press("tab", "escape")
+        assert isinstance(browser.app.screen, MainScreen), "to the list first"
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, InsightsScreen), "as after Enter"
+        assert lines(browser)[0].group.conversations == wanted
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, MainScreen) and not browser.screen.box.value
 
 
 @pytest.mark.slow

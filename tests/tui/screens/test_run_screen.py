@@ -39,6 +39,11 @@ async def test_the_run_of_the_sample(tmp_path, size):
         facts = " ".join(browser.text("#facts").split())
         assert "9 turns · 20 calls · $0.45 of $0.56" in facts
         assert "no cost per message is stored, so the axis has none" in facts
+        assert "pauses are" in facts
+        (turns, *_rest) = screen.axis.draw_rows()
+        assert {cell.look for cell in turns if "█" in cell.text} == {"text", "stays"}, (
+            "not those of tools, which the legend names"
+        )
         axis = browser.text("#axis")
         for name in ("turns", "calls", "terminal 9", "parts", "subagents", "compressed"):
             assert name in axis
@@ -89,6 +94,7 @@ async def test_a_turn_is_named_as_the_most_expensive_one_if_tokens_are_stored(tm
         assert "\x1b" not in browser.text("#axis")
         assert "no cost per message is stored" in browser.text("#facts")
         assert "the most expensive turn: 900 tokens" in browser.text("#marks")
+        assert "pauses" not in browser.text("#facts")
 
 
 async def test_a_conversation_without_messages_has_a_run(tmp_path):

@@ -93,8 +93,9 @@ def is_like(size, snap_compare):
 
 @pytest.mark.parametrize("size", EACH_SIZE)
 @pytest.mark.parametrize("look", EACH_LOOK)
-def test_look(look, tmp_path, is_like):
-    """The named screen, on the demo store, with the clock stopped."""
+def test_look(look, tmp_path, is_like, monkeypatch):
+    """The named screen, on the demo store, with the clock stopped, in a folder of every machine."""
+    monkeypatch.chdir("/")
     assert is_like(demo_app(tmp_path), *LOOKS[look])
 
 

@@ -69,14 +69,17 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
         told = browser.text("#contents")
         assert "◆ Old plans" in told and "◆ hello there" in told
         assert "Enter open" in browser.text("#keys")
+        assert "conversation" in browser.text("#bundles-head")
+        assert "· 2 · Old plans" in browser.text("#bundles")
         await browser.press("enter")
         await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
         await browser.settle()
         inside = browser.screen
-        assert inside.catalog.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text(
+        assert inside.catalog.counts()[View.ALL] == 4 and "trash: 2 · Old plans" in browser.text(
             "#header"
         )
-        assert "r restore" in browser.text("#keys")
+        keys = browser.text("#keys")
+        assert "r restore" in keys and "X trash" not in keys and "0 profiles" not in keys
         await go_to(browser, "old")
         model = inside.transcript.model
         assert model.conversation.id == "old" and len(model)
@@ -87,8 +90,11 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
         }
         await browser.press("R")
         assert "restored with r" in browser.status and "old" not in session_ids(path)
-        await browser.press("tab", "r")
+        await browser.press("space", "tab", "r")
         await browser.wait_until(lambda: "restored 1 session" in browser.status)
+        await browser.settle()
+        (back,) = (row for row in browser.text("#list").splitlines() if "back in the store" in row)
+        assert "Old plans" in back and not inside.marks
         assert "old" in session_ids(path) and not session_ids(path) & {"boss", "helper"}
         place = inside.location.path
         await browser.press("escape", "escape")

@@ -45,6 +45,7 @@ KEYS = ROOT / "docs" / "keys.md"
 _MODULES = {
     "choices": "screens.palette",
     "compactions": "screens.compactions",
+    "archiving": "screens.cleanup.plan_screen",
     "deleting": "browser.edit.deleting",
     "dropping": "screens.bundles",
     "preflight": "browser.resume.preflight",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -32,10 +33,14 @@ from ..context import Context
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
+_LEAST_NAMED = 3
+"""How many it names on a low screen."""
 SPARED = 6
 """Maximum number of spared ones it names."""
 KEPT = 3
 """Maximum number of kept relatives it names."""
+_WIDEST, _FRAME, _SHORTEST = 100, 12, 24
+"""Cells: of the widest card, of its frame and what stands around a name, of the shortest name."""
 
 
 def and_more(count: int) -> list[Content]:
@@ -91,7 +96,7 @@ class DeleteCard(CountCard):
         super().__init__(count, asked, _("{count} and Enter delete", count=count))
         self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
         # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
-        self._totals, self._doomed = totals_line(plan), self._lines()
+        self._totals, self._others = totals_line(plan), self._lines()
         self._warning = long_lock_warning(max(each.rows for each in plan.selected))
 
     def content(self) -> ComposeResult:
@@ -106,7 +111,7 @@ class DeleteCard(CountCard):
         )
         yield styled(self._totals, "$accent")
         with VerticalScroll(id="doomed", can_focus=False):
-            yield from map(Static, self._doomed)
+            yield from map(Static, [*self._names(), *self._others])
         yield styled(self._trash(), "dim")
         if self._warning:
             yield styled(self._warning, "$warning")
@@ -120,16 +125,28 @@ class DeleteCard(CountCard):
         """Return a sentence on where they go."""
         location = self._location
         if location.host is not None:
-            return _("They go to the trash of {name}: u restores them.", name=location.host.name)
+            return ngettext(
+                "It goes to the trash of {name}: u restores it.",
+                "They go to the trash of {name}: u restores them.",
+                self.count,
+                name=location.host.name,
+            )
         trash = one_line(str(trash_folder(location)), 300)
         if location.demo:
             trash = _("the sample store's trash")
-        return _("They go to the trash ({trash}): u restores them, X shows it.", trash=trash)
+        return ngettext(
+            "It goes to the trash ({trash}): u restores it, X shows the trash.",
+            "They go to the trash ({trash}): u restores them, X shows the trash.",
+            self.count,
+            trash=trash,
+        )
 
-    def _lines(self) -> list[Content]:
-        plan = self._plan
-        lines = []
-        for each in plan.selected[:NAMED]:
+    def _names(self) -> list[Content]:
+        """Name as many conversations as there are lines for, each in one line."""
+        width, lines = self.app.size.width * 9 // 10, self.app.size.height * 28 // 100
+        most = min(NAMED, max(lines - len(self._others) - 1, _LEAST_NAMED))
+        named = []
+        for each in self._plan.selected[:most]:
             conversation = each.conversation
             facts = [
                 one_line(conversation.source, 20),
@@ -148,9 +165,15 @@ class DeleteCard(CountCard):
                 if each.cost_usd != conversation.cost_usd:
                     along = f"{along} {formats.money(each.cost_usd)}".rstrip()
                 facts.append(along)
-            name, about = one_line(formats.name(conversation), 36), formats.joined(*facts)
-            lines.append(Content.assemble("  ", name, (f"  {about}", "dim")))
-        lines += and_more(len(plan.selected) - NAMED)
+            about = formats.joined(*facts)
+            room = max(min(width, _WIDEST) - _FRAME - cell_len(about), _SHORTEST)
+            name = formats.clip(one_line(formats.name(conversation), 300), room)
+            named.append(Content.assemble("  ", name, (f"  {about}", "dim")))
+        return named + and_more(self.count - most)
+
+    def _lines(self) -> list[Content]:
+        """Tell of what stays."""
+        plan, lines = self._plan, []
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(self._kept, len(plan.reparented))}", "dim"))
         if plan.spared:

@@ -246,7 +246,7 @@ class Edits(Marking):
         self._carried_out(outcome, words, partial(restore_deleted, self._main, deleted))
 
     def archive_planned(self, planned: PreparedPlan) -> None:
-        """Archive the conversations of a plan without asking, as it can be undone."""
+        """Archive the conversations of a plan; u undoes it."""
         self._main.start_write(self._archive_planned, planned)
 
     async def _archive_planned(self, planned: PreparedPlan) -> None:

@@ -72,6 +72,8 @@ class RowDetails:
         """Names of cron jobs by id, as stored in Hermes' own file."""
         self.attention = Attention()
         """What is new, and what waits for the user."""
+        self.notes: dict[str, str] = {}
+        """Notes of the screen, by the id of a conversation, in place of its own."""
 
     @staticmethod
     def _state(conversation: Conversation) -> tuple[float | None, int]:
@@ -100,6 +102,7 @@ class RowDetails:
             rows=rows,
             size=self.amounts[Sort.SIZE].get(root, conversation.size),
             waits=conversation.waits or root in self.attention.waiting,
+            note=self.notes.get(conversation.id, conversation.note),
         )
         return whole, is_fresh
 

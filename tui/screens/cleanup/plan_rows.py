@@ -16,7 +16,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from ...browser.list.list_model import RowDetails
 from ...text import formats, sentences
 from ...text.styled import Line, row_line
-from ...widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
+from ...widgets.list_rows import Column, Columns, FixedRows, HeadRow, ListRow, NoteRow
 
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
@@ -77,17 +77,18 @@ class NamedRows(FixedRows):
     """Rows, with the names that have been read by now; what is out of date is read when it is
     shown, as in the list."""
 
-    def __init__(self, rows: Sequence[NamedRow | NoteRow], details: RowDetails) -> None:
+    def __init__(self, rows: Sequence[NamedRow | NoteRow | HeadRow], details: RowDetails) -> None:
         super().__init__(rows)
         self._named, self._details = rows, details
 
     def row(self, index: int) -> ListRow:
         row = self._named[index]
-        return row if isinstance(row, NoteRow) else row.completed(self._details)
+        return row if isinstance(row, (NoteRow, HeadRow)) else row.completed(self._details)
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = (row for row in self._named[first : last + 1] if not isinstance(row, NoteRow))
-        completed = (self._details.complete(row.conversation) for row in shown)
+        shown = self._named[first : last + 1]
+        named = (row for row in shown if not isinstance(row, (NoteRow, HeadRow)))
+        completed = (self._details.complete(row.conversation) for row in named)
         return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
@@ -124,7 +125,7 @@ class PlanRow(NamedTuple):
         """Return what it is called; a job with how many runs it has."""
         if not self.job:
             along = len(self.runs[0].subagents)
-            name = one_line(formats.name(self.conversation), 300)
+            name = one_line(formats.name_so_far(self.conversation), 300)
             return f"{name}  ⊕{along}" if along else name
         runs = formats.counted(len(self.runs), "run")
         if 0 < self.goes < len(self.runs):
@@ -144,7 +145,7 @@ class PlanRow(NamedTuple):
         if self.job:
             return _("Enter shows the runs of this job · Space removes or adds all of them")
         planned = self.runs[0]
-        goes = _("D deletes it · Space keeps it")
+        goes = _("D deletes every ✓ · Space keeps it")
         stays = _("kept, as you removed it · Space adds it again")
         along = len(planned.subagents)
         subagents = ngettext(
@@ -220,7 +221,7 @@ class SparedRow(NamedTuple):
         return self._replace(conversation=details.complete(self.conversation)[0])
 
     def spans(self, width: int, now: float) -> Line:
-        name = one_line(formats.name(self.conversation), 300)
+        name = one_line(formats.name_so_far(self.conversation), 300)
         reason = formats.clip(one_line(self.why.words), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 

@@ -7,26 +7,30 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Vocabulary
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
 from ...browser.search.query_line import complete
+from ...settings.keys.screen_commands import ARCHIVING
 from ...text import formats
 from ...widgets.bindings import following
+from ...widgets.card import Card, styled
 from ...widgets.list_rows import NoteRow
 from ..sub_screen import SubScreen
 from .plan_rows import BY_HAND, NamedRows, PlanOrder
@@ -89,6 +93,27 @@ class RulesBox(QueryBox):
         return [index for index, rule in enumerate(SWITCHES) if rule in words]
 
 
+class ArchiveCard(Card[bool]):
+    """Asks for a key to archive the conversations of a plan."""
+
+    KEYS = ARCHIVING
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def content(self) -> ComposeResult:
+        n = self._count
+        asked = ngettext("Archive 1 conversation?", "Archive {count:,} conversations?", n, count=n)
+        yield styled(asked, "bold")
+        where = ngettext(
+            "It goes to the view Archived: u brings it back.",
+            "They go to the view Archived: u brings them back.",
+            n,
+        )
+        yield styled(where, "dim")
+
+
 class PlanScreen(SubScreen):
     """Makes plans; its subclass shows them and changes the rules."""
 
@@ -111,6 +136,8 @@ class PlanScreen(SubScreen):
         """Keys of jobs whose runs are shown."""
         self.is_planning = False
         """`view` is about to be replaced."""
+        self._known: frozenset[str] | None = None
+        """Roots of what the present rules have chosen so far; None before their first plan."""
         self._wanted = ""
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
@@ -118,7 +145,7 @@ class PlanScreen(SubScreen):
     def plan_by_rules(self) -> None:
         """Make the plan of other rules after a moment without keys."""
         self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
-        self.choices.left_out = frozenset()
+        self.choices.left_out, self._known = frozenset(), None
         self._wanted = ""
         self.plan_anew(_REST)
 
@@ -137,11 +164,20 @@ class PlanScreen(SubScreen):
             self._measure_once()
             return
         try:
-            self.planned = await self.read(planning(self.main, selection, measure=False))
+            planned = await self.read(planning(self.main, selection, measure=False))
         except BrowseError:
             self.is_planning, self._wanted = False, ""
             raise
+        await self._leave_out_new(planned.plan)
+        self.planned = planned
         await self._lay_out()
+
+    async def _leave_out_new(self, plan: Plan) -> None:
+        """Leave out what a change of the store has brought into the plan: nobody has chosen it."""
+        roots = await self.call(plan.roots)
+        if self._known is not None:
+            self.choices.left_out |= roots - self._known
+        self._known = roots.union(self._known or ())
 
     async def _lay_out(self) -> None:
         """Show the plan, then measure it piece by piece."""
@@ -249,6 +285,7 @@ class PlanScreen(SubScreen):
             self.say(_("it stays whatever is marked: {reason}", reason=why.words), look="")
         else:
             self.choices.taken |= {conversation.id}
+            self._known = frozenset([root]).union(self._known or ())
             self.plan_anew()
 
     # Carrying out
@@ -277,10 +314,19 @@ class PlanScreen(SubScreen):
 
     async def _archive(self, planned: PreparedPlan) -> None:
         plan = await self.call(planned.plan.without_archived)
-        if plan.selected:
-            self.main.edits.archive_planned(planned._replace(plan=plan))
-        else:
+        if not plan.selected:
             self._say_nothing()
+            return
+
+        def decided(go: bool | None) -> None:
+            if go:
+                self.main.edits.archive_planned(planned._replace(plan=plan))
+            else:
+                self.main.say(_("nothing was archived"))
+
+        self.say("")
+        if not self.main.open_card(ArchiveCard(len(plan.selected)), decided, self):
+            decided(None)
 
     def _say_nothing(self) -> None:
         self.say(_("nothing to clean up by these rules"), look="")

@@ -20,7 +20,7 @@ from ...browser.edit.deleting import PreparedPlan
 from ...browser.list.list_model import RowDetails, job_key_of
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
-from ...widgets.list_rows import NoteRow
+from ...widgets.list_rows import HeadRow, NoteRow
 from .plan_rows import NamedRow, NamedRows, PlanOrder, PlanRow, SparedRow, sums_of
 
 
@@ -71,13 +71,13 @@ def rows_of(
 
     lines = [going(runs, job) for job, runs in _by_job(plan)]
     lines.sort(key=_SORTED_BY[order])
-    rows: list[NamedRow | NoteRow] = []
+    rows: list[NamedRow | NoteRow | HeadRow] = []
     for line in lines:
         rows.append(line)
         rows += [going([run]) for run in line.runs if line.is_open]
     rows = rows or [NoteRow(empty)]
     if plan.spared:
-        rows.append(NoteRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
+        rows.append(HeadRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
         rows += [SparedRow(*spared) for spared in plan.spared]
     return NamedRows(rows, details)
 
@@ -162,7 +162,7 @@ def make_view(
             without_parent if orphans else "",
         ),
         freed=freed_by(narrowed, planned.catalog),
-        roots=frozenset(each.conversation.root_id for each in plan.selected),
+        roots=plan.roots(),
         spared={spared.conversation.root_id: spared.why for spared in plan.spared},
         sessions=frozenset(
             session_id for each in narrowed.selected for session_id in each.session_ids

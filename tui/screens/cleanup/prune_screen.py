@@ -131,8 +131,10 @@ class PruneScreen(PlanScreen):
     # What is shown
 
     def watch_view(self, before: PlanView, view: PlanView) -> None:
-        is_sorted_anew = before.order is not view.order
-        self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
+        at = self.rows.current
+        is_gone = at is None or view.rows.index_of(at.key) is None
+        is_other = is_gone or before.order is not view.order
+        self.rows.show(view.rows, key=view.rows.row(0).key if is_other else None)
         self._show_plan()
 
     def watch_planned(self, planned: PreparedPlan | None) -> None:
@@ -178,7 +180,7 @@ class PruneScreen(PlanScreen):
         for tip, size in space.conversations[:MOST_TILES]:
             name, conversation = tip, self.main.catalog.of_session(tip)
             if conversation is not None:
-                name = formats.name(self.main.details.complete(conversation)[0])
+                name = formats.name_so_far(self.main.details.complete(conversation)[0])
             goes = min(view.freed.get(tip, 0), size)
             largest.append(Tile(one_line(name, 100), size, goes, tip))
         count, goes = len(space.conversations), view.totals.bytes

@@ -58,7 +58,7 @@ class ForecastRow(NamedTuple):
         if self.conversation.pinned:
             sign, look = "★", "accent"
         archived = f"  {_('archived')}" if self.conversation.archived else ""
-        name = one_line(formats.name(self.conversation), 300) + archived
+        name = one_line(formats.name_so_far(self.conversation), 300) + archived
         lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
         return row_line(lead, (name, "title"), _COLUMNS.text(self, width, now), width)
 

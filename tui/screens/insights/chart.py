@@ -181,9 +181,12 @@ def axis(chart: Chart, shown: range, width: int) -> str:
     places, free = edges(len(shown), width)
     labels = chart.labels[shown.start : shown.stop]
     step = -(-24 * len(shown) // width)
-    last = width - free - cell_len(labels[-1])
-    wanted = [(0, labels[0]), (last, labels[-1])]
-    wanted += [(places[index], labels[index]) for index in range(step, len(shown) - 1, step)]
+    named = {0: 0}
+    named.setdefault(len(shown) - 1, width - free - cell_len(labels[-1]))
+    named |= {index: places[index] for index in range(step, len(shown) - 1, step)}
+    if chart.chosen in shown:
+        named.pop(shown.index(chart.chosen), None)  # the arrow has it
+    wanted = [(place, labels[index]) for index, place in named.items()]
     if chart.chosen in shown:
         index = shown.index(chart.chosen)
         label, middle = labels[index], (places[index] + places[index + 1] - free - 1) // 2

@@ -189,7 +189,7 @@ class InsightsScreen(SubScreen):
     def _title(self, root_id: str) -> str:
         assert self.answer is not None  # it has the conversation
         conversation = self.answer.catalog.conversation(root_id)
-        return formats.name(self.main.details.complete(conversation)[0])
+        return formats.name_so_far(self.main.details.complete(conversation)[0])
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
@@ -201,7 +201,7 @@ class InsightsScreen(SubScreen):
         self.rows.show(rows)
         self.heads_shown()
         count = formats.counted(len(roots), "conversation")
-        words = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        words = _("{what}: {conversations} · Enter reads one, Esc goes back")
         self.say(words.format(what=row.name, conversations=count))
 
     # Chart
@@ -300,8 +300,7 @@ class InsightsScreen(SubScreen):
         if not search.query:
             self.say(_("{why}: Enter shows the conversations", why=search.note))
             return
-        self.dismiss(None)
-        self.main.search_for(f"{search.query} ", search.note)
+        self.search(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
         if (row := self.behind) is not None:

@@ -114,6 +114,10 @@ class GroupRow(NamedTuple):
         return self.table.by
 
     @property
+    def enter(self) -> str:
+        return N_("read") if self.by == "conversation" else N_("open")
+
+    @property
     def key(self) -> str:
         return f"g{self.by} {self.group.key}"
 

@@ -20,14 +20,14 @@ PRUNE = at(
     Shown(
         "archive",
         "a",
-        "archive",
+        "archive all",
         "carry_out('archive')",
-        "Archive the whole plan; no question, u undoes",
+        "Archive the whole plan, after a question",
     ),
     Shown(
         "delete",
         "D",
-        "delete",
+        "delete all",
         "carry_out('delete')",
         "Move the whole plan to the trash, after a question",
     ),
@@ -68,10 +68,10 @@ PRUNE = at(
     Command("measure", "m", "measure", "measure", "Bytes, conversations, messages or cost"),
     Shown("sort", "s", "sort", "sort", "Sort the plan by idle time, size, cost, messages or title"),
     Shown("reclaim", "v", "reclaim", "reclaim", "Shrink the file with Hermes' own command"),
-    Command("", "1", "older 30d", "switch(0)", "Rule on or off: idle for 30 days"),
+    Command("", "1", ">30d", "switch(0)", "Rule on or off: idle for 30 days"),
     Command("", "2", "90d", "switch(1)", "Rule on or off: idle for 90 days"),
     Command("", "3", "1y", "switch(2)", "Rule on or off: idle for a year"),
-    Command("", "4", "automation", "switch(3)", "Rule on or off: automation"),
+    Command("", "4", "auto", "switch(3)", "Rule on or off: automation"),
     Command("", "5", "empty", "switch(4)", "Rule on or off: no messages"),
     Command("", "6", "stale", "switch(5)", "Rule on or off: open ones too, if stale"),
     Command("", "7", "archived", "switch(6)", "Rule on or off: archived ones, too"),
@@ -262,12 +262,17 @@ DELETING = at(
     Command("up", "up", "up", "scroll(-1)"),
     Shown("back", "escape", "back", "dismiss(False)"),
 )
+ARCHIVING = at(
+    "archiving",
+    Shown("archive", "y", "archive", "dismiss(True)"),
+    Shown("back", "escape", "back", "dismiss(False)"),
+)
 DROPPING = at("dropping", Shown("back", "escape", "back", "dismiss(False)"))
 
 SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, SINCE, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
-    *(RECLAIM, PREFLIGHT, TAGGING, RENAMING, PROGRESS, DELETING, DROPPING),
+    *(RECLAIM, PREFLIGHT, TAGGING, RENAMING, PROGRESS, DELETING, ARCHIVING, DROPPING),
 )
 """Cards, by the prefix of their command ids."""
