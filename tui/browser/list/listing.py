@@ -213,7 +213,7 @@ class Listing:
         attention = await main.read(lambda store: store.attention(catalog, now))
         if not attention.have_marks and not self._has_begun_marks:
             self._has_begun_marks = True
-            await main.begin_marks()
+            main.start("begin-marks", main.begin_marks)  # a newer read does not cancel it
         if attention != main.details.attention:
             main.details.attention = attention
             main.rows.refresh_rows()
