@@ -100,7 +100,7 @@ class Meant:
             match work.__name__:
                 case "_delete" | "_archive" | "_flag":
                     self.notes.append(_roots(meant[0]))
-                case "copied":
+                case "copy_and_say":
                     self.notes.append(self._root(meant[0]))
                 case "_resume":
                     self.resumed.append(meant[0])
