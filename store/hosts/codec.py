@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import inspect
 import re
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -46,6 +47,10 @@ PROTOCOL = 10
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
+T = TypeVar("T")
+_learning = threading.Lock()
+"""Held while msgspec looks at a type for the first time: another thread that meets the same class
+meanwhile crashes the process (0.22, seen with several hosts)."""
 ITEMS = 2_000_000
 """Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -155,15 +160,20 @@ def _encode_hook(value: object) -> object:
     raise NotImplementedError(type(value).__name__)
 
 
+def _convert(value: object, kind: type[T]) -> T:
+    with _learning:
+        return msgspec.convert(value, kind)
+
+
 def _decode_hook(kind: type, value: object) -> object:
     if kind is Catalog:
-        sent = msgspec.convert(value, SentCatalog)
+        sent = _convert(value, SentCatalog)
         return Catalog(sent.sessions, sent.now, exact=sent.exact)
     if kind is Facts:
-        tables = msgspec.convert(value, dict[str, list[list[str | int | float | None]]])
+        tables = _convert(value, dict[str, list[list[str | int | float | None]]])
         return Facts.load(tables, Catalog(()))
     if kind is BrowseError:
-        said = msgspec.convert(value, Failure)
+        said = _convert(value, Failure)
         error = _KINDS.get(said.kind, BrowseError)(
             said.sentence, remedy=said.remedy, advice=said.advice
         )
@@ -191,7 +201,8 @@ def encode(value: object) -> bytes:
 
 @cache
 def _decoder(kind: object) -> msgspec.json.Decoder[object]:
-    return msgspec.json.Decoder(kind, dec_hook=_decode_hook)
+    with _learning:
+        return msgspec.json.Decoder(kind, dec_hook=_decode_hook)
 
 
 def is_too_much(raw: bytes) -> bool:

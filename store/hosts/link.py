@@ -59,6 +59,10 @@ class _Unasked(msgspec.Struct):
     fingerprint: tuple[int, int, int, int, int, int, int, int] | None = None
 
 
+_unasked = msgspec.json.Decoder(_Unasked)
+"""Made here, not by the first threads that listen; see `codec`."""
+
+
 class Connection:
     """One ssh process, until it is lost; any thread asks."""
 
@@ -179,7 +183,7 @@ class Connection:
                 question.heard(AnswerLine(begin[2].decode(), line[begin.end() : -1]))
             return
         try:
-            said = msgspec.json.decode(line[:_SHORT], type=_Unasked)
+            said = _unasked.decode(line[:_SHORT])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             text = line[:400].decode("utf-8", "replace")
             if self._is_told.is_set():
