@@ -10,6 +10,7 @@ import threading
 
 import pytest
 from asking import ASKING, HELLO, SILENT, asked, failure
+from commandline import copy_store
 from platforms import script, until
 
 from hermes_browse.store.errors import QueryInterruptedError
@@ -135,3 +136,38 @@ def test_both_ends_end_with_ours(server, number):
         return not shown.strip() or shown.startswith("Z")
 
     until(has_ended)
+
+
+_MANY_AT_ONCE = """
+import sys, threading, time
+from hermes_browse.store import open_store
+from hermes_browse.store.hosts import codec
+sys.setswitchinterval(1e-6)
+with open_store(sys.argv[1]) as store:
+    answers = {
+        "sessions_after": store.sessions_after(None),
+        "first_page": store.first_page(time.time()),
+        "with_details": store.with_details(store.conversations()),
+    }
+lines = [(codec.signature(name).answer, codec.encode(answer)) for name, answer in answers.items()]
+begin = threading.Barrier(8)
+
+def decode(number):
+    begin.wait()
+    for kind, line in (*lines[number % 3 :], *lines[: number % 3]):
+        codec.decode(line, kind)
+
+threads = [threading.Thread(target=decode, args=(number,)) for number in range(8)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+"""
+
+
+def test_first_answers_of_many_hosts_at_once(tmp_path):
+    """Threads that look at a type for the first time together could crash the process."""
+    path = copy_store("state-v31", tmp_path)
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", _MANY_AT_ONCE, path], check=False)
+        assert ended.returncode == 0
