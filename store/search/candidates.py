@@ -46,7 +46,7 @@ _FIRST, _MOST = 64, 2000
 _LONG_SCAN = 400
 """A scan of more rows shows what it has found so far."""
 _SMALL_BLOCK, _LARGE_BLOCK = 2_000, 20_000
-"""Candidates that are ordered by time together where neighbours changed places, or after an import."""
+"""Candidates that are ordered by time together: where neighbours changed places, after an import."""
 
 
 class Candidate(NamedTuple):
@@ -322,8 +322,7 @@ class Candidates:
                 self.progress(1 - max(high - low + 1, 0) / total)
 
     def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
-        """Return the candidates among the next ids of a source, and the last id it has looked
-        at."""
+        """Return the candidates among the next ids of a source, and the last id looked at."""
         order, reached = ("ASC", high) if self.sources.oldest else ("DESC", low)
         sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
         asked = self.reader.rows(sql, [*source.ids.values, low, high, size])

@@ -23,7 +23,7 @@ from .models import (
     known_sum,
     start_key,
 )
-from .relations import LIVE_SECONDS, SHORT_SOURCES, ParentLinks, kind_of, newest_activity, status
+from .relations import LIVE_SECONDS, ParentLinks, kind_of, newest_activity, source_names, status
 from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
@@ -239,11 +239,10 @@ class Catalog(ParentLinks):
         """Return the root ids of a view in order.
 
         Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of
-        these `sources`, in any case and also by their short names, are returned; empty means any. `amounts` are those of
-        `sort_key`.
+        these `sources` are returned, as `source_names` takes them; empty means any. `amounts` are
+        those of `sort_key`.
         """
-        named = {source.casefold() for source in sources}
-        named |= {name for name, short in SHORT_SOURCES.items() if short in named}
+        named = source_names(sources)
         found = self.select(view)
         roots = [each.root_id for each in found if not named or each.source.casefold() in named]
         if sort is Sort.ACTIVITY:

@@ -11,7 +11,7 @@ conversation.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..amounts import DAY
@@ -48,6 +48,14 @@ SHORT_SOURCES = {
     "webhook": "hook",
 }
 """What lists call a source; filters take both."""
+
+
+def source_names(given: Iterable[str]) -> frozenset[str]:
+    """Return what sources may be called in a store, in lower case; each is given by its name, or by
+    the short one, in any case."""
+    names = frozenset(name.casefold() for name in given)
+    return names.union(name for name, short in SHORT_SOURCES.items() if short in names)
+
 
 RESET_REASONS = frozenset(
     ["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"]

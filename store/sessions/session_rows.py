@@ -8,6 +8,7 @@ in Hermes 0.19.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from ..notes.notes_file import read_tags
 from ..text import as_text, text_of
 from ..wording import _
 from .models import Session
+from .relations import source_names
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000
@@ -275,13 +277,13 @@ def resolve_session(reader: Reader, text: str) -> str:
 
 
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
-    """Return the id of the session that `hermes -c` continues: the last active one of a source, in
-    upper or lower case, in any state (0.19).
+    """Return the id of the session that `hermes -c` continues: the last active one of a source, as
+    `source_names` takes it, in any state (0.19).
 
     Hermes takes the source `cli`, or `tui` in its terminal interface.
     """
     sql = (
-        "SELECT s.id FROM session_rows s WHERE s.source = ? COLLATE NOCASE "
+        "SELECT s.id FROM session_rows s WHERE lower(s.source) IN (SELECT value FROM json_each(?)) "
         f"ORDER BY COALESCE({NEWEST_MESSAGE}, s.started_at) DESC, s.started_at DESC, s.id DESC LIMIT 1"
     )
-    return as_text(reader.value(sql, [as_text(source)]))
+    return as_text(reader.value(sql, [json.dumps([*source_names([source])])]))

@@ -14,6 +14,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.session_rows import resolve_last
 
 NOW = T0 + 30 * DAY
 PATCH = "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-see lib/other.py\n+x\n*** End Patch"
@@ -158,7 +159,7 @@ def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path):
 
 
 def test_a_source_is_found_by_its_short_name(tmp_path):
-    """The one that lists show, in a query, as an option of a search, and in a list."""
+    """The one that lists show, in a query, as an option of a list, and of what was used last."""
     sources = ("whatsapp", "webhook", "api_server", "wa")
     sessions = [{"id": f"s-{source}", "source": source} for source in sources]
     messages = [{"session_id": each["id"], "content": "lantern"} for each in sessions]
@@ -174,5 +175,7 @@ def test_a_source_is_found_by_its_short_name(tmp_path):
         hits = ask(path, f"lantern source:{short}").hits
         assert {hit.session_id for hit in hits} == expected
         assert set(catalog.order(View.ALL, sources=[short])) == expected
+        with Store(path).reader() as reader:
+            assert resolve_last(reader, short) in expected
     without = {hit.session_id for hit in ask(path, "lantern -source:wa,hook").hits}
     assert without == {"s-api_server"}
