@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -27,7 +26,6 @@ from .terminal.textual_private import forget_colours
 from .widgets.bindings import bindings, key_names
 from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
 from .work.application import Arrival
-from .work.jobs import StoreScreen
 from .work.key_order import OrderedKeys
 
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
@@ -176,15 +174,6 @@ class BrowseApp(OrderedKeys):
             self._refuse(_("there is no shell to go back to that could go on with the browser"))
         else:
             super().action_suspend_process()
-
-    @contextmanager
-    def released(self) -> Iterator[None]:
-        """Hold no handle on any store within the block."""
-        screens = (each for each in self.screen_stack if isinstance(each, StoreScreen))
-        with ExitStack() as released:
-            for reads in {screen.reads for screen in screens}:
-                released.enter_context(reads.released())
-            yield
 
     def _refuse(self, why: str) -> None:
         mains = (each for each in reversed(self.screen_stack) if isinstance(each, MainScreen))

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from ..settings.start import Start
 from ..terminal.handover import Handover, call_at_end
 from ..terminal.logfile import log_failure
 from ..terminal.textual_private import driver_of, end_with
-from .jobs import Writes
+from .jobs import StoreScreen, Writes
 
 if sys.platform != "win32":
     from ..terminal.driver import BrowserDriver, PaintedScreenDriver
@@ -99,6 +99,15 @@ class Application(App["ResumePlan"]):
         words = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}")
         kind = getattr(sys.exc_info()[0], "__name__", "failure")
         end_with(self, Text(words.format(kind=kind, log=log_failure())))
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Hold no handle on any store within the block."""
+        screens = (each for each in self.screen_stack if isinstance(each, StoreScreen))
+        with ExitStack() as released:
+            for reads in {screen.reads for screen in screens}:
+                released.enter_context(reads.released())
+            yield
 
     @contextmanager
     def lend_terminal(self) -> Iterator[None]:
