@@ -41,16 +41,13 @@ from ..trash.shelf import Bundle
 from ..wording import _
 from .host import Host, fault
 
+T = TypeVar("T")
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
 PROTOCOL = 10
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
-T = TypeVar("T")
-_learning = threading.Lock()
-"""Held while msgspec looks at a type for the first time: another thread that meets the same class
-meanwhile crashes the process (0.22, seen with several hosts)."""
 ITEMS = 2_000_000
 """Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -158,6 +155,11 @@ def _encode_hook(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
     raise NotImplementedError(type(value).__name__)
+
+
+_learning = threading.Lock()
+"""Held while msgspec looks at a type, for the first time perhaps: another thread that meets the same
+class meanwhile crashes the process (0.22)."""
 
 
 def _convert(value: object, kind: type[T]) -> T:

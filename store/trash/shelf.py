@@ -1,8 +1,8 @@
 """List and remove the bundles of a trash, and keep marks beside them.
 
 A bundle never changes. What happens to it later stands in a small JSON file beside it: which
-sessions were restored, and which conversations are still in the store, because a clean-up spared
-them or was killed; also that nothing was to be deleted. Bundles expire only if the user has set an age.
+sessions were restored, which conversations are still in the store, because a clean-up spared them
+or was killed, and whether the bundle is a copy. Bundles expire only if the user has set an age.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Bundle(NamedTuple):
     restored: frozenset[str] = frozenset()
     """Sessions that were restored."""
     is_copy: bool = False
-    """Whether nothing was deleted when it was made."""
+    """Whether it was made without deleting anything."""
 
 
 class BundleMarks(NamedTuple):
@@ -85,7 +85,7 @@ class BundleMarks(NamedTuple):
     deleting: int = 0
     """The process that is deleting them; 0 when it is done."""
     is_copy: bool = False
-    """Whether nothing was to be deleted."""
+    """As of `Bundle`."""
 
     def listed(self, facts: BundleFacts) -> list[SavedConversation]:
         """Return the conversations that are only in the bundle."""

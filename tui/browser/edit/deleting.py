@@ -142,7 +142,8 @@ class DeleteCard(CountCard):
         )
 
     def _names(self) -> list[Content]:
-        """Name as many conversations as there are lines for, each in one line."""
+        """Name as many conversations as fit the height and width in the style of the card, each in
+        one line."""
         width, lines = self.app.size.width * 9 // 10, self.app.size.height * 28 // 100
         most = min(NAMED, max(lines - len(self._others) - 1, _LEAST_NAMED))
         named = []
