@@ -1,23 +1,21 @@
-"""The screens behind the main one: rules and their plan, what Hermes deletes by itself."""
+"""The screens of a clean-up: rules, their plan, and what is done with it."""
 
 import asyncio
-import shutil
 
 import pytest
-from browsing import browsing, go_to, list_of, on_demo, on_store, open_app, rows_of
+from browsing import go_to, list_of, on_demo, on_store, rows_of
 from pruning import NOW
 from textual.widgets import Input
-from trashing import as_before, column_of, run, session_ids
+from trashing import as_before, column_of, session_ids
 
 from hermes_browse.store import progress
-from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup import plan_screen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
 from hermes_browse.tui.screens.cleanup.plan_screen import ArchiveCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
+from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.trash import TrashScreen
@@ -108,16 +106,6 @@ async def test_sums_leave_out_what_does_not_fit(tmp_path):
         assert "387 messages (5 hidden)" in lines[0], "as the trash counts them"
         assert "D deletes every ✓" in browser.status
         assert "1 related conversation loses its parent" in lines[1]
-
-
-async def test_forecasts_count_messages_as_the_list_does(browser):
-    """Those that Hermes has compacted, too."""
-    await browser.press("W")
-    titles = [row.conversation.title for row in rows_of(browser)]
-    list_of(browser).cursor = titles.index("Import ten years of sailings")
-    await browser.settle()
-    row = list_of(browser).current.conversation
-    assert row.message_count == 13 == browser.screen.details.complete(row)[0].rows
 
 
 @pytest.mark.slow
@@ -332,71 +320,6 @@ async def test_marks_come_along_and_enter_reads(path):
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
         shown = browser.screen.current
         assert shown.id == "new"
-
-
-@pytest.fixture
-def home(tmp_path, path):
-    """The store as that of a home whose Hermes deletes after ten days."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    shutil.copy(path, folder / "state.db")
-    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
-    return Location(folder / "state.db", root=folder, profile="default")
-
-
-async def test_what_hermes_deletes(home):
-    """Soonest first, with the reason; a pin takes it off the list, a copy goes into the trash."""
-    async with browsing(open_app(home, NOW)) as browser:
-        await browser.press("W")
-        assert isinstance(browser.app.screen, RetentionScreen)
-        forecasts = list_of(browser)
-        rows = [row for row in rows_of(browser) if isinstance(row, ForecastRow)]
-        days = [row.days for row in rows]
-        assert days == sorted(days) and {"old", "new"} <= {row.conversation.id for row in rows}
-        assert "pinned" not in {row.conversation.id for row in rows}
-        assert "at its next clean-up" in browser.text("#rule") and "a pin protects" in browser.text(
-            "#rule"
-        )
-        await go_to(browser, "old", "f")
-        await browser.press("f")
-        assert forecasts.source.index_of("fold") is None, "what is pinned is on the list no more"
-        await browser.press("u")
-        await go_to(browser, "old", "f")
-        await browser.press("b")
-        (bundle,) = trash_folder(home).glob("*-*.db")
-        assert bundle.stem in browser.status and "old" in session_ids(home.path)
-        await browser.press("escape", "X")
-        assert "1 copy · " in browser.text("#header") and "deletion" not in browser.text("#header")
-        assert "copied " in browser.text("#contents") and "  copy " in browser.text("#bundles")
-        run(home.path, "DELETE FROM messages WHERE session_id = 'old'")
-        run(home.path, "DELETE FROM sessions WHERE id = 'old'")
-        await browser.press("r")
-        assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
-
-
-async def test_the_line_on_the_axis_follows_the_cursor(home):
-    """What goes when is not added up again for each key."""
-    async with browsing(open_app(home, NOW)) as browser:
-        await browser.press("W")
-        axis = browser.app.screen.axis
-        drawn, before = axis.axis, axis.cut
-        await browser.press("G")
-        assert axis.axis is drawn and axis.cut > before
-
-
-async def test_where_hermes_deletes_nothing(path):
-    """The reason stands there, not an empty list."""
-    copy = path.rename(path.with_name("copy.db"))
-    async with on_store(copy, NOW, (80, 24)) as browser:
-        await browser.press("W")
-        rule = browser.app.screen.query_one("#rule")
-        assert "No conversation of this store would go." in browser.text("#forecasts")
-        assert "Hermes does not open this file" in browser.text(
-            "#rule"
-        ) and "…" not in browser.text("#rule")
-        assert rule.size.height == len(browser.text("#rule").splitlines())
-        await browser.press("f", "b", "enter", "q")
-        assert isinstance(browser.app.screen, MainScreen)
 
 
 @pytest.mark.slow

@@ -15,8 +15,9 @@ from browsing import (
     on_store,
     rows_of,
 )
-from builders import DAY, make_store, tool_call
+from builders import make_store
 from effort import slow_but
+from spending import message, session, spent_store
 from trashing import execute, rows
 
 from hermes_browse.store.api import OpenStore
@@ -32,55 +33,10 @@ from hermes_browse.tui.screens.insights.words import search_for
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
-def session(id, days, **columns):
-    """A session begun so many days before `NOW`."""
-    return {
-        "id": id,
-        "started_at": NOW - days * DAY,
-        "title": f"Chat {id}",
-        "source": "cli",
-    } | columns
-
-
-def message(id, days, **columns):
-    """A message of so many days before `NOW`."""
-    return {"session_id": id, "content": "hello", "timestamp": NOW - days * DAY} | columns
-
-
 @pytest.fixture
 def path(tmp_path):
-    """Three chats in two weeks, of two models, with a tool that fails, and an old one."""
-    sessions = [
-        session(
-            "a",
-            0.1,
-            model="m/one",
-            input_tokens=1000,
-            cache_read_tokens=500,
-            estimated_cost_usd=0.5,
-            cwd="/src",
-        ),
-        session("b", 2, model="m/two", input_tokens=3000, output_tokens=40, source="telegram"),
-        session(
-            "c",
-            2,
-            model="m/one",
-            input_tokens=10,
-            estimated_cost_usd=9.0,
-            actual_cost_usd=2.0,
-            cwd="/src",
-        ),
-        session("old", 200, model="m/one", input_tokens=7),
-    ]
-    failed = '{"exit_code": 1}'
-    messages = [
-        message("a", 0.1, role="assistant", tool_calls=[tool_call("terminal")]),
-        message("a", 0.1, role="tool", tool_name="terminal", content=failed),
-        *(message("b", 2) for _ in range(5)),
-        message("c", 2),
-        message("old", 200),
-    ]
-    return make_store(tmp_path / "state.db", "31", sessions, messages)
+    """Three chats in two weeks, and an old one."""
+    return spent_store(tmp_path / "state.db")
 
 
 def lines(browser):
