@@ -12,6 +12,8 @@ import pytest
 from builders import demo_store
 from paths import ROOT
 
+from hermes_browse.tui.settings.keys.screen_commands import CARDS, SCREENS
+
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN = [ROOT / "docs" / "scripting.md", ROOT / "docs" / "searching.md"]
 MAY_BE_SILENT = ("prune_in_days", ">what-it-has.md", "select(.gap)", "no_summary", ">invoices.tsv")
@@ -24,6 +26,12 @@ def test_links_lead_somewhere(document):
     assert [
         link for link in links if "://" not in link and not (document.parent / link).exists()
     ] == []
+
+
+def test_the_prefixes_of_keys_are_named():
+    """Of each screen and card, in the document on configuration."""
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert [place for place in (*SCREENS, *CARDS) if f"`{place}-`" not in text] == []
 
 
 def examples():
