@@ -25,9 +25,11 @@ from .changes import find_tree
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _USAGE = (
-    "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, cache_write_tokens "
-    "FROM usage_rows WHERE session_id = ? ORDER BY 2, rowid"
+    "SELECT model, first_seen, COALESCE(NULLIF(actual_cost_usd, 0), estimated_cost_usd), "
+    "input_tokens, cache_read_tokens, cache_write_tokens FROM usage_rows "
+    "WHERE session_id = ? AND COALESCE(task, '') = '' ORDER BY 2, rowid"
 )
+"""Auxiliary tasks, such as the title, have a model and a cache of their own."""
 _IDENTITIES = (
     "SELECT COALESCE(system_prompt_hash, system_prompt), tool_names FROM session_rows WHERE id = ?"
 )

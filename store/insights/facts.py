@@ -36,7 +36,6 @@ _TABLES = f"""
         id TEXT PRIMARY KEY ON CONFLICT REPLACE, root TEXT, source TEXT, project TEXT, model TEXT, archived INTEGER,
         began REAL, {_COUNTERS}, unknown INTEGER, included INTEGER
     );
-    CREATE VIEW whole AS SELECT id, model, {", ".join(_COUNTED)}, unknown FROM session;
     CREATE TABLE usage (id TEXT, model TEXT, {_COUNTERS});
     CREATE INDEX usage_id ON usage (id);
     CREATE TABLE message (id TEXT, at REAL, messages INTEGER, bytes INTEGER);

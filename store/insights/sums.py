@@ -41,14 +41,14 @@ _BEGUN_AND_WRITTEN = """
         p.unknown AND NOT included AS unknown, included,
         p.input, p.output, p.cache_read, p.cache_write, p.reasoning, p.estimated, p.actual,
         0 AS messages, 0 AS bytes, 0 AS calls, 0 AS failed
-    FROM {parts} p JOIN session s USING (id)
+    FROM part p JOIN session s USING (id)
     UNION ALL
     SELECT id, root, source, project, model, archived, COALESCE(at, began), 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, messages, bytes, 0, 0
     FROM message LEFT JOIN session USING (id)
 """
-"""Sessions at their begin, whole or in parts by model, and messages at their own time. A message
-without a time has that of its session."""
+"""Sessions at their begin, in parts by model, and messages at their own time. A message without a
+time has that of its session."""
 _CALLED_AND_ANSWERED = """
     SELECT id, root, tool, archived, NULLIF(at, '') AS at, 1 AS begun, 0 AS unknown, 0 AS included,
         0 AS input, 0 AS output, 0 AS cache_read, 0 AS cache_write, 0 AS reasoning,
@@ -136,18 +136,16 @@ def _add_up(
     facts: Facts, by: str, period: str, now: float, *, split: str = "", is_whole: bool = False
 ) -> dict[str, dict[str, Group]]:
     """Return sums by the key of `split`, and in them by the key of `by`, in order."""
-    is_by_model = "model" in (by, split)
-    events = _BEGUN_AND_WRITTEN.format(parts="part" if is_by_model else "whole")
     conversation = "root"
     if is_whole and not facts.of_tools:
-        of_root = "" if is_by_model else "AND id = root"
+        of_root = "" if "model" in (by, split) else "AND id = root"
         conversation = f"CASE WHEN begun {of_root} THEN root END"
     day = first_day(period, now)
     sql = _SUMS.format(
         key=_KEYS[by],
         split=_KEYS[split],
         conversation=conversation,
-        events=_CALLED_AND_ANSWERED if facts.of_tools else events,
+        events=_CALLED_AND_ANSWERED if facts.of_tools else _BEGUN_AND_WRITTEN,
     )
     bounds = {"is_whole": is_whole, "since": None if day is None else begin_of(day)}
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)

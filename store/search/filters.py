@@ -141,12 +141,17 @@ _USES = (
     "lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 AND "
     f"CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END)"
 )
-_CONTINUED = (
-    "m.session_id IN (SELECT s.id FROM sessions s WHERE s.end_reason = 'compression' AND EXISTS "
-    "(SELECT 1 FROM sessions n WHERE n.parent_session_id = s.id AND n.started_at >= s.ended_at))"
+_MARKERS = ", ".join(
+    f"json_extract(n.model_config, '$.{name}')"
+    for name in ("_branched_from", "_delegate_from", "_reset_from")
 )
-"""Whether a compression ended the session and another one goes on, so that the model has a summary
-of it."""
+_CONTINUED = (
+    "m.session_id IN (SELECT s.id FROM session_rows s WHERE s.end_reason = 'compression' AND EXISTS "
+    "(SELECT 1 FROM session_rows n WHERE n.parent_session_id = s.id AND n.source IS NOT 'tool' AND "
+    f"COALESCE(CASE WHEN json_valid(n.model_config) THEN s.id NOT IN ({_MARKERS}) END, 1)))"
+)
+"""Whether a compression ended the session and another one goes on (`sessions.relations.edge`), so
+that the model has a summary of it."""
 _STATES = {
     "live": "c.status = 'live'",
     "open": "c.status = 'open'",
@@ -263,6 +268,12 @@ _WHAT = N_("of the conversation")
 _WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
 _SIZE = N_("size of the conversation")
 
+_AT = (
+    "CASE typeof(m.timestamp) WHEN 'text' THEN CAST(strftime('%s', m.timestamp, 'utc') AS REAL) "
+    "ELSE m.timestamp END"
+)
+"""The time of a message; other tools have written ISO times."""
+
 FILTERS = (
     FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
                stored="sources"),
@@ -287,11 +298,11 @@ FILTERS = (
     FilterKind("branch", "instr(c.git_branch, ?) > 0", _lines, "branch:main", _FROM, ("git",), stored="branches"),
     FilterKind("provider", "instr(c.providers, ?) > 0", _lines, "provider:openai", _FROM),
     FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
-    FilterKind("after", f"m.timestamp >= ? AND m.timestamp < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
+    FilterKind("after", f"{_AT} >= ? AND {_AT} < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
                ("since", "from", "newer"), _DATES, is_value=True, is_limit=True, of_messages=True),
-    FilterKind("before", f"m.timestamp >= {FIRST_TIME} AND m.timestamp < ?", _bound("start"), "before:2026-03", _WHEN,
+    FilterKind("before", f"{_AT} >= {FIRST_TIME} AND {_AT} < ?", _bound("start"), "before:2026-03", _WHEN,
                ("until", "to"), _DATES, is_value=True, is_limit=True, of_messages=True),
-    FilterKind("on", "m.timestamp >= ? AND m.timestamp < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
+    FilterKind("on", f"{_AT} >= ? AND {_AT} < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
                is_value=True, of_messages=True),
     # of the last activity in any segment; a conversation without any time is never old
     FilterKind("older", "c.used < ?", _bound("start"), "older:30d",

@@ -11,7 +11,7 @@ from ..connection.stored_values import as_time, first_texts
 from .catalog import Catalog
 from .models import Session, View
 from .relations import AUTOMATION_SOURCES
-from .session_rows import NEWEST_MESSAGE, read_busy, read_sessions
+from .session_rows import LAST_ACTIVE, read_busy, read_sessions
 
 _PAGE = 50
 _MESSAGES, _STARTED, _AMONG = 4, 2, 8
@@ -35,11 +35,7 @@ def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: boo
     newest messages: the sessions with the latest activity are read instead, at the cost of a seek
     for each session of the store.
     """
-    recorded = "s.last_activity_at"
-    active = (
-        f"COALESCE(max({NEWEST_MESSAGE}, {recorded}), {NEWEST_MESSAGE}, {recorded}, s.started_at)"
-    )
-    order = "s.started_at" if in_order else active
+    order = "s.started_at" if in_order else LAST_ACTIVE
     # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early
     # column, so that skipping rows by it is cheap.
     skipped = tuple(sorted(AUTOMATION_SOURCES)) if view is View.CHATS else "()"

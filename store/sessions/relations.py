@@ -77,6 +77,10 @@ weekend. After a week its process has most likely died. A shorter span would be 
 clean-up, which deletes.
 """
 
+_RACE_SECONDS = 10.0
+"""A child that began so shortly before the end of a compressed parent is another process's
+continuation: 0.18 and later write the child first."""
+
 
 def edge(child: Session, parent: Session | None) -> Relation:
     """Return the meaning of the link from a session to its parent, None if that does not exist.
@@ -281,7 +285,7 @@ class ParentLinks:
         """Return the relation of a child that could continue a compressed session, but lost to
         another."""
         winner = self._continuations[parent.id]
-        early = parent.ended_at is not None and start_key(root)[0] < parent.ended_at
+        early = parent.ended_at is not None and start_key(root)[0] < parent.ended_at - _RACE_SECONDS
         if early and root.ended_at is not None and winner.end_reason == "compression":
             return Relation.DELEGATED, ""  # an unmarked subagent of a session compressed later
         return Relation.CONTINUED, _("a stale sibling of {session}", session=winner.id)

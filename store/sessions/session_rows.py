@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import (
+    LAST_TIME,
     as_count,
     as_flag,
     as_int,
@@ -83,8 +84,20 @@ _DECODERS: Mapping[str, Callable[[object], Any]] = {
 _STARTED = list(_DECODERS).index("started_at")
 
 
-NEWEST_MESSAGE = "(SELECT max(m.timestamp) FROM message_rows m WHERE m.session_id = s.id)"
-"""The newest timestamp of a row of `session_rows s`: one seek to the end of a covering index."""
+_NEWEST = (
+    "(SELECT max(m.timestamp) FROM message_rows m WHERE m.session_id = s.id AND m.timestamp {})"
+)
+NEWEST_MESSAGE = _NEWEST.format(f"<= {LAST_TIME}")
+"""The newest time of a message of `session_rows s` that is a number: one seek in a covering
+index."""
+LAST_ACTIVE = (
+    f"COALESCE(max({NEWEST_MESSAGE}, s.last_activity_at), {NEWEST_MESSAGE}, s.last_activity_at, "
+    "s.started_at)"
+)
+"""The last activity of a row of `session_rows s`, for an order; texts are not considered."""
+_NEWEST_TEXT = _NEWEST.format(f"> {LAST_TIME}")
+"""The newest that is a text: SQLite sorts texts behind all numbers. Numbers that are no time, as of
+milliseconds, stand between."""
 _HAS_MESSAGES = "EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"
 _PAID = "typeof(s.actual_cost_usd) IN ('integer', 'real')"
 _COST = f"CASE WHEN {_PAID} THEN s.actual_cost_usd ELSE s.estimated_cost_usd END"
@@ -93,7 +106,8 @@ _STATEMENT = (
     # Most rows have settings without a marker: those are not read.
     "SELECT s.rowid, CASE WHEN instr(s.model_config, '\"_') THEN s.model_config END, "
     # An empty text for messages without a time, NULL without messages.
-    f"COALESCE({NEWEST_MESSAGE}, CASE WHEN {_HAS_MESSAGES} THEN '' END), s.last_activity_at, "
+    f"COALESCE({NEWEST_MESSAGE}, CASE WHEN {_HAS_MESSAGES} THEN '' END), "
+    f"{_NEWEST_TEXT}, s.last_activity_at, "
     # Nothing can refer to a row without an id.
     f"{_STORED} FROM session_rows s WHERE s.id IS NOT NULL AND"
 )
@@ -102,10 +116,11 @@ _STATEMENT = (
 
 def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]) -> Session:
     """Decode a row of `_STATEMENT`; `busy` is from `read_busy`, `tags` from `read_tags`."""
-    _rowid, config, newest, recorded, *stored = row
+    _rowid, config, newest, newest_text, recorded, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
     settings = as_mapping(config) if config is not None else {}
-    active = [at for at in (as_time(newest), as_time(recorded)) if at is not None]
+    times = map(as_time, (newest, newest_text, recorded))
+    active = [at for at in times if at is not None]
     decoded.append(max(active, default=decoded[_STARTED]))
     decoded += [as_text(settings.get(name)) for name in _MARKERS]
     decoded += [decoded[0] in busy, newest is not None, tags.get(decoded[0], ())]
@@ -284,6 +299,6 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     """
     sql = (
         "SELECT s.id FROM session_rows s WHERE lower(s.source) IN (SELECT value FROM json_each(?)) "
-        f"ORDER BY COALESCE({NEWEST_MESSAGE}, s.started_at) DESC, s.started_at DESC, s.id DESC LIMIT 1"
+        f"ORDER BY {LAST_ACTIVE} DESC, s.started_at DESC, s.id DESC LIMIT 1"
     )
     return as_text(reader.value(sql, [json.dumps([*source_names([source])])]))

@@ -105,6 +105,30 @@ def test_a_model_change_within_a_session(tmp_path):
     assert [where for where, _text in texts(run, "cache")] == [later]
 
 
+def test_auxiliary_calls_are_no_change_of_model(tmp_path):
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", model="m/one", input_tokens=1000, cache_read_tokens=9000)
+    builder.message("s", "user", "go")
+    for model, task in (("m/one", ""), ("m/small", "title_generation")):
+        cached = 0 if task else 9000
+        builder.row(
+            "session_model_usage", session_id="s", model=model, task=task, first_seen=T0 + bool(task),
+            input_tokens=1000, cache_read_tokens=cached,
+        )  # fmt: skip
+    run = run_of(builder)
+    assert texts(run, "cache") == [] and [part.model for part in run.stretches] == ["m/one"]
+
+
+def test_a_part_costs_what_was_actually_paid(tmp_path):
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", actual_cost_usd=0.8, estimated_cost_usd=2.0)
+    builder.message("s", "user", "go")
+    for model in ("m/one", "m/two"):
+        costs = {"estimated_cost_usd": 1.0, "actual_cost_usd": 0.4}
+        builder.row("session_model_usage", session_id="s", model=model, first_seen=T0, **costs)
+    assert [part.cost_usd for part in run_of(builder).stretches] == [0.4, 0.4]
+
+
 @pytest.mark.parametrize("path", STORES, ids=lambda path: path.stem)
 def test_recorded_stores_have_no_loops_and_no_falls(path):
     with Store(path).reader() as reader:

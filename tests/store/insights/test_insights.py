@@ -167,6 +167,20 @@ def test_the_rows_per_model_are_used(tmp_path):
     assert make_report(facts, "model", "all", NOW).total.sessions == 1
 
 
+def test_auxiliary_calls_are_in_every_sum(tmp_path):
+    """As in `hermes insights` (0.19); the counters of a session are without them."""
+    usage = [
+        {"session_id": "a", "model": model, "task": task, "input_tokens": 10, "estimated_cost_usd": 1.0}
+        for model, task in (("big", ""), ("small", "title"))
+    ]  # fmt: skip
+    session = aged("a", 5, model="big", input_tokens=10, estimated_cost_usd=1.0)
+    tables = {"session_model_usage": usage}
+    facts = facts_of(make_store(tmp_path / "state.db", "22", [session], tables=tables))
+    for by in ("day", "source", "model"):
+        total = make_report(facts, by, "all", NOW).total
+        assert (total.tokens.input, total.cost_usd, total.sessions) == (20, 2.0, 1)
+
+
 def test_what_is_unknown_is_said(tmp_path):
     """No price is not a price of nothing; what a subscription includes is neither."""
     used = {"input_tokens": 10, "estimated_cost_usd": None}

@@ -149,13 +149,26 @@ def test_messages_are_compared_by_the_number_that_is_shown(tmp_path, query, hits
     assert len(_found(path, query)) == hits
 
 
-def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path):
+@pytest.mark.parametrize(
+    ("child", "forgotten"),
+    [
+        (None, []),
+        ({"model_config": {"_branched_from": "s"}}, []),
+        ({"model_config": "{", "source": "tool"}, []),
+        ({"model_config": {"_branched_from": "another"}}, [1]),
+        ({"model_config": "{"}, [1]),
+    ],
+)
+def test_messages_are_forgotten_where_a_continuation_has_their_summary(tmp_path, child, forgotten):
+    """Not where a compression came to nothing, or only a branch goes on. The continuation begins
+    before the end (0.18 and later)."""
     sessions = [{"id": "s", "end_reason": "compression", "ended_at": 5000.0}]
-    messages = [
-        {"id": 1, "session_id": "s", "role": "user", "content": "a kayak", "timestamp": 4000.0}
-    ]
+    if child is not None:
+        sessions.append({"id": "n", "parent_session_id": "s", "started_at": 4999.5} | child)
+    messages = [{"id": 1, "session_id": "s", "content": "a kayak", "timestamp": 4000.0}]
     path = make_store(tmp_path / "state.db", "22", sessions, messages)
-    assert _found(path, "kayak is:forgotten") == [] and _found(path, "kayak -is:forgotten") == [1]
+    assert _found(path, "kayak is:forgotten") == forgotten
+    assert _found(path, "kayak -is:forgotten") == ([] if forgotten else [1])
 
 
 def test_a_source_is_found_by_its_short_name(tmp_path):
@@ -179,3 +192,14 @@ def test_a_source_is_found_by_its_short_name(tmp_path):
             assert resolve_last(reader, short) in expected
     without = {hit.session_id for hit in ask(path, "lantern -source:wa,hook").hits}
     assert without == {"s-api_server"}
+
+
+def test_a_time_as_text_is_a_time(tmp_path):
+    messages = [
+        {"id": 1, "session_id": "s", "content": "kayak", "timestamp": "2026-03-05T08:00:00"},
+        {"id": 2, "session_id": "s", "content": "kayak", "timestamp": "none"},
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], messages)
+    for query in ("on:2026-03-05", "after:2026-03-04", "before:2026-03-06"):
+        assert _found(path, f"kayak {query}") == [1]
+    assert _found(path, "kayak before:2026-03-05") == []

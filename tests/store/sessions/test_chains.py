@@ -184,3 +184,15 @@ def test_the_name_of_a_chain_is_that_of_all_its_segments():
         assert catalog.named(words) == ["one"]
     assert catalog.named(["ferry", "three"]) == []
     assert Catalog(()).named(["a"]) == []
+
+
+@pytest.mark.parametrize(("begun", "kind"), [(-0.3, "chat"), (0.1, "chat"), (-3600.0, "subagent")])
+def test_a_sibling_that_lost_a_race_is_no_subagent(begun, kind):
+    """0.18 and later write the continuation before the end; unmarked subagents of older releases
+    began while their parent worked."""
+    parent, winner, _tip = chained(3, "s")
+    at = parent.ended_at + begun
+    other = Session("other", "cli", parent.id, started_at=at, ended_at=at + 50, end_reason="done")
+    found = Catalog([parent, winner, _tip, other]).conversation("other")
+    assert found.kind == kind
+    assert ("stale sibling" in found.note) is (kind == "chat")

@@ -6,6 +6,7 @@ from hermes_browse.store.connection import reader as module
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import catalog_of, read_catalog
 from hermes_browse.store.sessions.models import Session, Tokens
+from hermes_browse.store.sessions.session_rows import resolve_last
 
 STORED = {
     "id": "a",
@@ -82,3 +83,21 @@ def test_all_sessions_are_read_in_short_statements(tmp_path, monkeypatch):
     with Store(big_store(tmp_path / "state.db", 1_200, 2_400)).reader() as reader:
         assert len(read_catalog(reader, T0).sessions) == 1_200
     assert max(counts) == 250
+
+
+def test_a_time_that_is_none_hides_no_later_one(tmp_path):
+    """SQLite sorts texts, milliseconds and infinity behind all times; an ISO text is one (other
+    tools write it)."""
+    bad = {"text": "unknown", "ms": T0 * 1000, "inf": float("inf"), "old": "2025-01-02T03:04:05"}
+    sessions = [{"id": name, "started_at": T0} for name in (*bad, "iso", "recorded")]
+    messages = [
+        {"session_id": name, "timestamp": time} for name in bad for time in (T0 + 5, bad[name])
+    ]
+    messages.append({"session_id": "iso", "timestamp": "2026-06-07T08:09:10"})
+    sessions[-1]["last_activity_at"] = T0 + 9
+    path = make_store(tmp_path / "state.db", "31", sessions, messages)
+    with Store(path).reader() as reader:
+        found = read_catalog(reader, T0).sessions
+        assert {found[name].last_active for name in bad} == {T0 + 5}
+        assert found["iso"].last_active == 1_780_819_750.0
+        assert resolve_last(reader) == "recorded"
