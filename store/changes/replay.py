@@ -13,12 +13,12 @@ from functools import cache, partial
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
-from ..messages.decode import has_failed
+from ..messages.decode import has_failed, json_at_start
 from ..sessions.models import Session
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, EditedFile, Hunk, whole
 from .programs import read_program
-from .tool_uses import ToolUse, json_at_start, read_results
+from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
 _NOT_FOUND = "File not found"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -10,13 +9,11 @@ from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
-from ..connection.stored_values import Json, as_int, as_time
+from ..connection.stored_values import as_int, as_time
 from ..messages.decode import decode_content, decode_tool_calls
 from ..messages.transcript import SLICE
 from ..sessions.models import Conversation, Session
 from ..text import text_of
-
-_DECODER = json.JSONDecoder()
 
 
 class ToolUse(NamedTuple):
@@ -46,18 +43,6 @@ class ToolUse(NamedTuple):
         """Sorts calls by their results, or else by themselves: rows are numbered as they are
         written."""
         return self.result_id or self.message_id, self.message_id
-
-
-def json_at_start(text: str) -> Json:
-    """Parse the JSON object that a text begins with; an empty one if there is none.
-
-    Hermes may append hints for the model to a result (0.14 to 0.19).
-    """
-    try:
-        value, _end = _DECODER.raw_decode(text.lstrip())
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def read_tool_uses(

@@ -284,7 +284,7 @@ def make_plan(
         root = conversation.root_id
         delete = affected_by_delete(catalog, root)
         why = why_spared(
-            conversation, delete.dependent, selection.states, catalog, busy, now,
+            conversation, delete.dependent, selection, catalog, busy, now,
             is_marked=root in marked,
         )  # fmt: skip
         if why is None:

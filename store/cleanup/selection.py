@@ -17,7 +17,7 @@ from ..search.filters import BY_KEY, Filter
 from ..search.query import EMPTY, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
-from ..sessions.models import Conversation
+from ..sessions.models import Conversation, Relation
 from ..sessions.relations import idle_seconds, is_ended, is_stale
 from ..wording import _
 
@@ -142,7 +142,7 @@ def _why_open(conversation: Conversation, states: Container[str], now: float) ->
 def why_spared(
     conversation: Conversation,
     dependents: Iterable[Conversation],
-    states: Container[str],
+    selection: Selection,
     catalog: Catalog,
     busy: Set[str],
     now: float,
@@ -153,8 +153,8 @@ def why_spared(
 
     Args:
         conversation: Chosen.
-        dependents: Subagents that would go with it.
-        states: Those that a filter names.
+        dependents: Subagents and stale siblings that would go with it.
+        selection: What chose it.
         catalog: Of the whole store.
         busy: From `read_busy`, just read.
         now: Unix seconds.
@@ -164,14 +164,24 @@ def why_spared(
         return why
     if not is_marked and conversation.hidden:
         return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
-    if not is_marked and (why := _why_open(conversation, states, now)):
+    if not is_marked and (why := _why_open(conversation, selection.states, now)):
         return why
+    age = None if is_marked else selection.age(now)
     for dependent in dependents:
-        if why := why_protected(catalog, dependent, busy, now):
-            words = _(
-                "its subagent {session} stays: {reason}",
-                session=dependent.root_id,
-                reason=why.words,
-            )
+        why = why_protected(catalog, dependent, busy, now) or _why_used(dependent, age, now)
+        if why is not None:
+            words = _("its subagent {session} stays: {reason}")
+            if dependent.relation is Relation.CONTINUED:
+                words = _("its stale sibling {session} stays: {reason}")
+            words = words.format(session=dependent.root_id, reason=why.words)
             return SpareReason("subagent", words)
     return None
+
+
+def _why_used(conversation: Conversation, age: float | None, now: float) -> SpareReason | None:
+    """Return why a conversation stays that was used within the age that is asked for; None if it
+    was not, or no age is."""
+    idle = idle_seconds(conversation, now)
+    if age is None or idle is None or idle >= age:
+        return None
+    return SpareReason("recent", _("idle for {age} only", age=age_words(idle)))

@@ -46,8 +46,8 @@ class DeletePlan(NamedTuple):
     orphaned: tuple[Session, ...]
     """Sessions that stay and lose their parent."""
     family_roots: tuple[str, ...]
-    """Ids of the topmost sessions above these conversations. Hermes stores a turn lease under that
-    id (0.20)."""
+    """Ids of the topmost sessions above these conversations, and of their parents that are not
+    there. Hermes stores a turn lease under one of these (0.20)."""
     messages: int = 0
     """Rows of `messages` that go, shown or not; filled in by `divide`."""
 
@@ -99,13 +99,15 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
                 found.append(child)
                 deleted.update(child.session_ids)
     sessions = tuple(session for chain in found for session in chain.session_ids)
+    tops = [catalog.top_chain(chain).root for chain in found]
+    family_roots = {id for top in tops for id in (top.id, top.parent_id) if id is not None}
     children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
         conversation=found[0],
         dependent=tuple(found[1:]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
-        family_roots=tuple(sorted({catalog.top_chain(chain).root.id for chain in found})),
+        family_roots=tuple(sorted(family_roots)),
     )
 
 

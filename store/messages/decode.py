@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -29,6 +30,7 @@ DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 
 _REASONING_KEYS = ("summary", "thinking", "content", "text")
 
+_DECODER = json.JSONDecoder()
 LIMIT = 200_000
 """Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
@@ -154,14 +156,33 @@ def load_json(text: str) -> dict[str, Any] | list[Any] | None:
     return loaded if isinstance(loaded, dict | list) else None
 
 
+def json_at_start(text: str) -> Json:
+    """Parse the JSON object that a text begins with; an empty one if there is none.
+
+    Hermes may append hints for the model to a result (0.14 to 0.19).
+    """
+    try:
+        value, _end = _DECODER.raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def asks_for_approval(result: Json) -> bool:
+    """Whether a result says that a command waits for the user's approval (0.19)."""
+    return result.get("status") in ("pending_approval", "approval_required")
+
+
 def has_failed(text: str, effect: str | None) -> bool:
     """Tell whether a decoded result reports a failure, which no column does in any Hermes up to
     0.22.
 
     `effect` is `effect_disposition` (0.19 and later).
     """
-    loaded = load_json(text)
-    if isinstance(loaded, dict):
+    loaded = json_at_start(text) if len(text) <= LIMIT else {}
+    if asks_for_approval(loaded):
+        return False
+    if loaded:
         code = loaded.get("exit_code", loaded.get("returncode", 0))
         failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
         return failed or loaded.get("success") is False

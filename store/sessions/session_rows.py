@@ -127,18 +127,26 @@ def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]
     return Session._make(decoded)
 
 
+_WITHOUT_PARENT = (
+    "SELECT id FROM session_rows WHERE parent_session_id IN ({keys}) "
+    "AND parent_session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL)"
+)
+
+
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     """Read the session ids in live compression locks (0.16 and later) and turn leases (0.20 and
     later).
 
-    A lease names the root of a lineage; the caller applies it to the whole conversation.
+    A lease names the root of a lineage; the caller applies it to the whole conversation. Of a root
+    that is not there (an older Hermes deleted it), its children count as named.
     """
     moment = time.time() if now is None else now
     ids: set[str] = set()
     for table, column in reader.schema.leases:
         rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
         ids.update(filter(None, first_texts(rows)))
-    return frozenset(ids)
+    children = reader.rows_in(_WITHOUT_PARENT, sorted(ids))
+    return frozenset(ids.union(first_texts(children)))
 
 
 def read_sessions(

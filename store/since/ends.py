@@ -13,12 +13,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..changes.tool_uses import json_at_start
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_mapping, as_time, first_texts
 from ..files import read_objects
 from ..messages.chat_message import State, ToolCall
-from ..messages.decode import decode_content, decode_tool_calls
+from ..messages.decode import (
+    asks_for_approval,
+    decode_content,
+    decode_tool_calls,
+    has_failed,
+    json_at_start,
+)
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
@@ -70,17 +75,12 @@ class TurnRow(NamedTuple):
     def wants_approval(self) -> str | None:
         """The command that waits for the user's approval; None for any other row (0.19)."""
         said = json_at_start(self.text) if self.role == "tool" else {}
-        is_asked = said.get("status") in ("pending_approval", "approval_required")
-        return text_of(said.get("command")) if is_asked else None
+        return text_of(said.get("command")) if asks_for_approval(said) else None
 
     @property
     def is_failure(self) -> bool:
         """Whether it is the result of a tool that failed, as the tool itself says."""
-        if self.role != "tool" or self.wants_approval is not None:
-            return False
-        said = json_at_start(self.text)
-        has_failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
-        return has_failed or bool(said.get("error"))
+        return self.role == "tool" and has_failed(self.text, None)
 
 
 Turn = Sequence[TurnRow]
@@ -125,8 +125,17 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
 
 
 def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, TurnRow]:
-    """Read the newest rows of sessions, with the ends of their texts, by session id."""
-    newest = "SELECT max(n.id) FROM messages n WHERE n.session_id = s.id"
+    """Read the newest rows of sessions, with the ends of their texts, by session id; those that
+    were taken back only where there are no others."""
+    rows = _read_last_rows(reader, session_ids, "")
+    taken_back = [session for session, row in rows.items() if not row.is_active]
+    return rows | _read_last_rows(reader, taken_back, "AND n.state = 'live'")
+
+
+def _read_last_rows(
+    reader: Reader, session_ids: Sequence[str], condition: str
+) -> dict[str, TurnRow]:
+    newest = f"SELECT max(n.id) FROM message_rows n WHERE n.session_id = s.id {condition}"
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
         f"SELECT s.id, (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "

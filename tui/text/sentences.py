@@ -206,8 +206,8 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
         )
     if subagents := sum(len(planned.subagents) for planned in plan.selected):
         yield ngettext(
-            "1 session of a subagent goes along with a delete.",
-            "{count:,} sessions of subagents go along with a delete.",
+            "1 session of a subagent or a stale sibling goes along with a delete.",
+            "{count:,} sessions of subagents and stale siblings go along with a delete.",
             subagents,
             count=subagents,
         )

@@ -148,6 +148,25 @@ def test_a_subagent_that_stays_keeps_its_parent(tmp_path):
     assert plan.spared[0].why.words == "its subagent pet stays: pinned"
 
 
+@pytest.mark.parametrize("is_sibling", [True, False])
+def test_what_was_used_lately_keeps_its_family(tmp_path, is_sibling):
+    """A subagent, or the sibling that lost a race, which is a row of the list: an age is for all
+    that goes. Marked by hand, they go."""
+    sessions = [aged("boss", 200, end_reason="compression" if is_sibling else "cli_close")]
+    marker = {"parent_session_id": "boss"}
+    if is_sibling:
+        sessions.append(aged("boss2", 120, **marker, ended=False))
+    else:
+        marker |= {"source": "subagent", "model_config": '{"_delegate_from": "boss"}'}
+    sessions.append(aged("pet", 1, **marker))
+    path = make_store(tmp_path / "state.db", "31", sessions)
+    plan = plan_of(path, chosen("older:90d include:stale"))
+    kind = "stale sibling" if is_sibling else "subagent"
+    (why,) = (each.why.words for each in plan.spared)
+    assert not plan.selected and why == f"its {kind} pet stays: idle for 1 day only"
+    assert plan_of(path, chosen("", "boss")).selected
+
+
 @pytest.mark.parametrize("shape", ["6", "11", "14", "22", "26", "31", "31-migrated"])
 def test_every_layout(tmp_path, shape):
     """Columns a store lacks protect nobody and break nothing."""

@@ -37,7 +37,7 @@ def runs(*results):
     for number, result in enumerate(results):
         one = call("terminal", command="make") | {"id": f"call_{number}"}
         rows.append({"role": "assistant", "tool_calls": [one]})
-        text = json.dumps(result)
+        text = result if isinstance(result, str) else json.dumps(result)
         rows.append({"role": "tool", "content": text, "tool_call_id": f"call_{number}"})
     return rows
 
@@ -82,6 +82,7 @@ FAILING = {
         "last 3 tool calls",
     ),
     "failed-last": (runs(FAILED), "the last tool call failed"),
+    "crashed": (runs("Error executing tool 'terminal': no shell"), "the last tool call failed"),
 }
 """Inferred."""
 
@@ -147,6 +148,13 @@ def test_what_was_said_and_asked(home):
     for name, (_rows, why) in planted.items():
         assert why in {**waiting, **wrong}[name][0], name
     assert found(since, "new").keys() == {*planted, *NOTHING}
+
+
+def test_a_question_waits_again_when_the_answer_was_taken_back(home):
+    home.session("s", [*says("Which one?"), {"role": "user", "content": "the 15:10"}])
+    assert found(home.since(), "waiting") == {}
+    home.db.rewind_to_message("s", home.db.get_messages("s")[-1]["id"])
+    assert found(home.since(), "waiting")["s"] == ("ends with a question: “Which one?”", False)
 
 
 def test_whom_nothing_waits_for(home):
