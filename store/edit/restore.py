@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..progress import NOBODY, Portions, Progress, summary
+from ..search.coverage import rebuild_command
 from ..text import as_text
 from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_log_room
@@ -219,11 +221,12 @@ def check_index(store: Store) -> tuple[str, ...]:
     """Let SQLite compare the search indexes with the rows; return a sentence per mismatch.
 
     This reads the whole store, so large ones are left out. Restored rows stay whatever the result:
-    Hermes can rebuild the index.
+    the index can be rebuilt.
     """
     try:
         with writing(store, DELETE_AND_RESTORE) as writer:
-            return writer.run(_compare_index, lambda _reader, _notes: None)
+            compare = partial(_compare_index, path=store.path)
+            return writer.run(compare, lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (
@@ -234,7 +237,7 @@ def check_index(store: Store) -> tuple[str, ...]:
         )
 
 
-def _compare_index(tx: Writer) -> tuple[str, ...]:
+def _compare_index(tx: Writer, path: Path) -> tuple[str, ...]:
     if tx.schema.is_index_stale:
         return (_("The search index is out of date until Hermes rebuilds it."),)
     # Of this connection: the reader does not see what is restored.
@@ -249,8 +252,9 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
         except StoreDamagedError:
             notes.append(
                 _(
-                    "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it.",
+                    "The search index {name} does not agree with the messages. End Hermes and run: {command}",
                     name=name,
+                    command=rebuild_command(path, name),
                 )
             )
     return tuple(notes)

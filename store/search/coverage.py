@@ -62,6 +62,11 @@ def _sqlite(path: Path, statement: str) -> str:
     return f"sqlite3 {shlex.quote(str(path))} {shlex.quote(statement)}"
 
 
+def rebuild_command(path: Path, index: str) -> str:
+    """Return the command that has SQLite write an index of a store anew."""
+    return _sqlite(path, f"INSERT INTO {index}({index}) VALUES ('rebuild')")
+
+
 def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """Return how to repair the index: a whole command if the path of the store is given, else a few
     words."""
@@ -75,7 +80,7 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
-    rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
+    rebuild = rebuild_command(path, "messages_fts")
     if damage is Damage.MALFORMED or not is_inline:
         return _("End Hermes and run: {command}", command=rebuild)
     drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
