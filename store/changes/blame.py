@@ -45,6 +45,10 @@ _DEPTH = 100
 """Sessions above another that are looked at."""
 
 
+Owned = tuple[str, Edit | None]
+"""A line, and the edit it comes from."""
+
+
 class BlameLine(NamedTuple):
     """A line of a file, and where it comes from."""
 
@@ -81,8 +85,21 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
 
     return [
         BlameLine(number, line.rstrip("\r\n"), edit, prompt_of(edit))
-        for number, (line, edit) in enumerate(owners, 1)
+        for number, (line, edit) in enumerate(_numbered(owners), 1)
     ]
+
+
+def _numbered(owners: Sequence[Owned]) -> Iterator[Owned]:
+    """Yield the lines that an editor numbers: edits split at a form feed too, and at other signs."""
+    text, edits = "", set[Edit | None]()
+    for piece, edit in owners:
+        text += piece
+        edits.add(edit)
+        if piece.endswith("\n"):
+            yield text, edits.pop() if len(edits) == 1 else None
+            text, edits = "", set()
+    if text:
+        yield text, edits.pop() if len(edits) == 1 else None
 
 
 def _read_uses(
@@ -121,7 +138,7 @@ def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterat
     return dropwhile(lambda use: call(use) in known, uses)
 
 
-def _owners(file: TrackedFile, text: str | None) -> list[tuple[str, Edit | None]]:
+def _owners(file: TrackedFile, text: str | None) -> list[Owned]:
     """Return each line of the file, and the edit it comes from."""
     left = [(line.text, _owner(line)) for line in file.last.lines if line.text is not None]
     if file.is_certain and text in (None, file.last.text()):

@@ -145,8 +145,9 @@ def refused_as(kind: type[BrowseError], path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, *SQLITE_ERRORS) as error:
+        reason = getattr(error, "strerror", None) or error
         raise kind(
-            _("{path} cannot be used ({reason}).", path=path, reason=error),
+            _("{path} cannot be used ({reason}).", path=path, reason=reason),
             remedy=_("Free disk space, or check its permissions; if it is damaged, move it away."),
             is_unchanged=True,
         ) from error

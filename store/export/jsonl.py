@@ -26,7 +26,7 @@ from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
 from ..messages.chat_message import STATES, Reading, State
 from ..messages.decode import SENTINEL
-from ..notes.notes_file import read_tags
+from ..notes.notes_file import tags_if_readable
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor
@@ -90,7 +90,7 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None
                 values[name] = as_text(reader.value(sql, [values[key]])) or values[name]
     sql = "SELECT id, state FROM message_rows WHERE session_id = ? ORDER BY id"
     messages = [(as_int(key), STATES[state]) for key, state in reader.rows(sql, [session_id])]
-    return StoredSession(values, messages, read_tags(reader).get(session_id, ()))
+    return StoredSession(values, messages, tags_if_readable(reader).get(session_id, ()))
 
 
 def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:

@@ -109,23 +109,31 @@ def need_notes(reader: Reader) -> Notes:
 def read_tags(reader: Reader) -> Mapping[str, tuple[str, ...]]:
     """Read the tags of all sessions of a store, or of a deletion in the trash, by session id.
 
-    A file that cannot be read has none: it must not keep anyone from reading the store. The health
-    check reports it, and so does whatever changes tags.
+    Raises:
+        NotesError: The file cannot be read.
     """
     notes = notes_of(reader)
     if IN_BUNDLE in reader.schema.tables:
         rows = reader.rows(f"SELECT session, tag FROM {IN_BUNDLE} ORDER BY session, tag")
-    elif notes is None:
-        return {}
+    elif notes is not None:
+        mine = f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY session, tag"
+        rows = notes.rows(mine)
     else:
-        try:
-            rows = notes.rows(
-                f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY session, tag"
-            )
-        except NotesError:
-            return {}
+        return {}
     by_session = groupby(rows, key=itemgetter(0))
     return {text_of(id): tuple(text_of(tag) for _id, tag in pairs) for id, pairs in by_session}
+
+
+def tags_if_readable(reader: Reader) -> Mapping[str, tuple[str, ...]]:
+    """Read the tags beside something else; none if the file cannot be read.
+
+    It must not keep anyone from reading the store. The health check reports it, and so does
+    whatever asks for tags or changes them.
+    """
+    try:
+        return read_tags(reader)
+    except NotesError:
+        return {}
 
 
 _FLOOR = f"SELECT message, at FROM floors WHERE {OWN} ORDER BY at DESC LIMIT 1"

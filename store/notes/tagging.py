@@ -80,7 +80,11 @@ def tags_of(conversations: Iterable[Conversation]) -> tuple[TagCount, ...]:
 
 
 def count_tags(reader: Reader) -> tuple[TagCount, ...]:
-    """Count the conversations of a store by tag, the most frequent tag first."""
+    """Count the conversations of a store by tag, the most frequent tag first.
+
+    Raises:
+        NotesError: The tags cannot be read.
+    """
     return tags_of(read_neighbourhood(reader, list(read_tags(reader)), time.time()).chains())
 
 
@@ -144,15 +148,14 @@ def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str])
         A sentence if they cannot be written: the sessions themselves are restored then.
     """
     wanted = [(text_of(session), text_of(tag)) for session, tag in pairs if _is_tag(text_of(tag))]
-    with store.reader() as reader:
-        known = read_tags(reader)
-        missing = [each for each in wanted if each[0] in restored and each[0] not in known]
-        if not missing or reader.notes is None:
-            return ()
-        try:
-            _write(reader, missing, ())
-        except NotesError as error:
-            return (error.sentence,)
+    try:
+        with store.reader() as reader:
+            known = read_tags(reader)
+            missing = [each for each in wanted if each[0] in restored and each[0] not in known]
+            if missing and reader.notes is not None:
+                _write(reader, missing, ())
+    except NotesError as error:
+        return (error.sentence,)
     return ()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,6 +18,7 @@ from weakref import WeakKeyDictionary
 from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
+from ..notes.notes_file import read_marks, read_tags
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
 from ..sessions.relations import SHORT_SOURCES, is_stale
@@ -33,10 +35,10 @@ _PLAIN = (
 """Columns of the table that are fields of a `Conversation`."""
 _TEXTS = ("title", "id", "model", "git_branch")
 """Columns that are fields of all its sessions: folded, a line each."""
-_LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting")
+_LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting", "tags")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
-    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", "source", *_TEXTS, "folders", "ended", "tags",
+    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", "source", *_TEXTS, "folders", "ended",
     *_LATER,
 )  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
@@ -172,6 +174,8 @@ class ConversationTable:
                 self._read_gateway(reader)
             if any(column in condition.sql for column in _ATTENTION):
                 self._read_attention(reader)
+            if "c.tags" in condition.sql:
+                self._read_tags(reader)
             for column in _COUNTED:
                 if column in costly.sql:
                     unknown = all_of([condition, Condition(f"{column} IS NULL")])
@@ -222,11 +226,22 @@ class ConversationTable:
 
     def _read_attention(self, reader: Reader) -> None:
         """Read what is new and what waits: again at each call, as reading changes it."""
+        read_marks(reader, self._catalog.now)  # raises: without them nothing would be new
         found = read_attention(reader, self._catalog, self._catalog.now)
         self._table.execute("UPDATE conversations SET unread = 0, waiting = 0")
         for column, roots in (("unread", found.unread), ("waiting", found.waiting)):
             sql = f"UPDATE conversations SET {column} = 1 WHERE root = ?"
             self._table.executemany(sql, [(root,) for root in roots])
+
+    def _read_tags(self, reader: Reader) -> None:
+        """Read the tags: again at each call, as the catalog may be of a moment when their file could
+        not be read."""
+        tags: defaultdict[str | None, set[str]] = defaultdict(set)
+        for session, names in read_tags(reader).items():
+            tags[self._catalog.root_of(session)].update(names)
+        self._table.execute("UPDATE conversations SET tags = NULL")
+        rows = [(_lines(names), root) for root, names in tags.items()]
+        self._table.executemany("UPDATE conversations SET tags = ? WHERE root = ?", rows)
 
     def _row(self, root: str) -> tuple[object, ...]:
         chat = self._catalog.conversation(root)
@@ -242,7 +257,6 @@ class ConversationTable:
             *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
             _lines(_folder(each.cwd) for each in segments if each.cwd),
             _lines([chat.tip.end_reason]),
-            _lines(chat.tags),
             *[None] * len(_LATER),
         )
 

@@ -27,7 +27,7 @@ from ..connection.stored_values import (
     first_texts,
 )
 from ..errors import Advice, AmbiguousError, NotFoundError
-from ..notes.notes_file import read_tags
+from ..notes.notes_file import tags_if_readable
 from ..text import as_text, text_of
 from ..wording import _
 from .models import Session
@@ -157,7 +157,7 @@ def read_sessions(
     `busy` is from `read_busy`.
     """
     rows = reader.rows_in(f"{_STATEMENT} s.id IN ({{keys}})", ids)
-    tags = read_tags(reader)
+    tags = tags_if_readable(reader)
     return [_session(row, busy, tags) for row in rows]
 
 
@@ -171,7 +171,7 @@ class SessionsPortion(NamedTuple):
 
 def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
     """Read the sessions behind a rowid, None for the first, in short statements."""
-    busy, tags = read_busy(reader), read_tags(reader)
+    busy, tags = read_busy(reader), tags_if_readable(reader)
     sessions: list[Session] = []
     for rows in reader.slices(_STATEMENT, "s.rowid", _SLICE, after=after):
         sessions += [_session(row, busy, tags) for row in rows]

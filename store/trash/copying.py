@@ -23,7 +23,7 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, sync_folder
-from ..notes.notes_file import IN_BUNDLE, read_tags
+from ..notes.notes_file import IN_BUNDLE, tags_if_readable
 from ..progress import NOBODY, Progress
 from ..wording import _
 from .bundle import (
@@ -127,7 +127,7 @@ def write_bundle(
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
     layout, origin = find_layout(reader.rows), origin_of(reader)
-    tags = read_tags(reader)
+    tags = tags_if_readable(reader)
     name = f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     partial, path = trash / f"{PARTIAL}{name}{SUFFIX}", trash / f"{name}{SUFFIX}"
     try:

@@ -189,3 +189,21 @@ def test_doctor_of_a_store_that_cannot_be_read(tmp_path, content, code):
         assert ended.document["store"]["sessions"] is None
         people = call(*where, "doctor")
         assert people.code == 3 and people.err.startswith("error: ") and str(tmp_path) in people.out
+
+
+@pytest.mark.parametrize("sort", ["messages", "size"])
+def test_profiles_are_merged_in_the_order_that_is_asked_for(root, sort):
+    line = f"list --all-profiles --view all --json --sort {sort} --limit"
+    rows = call(line, "0", "--home", str(root)).document["conversations"]
+    assert len({each["profile"] for each in rows}) > 1
+    if sort == "messages":
+        counts = [each["message_count"] for each in rows]
+        assert counts == sorted(counts, reverse=True)
+    few = call(line, "3", "--home", str(root)).document["conversations"]
+    assert [each["id"] for each in few] == [each["id"] for each in rows[:3]]
+
+
+def test_advice_names_the_sample(root):
+    assert "`hermes-browse --demo list` shows ids" in call("--demo show nosuch").err
+    ended = call("--old show nosuch --home", str(root))
+    assert "--old list` shows ids" in ended.err

@@ -64,3 +64,17 @@ def test_looking_changes_no_file(store, disk):
     for command in (["changes", "second"], ["blame", str(disk / "hand.txt")], ["run", "second"]):
         holds(ask(*store, *command), command[0].upper())
     assert times() == before
+
+
+def test_a_diff_that_cannot_be_written(store, tmp_path):
+    ended = call("", *store, "changes", "second", "--diff", "--output", str(tmp_path / "no" / "x"))
+    assert ended.code == 5 and "could not be written: No such file" in ended.err
+
+
+def test_lines_are_numbered_as_in_an_editor(store, disk):
+    """Edits are split at a form feed too."""
+    path = disk / "feed.txt"
+    path.write_text("one\n\x0ctwo\nthr\x0cee\nfour\u2028five")
+    lines = ask(*store, "blame", str(path))["lines"]
+    assert [each["line"] for each in lines] == [1, 2, 3, 4]
+    assert [each["text"] for each in lines][1] == "\x0ctwo"

@@ -197,6 +197,21 @@ def test_a_damaged_file_of_notes(tmp_path, monkeypatch):
     monkeypatch.setenv("HERMES_HOME", str(root))
     assert "notes" in problems()
     assert call("since --home", str(root)).code == 5
+    assert call("since --after 90d --home", str(root)).code == 0
+    for command in ("tags", "list --view all", "search tag:x", "prune --dry-run -- -tag:keep"):
+        ended = call("--home", str(root), *command.split())
+        assert ended.code == (0 if command.startswith("list") else 5), command
+
+
+def test_marks_that_cannot_be_begun(tmp_path, monkeypatch):
+    """Nothing is new then, the other lanes are there, and why is said."""
+    root = tmp_path / "root"
+    homes.attention(root)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "data").write_text("a file where the folder would be")
+    ended = call("since --json --home", str(root))
+    assert ended.code == 0 and "cannot be used (" in ended.err and "[Errno" not in ended.err
+    assert ended.document["new"] == [] and ended.document["waiting"]
 
 
 def test_a_sample_is_written_once_and_whole(tmp_path, monkeypatch):

@@ -104,7 +104,7 @@ def test_several_bundles_at_once(home, monkeypatch):
         ]
         compared = []
 
-        def compare(unit):
+        def compare(unit, path):
             compared.append(unit)
             return ("said once",)
 

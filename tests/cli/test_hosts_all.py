@@ -8,6 +8,7 @@ import pytest
 from commandline import PROGRAM, ask, call, copy_store
 from contract import holds
 from hosting import asked, configure, lies, ssh
+from user_config import write_config
 
 from hermes_browse.store.hosts import ssh as over_ssh
 from hermes_browse.store.hosts.host import Host, HostError
@@ -85,6 +86,26 @@ def test_how_it_ends(machines, tmp_path, here, hosts, code, silent):
     assert named == silent
     assert ("default cannot be read" in ended.err) is (here == "broken")
     assert ("down: it cannot be reached" in ended.err) is ("down" in hosts)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [('[[hosts]]\nname = "na s"\nssh = "nas"\n', "the host “na s”"), ("[keys\n", "ignored until")],
+)
+def test_a_mistake_in_the_configuration_hides_no_host(machines, tmp_path, mistake, said):
+    """What is known is asked, and what may be missing is told."""
+    copy_store("state-v22", tmp_path)
+    write_config(f'[[hosts]]\nname = "nas"\nssh = "{ssh(machines, "nas")}"\n{mistake}')
+    for command in ("list --all-hosts --limit 1 --home", "hosts --home"):
+        ended = call(command, str(tmp_path))
+        assert ended.code == 6 and said in ended.err
+        assert "No hosts are configured" not in ended.err
+    assert said in call("--host away list").err
+
+
+def test_names_as_json(machines):
+    configure(machines, "nas")
+    assert ask("hosts --names") == {"hosts": [{"name": "nas"}]}
 
 
 def test_nobody_answers(machines, tmp_path):

@@ -112,6 +112,10 @@ def _give(text: str, output: str | None) -> None:
             raise RefusedError(
                 _("{path} is there already; name another file.", path=path)
             ) from error
+        except OSError as error:
+            raise RefusedError(
+                _("{path} could not be written: {reason}.", path=path, reason=error.strerror)
+            ) from error
         print(one_line(str(path)))
     elif sys.stdout.isatty():
         print_text(text.removesuffix("\n"))
@@ -164,7 +168,7 @@ class BlameCommand(Subcommand):
         text = _text_of(path)
         blame = read_blame(context.store.reader, path, text, context.now)
         if not blame and text is None:
-            raise NotFoundError(_("No message wrote {path}, and it is not here.", path=path))
+            raise NotFoundError(_("No line of {path} is known, and it is not here.", path=path))
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))

@@ -18,10 +18,10 @@ from argcomplete.shell_integration import shellcode
 
 from hermes_browse.store.wording import ENGLISH, speak
 
+from ..settings.read_config import config_path, read_config
 from .command_context import Subcommand
 from .parser import Argument
 from .registry import COMMANDS, make_parser
-from .stores import configured_hosts
 
 _BASH = r"""
 function hermes {
@@ -101,7 +101,7 @@ def _host_names(
     """Return the names of the configured hosts; as an argument one stands behind `check`."""
     if not action.option_strings and parsed_args.what is None:
         return []
-    return [host.name for host in configured_hosts()]
+    return [host.name for host in read_config(config_path()).options.hosts]
 
 
 _KINDS = {

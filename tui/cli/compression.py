@@ -31,7 +31,7 @@ from .output import (
     print_lines,
     print_text,
 )
-from .parser import ID, Argument, Flag
+from .parser import ID, Count, Flag
 from .show import body_of, heading, message_json, name_of, title_line
 
 _KINDS = N_(
@@ -82,11 +82,8 @@ class ContextCommand(Subcommand):
 
     arguments = (
         ID,
-        Argument(
-            "--at",
-            "the id of a message (default: what a resume would send now)",
-            "MESSAGE",
-            type=int,
+        Count(
+            "--at", "the id of a message (default: what a resume would send now)", metavar="MESSAGE"
         ),
         Flag("--markdown", "the whole texts, as Markdown"),
     )

@@ -40,7 +40,7 @@ from .output import (
     print_text,
 )
 from .parser import Argument, Flag, Valued, without
-from .stores import SOME_SILENT, how_to_add, named_host, opened_links, with_host
+from .stores import SOME_SILENT, configured_hosts, named_host, opened_links, with_host
 
 _RUN_SECONDS = 660.0
 """How long a command line may print nothing: it may read a whole store."""
@@ -127,15 +127,10 @@ class HostsCommand(Subcommand):
         return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
-        configuration = read_config(config_path())
-        hosts = configuration.options.hosts
         if arguments.names:
-            print_text(*(host.name for host in hosts))
+            names = [host.name for host in read_config(config_path()).options.hosts]
+            give(arguments, {"hosts": [{"name": name} for name in names]}, print_text, *names)
             return 0
-        path = str(configuration.path)
-        note(
-            *(trouble.sentence(path) for trouble in configuration.troubles)
-        )  # or a host is missing
         if arguments.what is not None:
             (state,) = _states([named_host(arguments.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []
@@ -147,9 +142,8 @@ class HostsCommand(Subcommand):
                 state,
             )
             return 3 if problems else 0
+        hosts, are_all = configured_hosts()
         states = _states(hosts)
-        if not hosts:
-            note(how_to_add())
         give(
             arguments,
             {"hosts": [state.json() for state in states]},
@@ -158,7 +152,8 @@ class HostsCommand(Subcommand):
             states,
         )
         note(*(str(state.error) for state in states if state.error is not None))
-        return SOME_SILENT if any(state.sessions is None for state in states) else 0
+        are_reached = all(state.sessions is not None for state in states)
+        return 0 if are_reached and are_all else SOME_SILENT
 
 
 def _states(hosts: Sequence[Host], *, is_check: bool = False) -> list[HostState]:

@@ -109,12 +109,10 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
     if answers.only is not None:
         return rows
     sort = Sort(arguments.sort)
-
-    def key(row: _Row) -> float | str:
-        conversation = row.conversation
-        return sort_key(sort, {conversation.root_id: conversation.size or 0})(conversation)
-
-    rows.sort(key=key, reverse=arguments.reverse is (sort is Sort.TITLE))
+    key = sort_key(sort, {})
+    rows.sort(
+        key=lambda row: key(row.conversation), reverse=arguments.reverse is (sort is Sort.TITLE)
+    )
     return rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
 
 

@@ -24,7 +24,6 @@ from .stores import (
     answered,
     configured_hosts,
     facts_of,
-    how_to_add,
     now_in,
     opened_links,
     opened_location,
@@ -80,7 +79,7 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
             at = store.location
             answer = ask(store, now_in(arguments, at))
         return Answers([(_place(arguments, at), answer)], facts_of(at), "", True, answer)
-    hosts = configured_hosts() if arguments.all_hosts else ()
+    hosts, are_all = configured_hosts() if arguments.all_hosts else ((), True)
     with opened_links() as links, _opened_here(arguments) as locations:
         asked = partial(_tried, arguments, ask)
         there = [
@@ -97,9 +96,8 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
         if len(errors) == len(here) and not hosts:
             errors.sort(key=lambda error: isinstance(error, UNUSED))  # one in use says more
             raise errors[0]
-        if arguments.all_hosts and not hosts:
-            note(how_to_add())
-        return _merged(arguments, here, [each.result() for each in there])
+        answers = _merged(arguments, here, [each.result() for each in there])
+        return answers._replace(is_complete=answers.is_complete and are_all)
 
 
 def _tried(
@@ -145,9 +143,10 @@ def _merged(
         ]
         counts.append(_("{profiles:,} profiles", profiles=len(names)))
     if arguments.all_hosts:
-        facts["hosts"] = [
-            answered(at, error) for at, _answer, error in tried if error is not None or at.host
-        ]
+        # This machine is named if it did not answer; of its profiles, `broken` says which did not.
+        silent_here = [each for each in used if each.error is not None]
+        named = [*there] if arguments.all_profiles else [*silent_here, *there]
+        facts["hosts"] = [answered(each.location, each.error) for each in named]
     if there:
         answered_there = sum(each.error is None for each in there)
         counts.append(

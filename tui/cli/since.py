@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from hermes_browse.store.amounts import parse_when
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.notes.notes_file import NotesError
 from hermes_browse.store.since.since import Since, SinceItem, order
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -17,7 +17,7 @@ from hermes_browse.store.wording import _
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
 from .command_context import ManyStoresCommand
-from .output import TableColumn, fields, note, print_json, print_table
+from .output import TableColumn, fields, note, print_json, print_table, with_advice
 from .parser import ALL_HOSTS, Flag, Valued
 from .several_stores import Answers, place_columns
 
@@ -46,14 +46,21 @@ class SinceCommand(ManyStoresCommand[Since]):
         return super().contradiction(arguments)
 
     def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
-        with suppress(RefusedError):  # a machine that may only be read keeps no marks
-            store.begin_marks(now)
-        return store.since(store.catalog(now), now, _after(arguments, now))
+        after = _after(arguments, now)
+        try:
+            if after is None:
+                store.begin_marks(now)
+        except RefusedError:
+            pass  # a machine that may only be read keeps no marks
+        except NotesError as error:  # nothing is new where they cannot be begun
+            note(with_advice(error))
+        return store.since(store.catalog(now), now, after)
 
     def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> None:
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
+        rows.sort(key=lambda row: order(row.item))
         since = min((found.since for found in answers.every), default=None)
         if arguments.json:
             lanes = {
@@ -62,7 +69,6 @@ class SinceCommand(ManyStoresCommand[Since]):
             }
             print_json({"since": since, **lanes, **answers.facts})
             return
-        rows.sort(key=lambda row: order(row.item))
         print_table([*place_columns(answers), *_COLUMNS], rows)
         if since is not None:
             note(_("since {time}", time=formats.timestamp(since)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from types import SimpleNamespace
@@ -46,12 +46,18 @@ UNUSED = (StoreMissingError, StoreEmptyError)
 """Errors of a store that Hermes has not used yet."""
 
 
-def configured_hosts() -> tuple[Host, ...]:
-    """Return the hosts of the configuration."""
-    return read_config(config_path()).options.hosts
+def configured_hosts() -> tuple[Sequence[Host], bool]:
+    """Return the hosts of the configuration, and whether these are all; note why a host may be
+    missing, or how to add one."""
+    configuration = read_config(config_path())
+    hosts, troubles = configuration.options.hosts, configuration.host_troubles
+    note(*(trouble.sentence(str(configuration.path)) for trouble in troubles))
+    if not (hosts or troubles):
+        note(_how_to_add())
+    return hosts, not troubles
 
 
-def how_to_add() -> str:
+def _how_to_add() -> str:
     """Return a sentence that says how to add a host to the configuration."""
     return _(
         'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".',
@@ -65,12 +71,13 @@ def named_host(name: str, profile: str | None = None) -> Host:
     Args:
         profile: Of that machine; by default the configured one.
     """
-    hosts = {host.name: host for host in configured_hosts()}
+    configured, _are_all = configured_hosts()
+    hosts = {host.name: host for host in configured}
     if host := hosts.get(name):
         return host if profile is None else host._replace(profile=profile)
     raise NotFoundError(
         _("There is no host “{name}”.", name=one_line(name, 80)),
-        remedy=_("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add(),
+        remedy=_("Known hosts: {names}.", names=", ".join(hosts)) if hosts else "",
     )
 
 
@@ -85,6 +92,7 @@ def as_typed(sentence: str, arguments: SimpleNamespace) -> str:
         for name in ("host", "home", "profile", "db")
         if (value := getattr(arguments, name)) is not None
     ]
+    named += [f"--{name}" for name in ("demo", "old") if getattr(arguments, name)]
     return with_options(sentence, " ".join(named)) if named else sentence
 
 

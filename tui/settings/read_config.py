@@ -77,6 +77,8 @@ class Trouble(NamedTuple):
     """Counted from 1; None for the file as a whole, also where the text names a line."""
     text: str
     remedy: str = ""
+    table: str = ""
+    """The option or table that it is in; empty for the file as a whole."""
 
     def sentence(self, name: str = "config.toml") -> str:
         """Return what is wrong and where, in one printable line."""
@@ -94,6 +96,11 @@ class Configuration(NamedTuple):
     troubles: tuple[Trouble, ...] = ()
     text: str = ""
 
+    @property
+    def host_troubles(self) -> list[Trouble]:
+        """Errors because of which a host may be missing."""
+        return [each for each in self.troubles if each.table in ("", _HOSTS)]
+
 
 def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Trouble]:
     """Yield what is wrong in an option or table of a file, with the line that is the nearest to
@@ -102,7 +109,7 @@ def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Troub
         # An empty line of the table would be that of an empty key.
         line = line_of(text, name, each.key, each.number) if each.key else None
         line = line or line_of(text, "", name, each.number) or line_of(text, "", name)
-        yield Trouble(line, each.text, each.remedy)
+        yield Trouble(line, each.text, each.remedy, name)
 
 
 def _parse(name: str, value: object) -> tuple[object, list[Problem]]:

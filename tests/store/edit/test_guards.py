@@ -14,13 +14,13 @@ from trashing import as_before, dump, family, remove, run, write
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.errors import (
     RefusedError,
     StoreDamagedError,
     StoreRefusedError,
 )
-from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.sessions.catalog import read_catalog, why_protected
 from hermes_browse.store.sessions.session_rows import read_busy
 

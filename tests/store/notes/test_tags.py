@@ -12,11 +12,13 @@ from store_builder import T0, StoreBuilder
 from trashing import dump, run, session_ids
 
 from hermes_browse.store import open_store
+from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.notes.notes_file import Notes, NotesError
 from hermes_browse.store.notes.tagging import TagCount, clean_tag, keep_restored
+from hermes_browse.store.search.query import parse
 
 CHAIN = ("first", "second")
 
@@ -173,6 +175,30 @@ def test_failures(store, tmp_path):
     assert len(store.conversations()) == 2
     with pytest.raises(NotesError, match="move it away"):
         store.tag(["other"], ["x"])
+
+
+@pytest.mark.parametrize("query", ["-tag:deploy", "tag:deploy", "is:new", "-is:new", "hello tag:x"])
+def test_a_filter_is_refused_where_its_file_cannot_be_read(store, tmp_path, query):
+    """A clean-up of `-tag:keep` would take what the tag protects; also with a catalog of before."""
+    store.tag(["first"], ["deploy"])
+    (tmp_path / "notes.db").write_bytes(b"no database" * 100)
+    catalog = store.catalog(T0)
+    for ask in (
+        lambda: store.search(query, catalog),
+        lambda: store.conversations(query),
+        lambda: store.plan(catalog, Selection(parse(query, now=T0)), T0),
+        store.tags,
+    ):
+        with pytest.raises(NotesError):
+            ask()
+
+
+def test_tags_are_those_of_now(store):
+    """The catalog may be of a moment when their file could not be read."""
+    catalog = store.catalog(T0)
+    store.tag(["first"], ["deploy"])
+    found = store.search("hello tag:deploy", catalog).answer.hits
+    assert {hit.session_id for hit in found} == set(CHAIN)
 
 
 @pytest.mark.parametrize("tag", ["two words", "\x1b[31m", "UPPER"])
