@@ -253,7 +253,8 @@ class Writes:
         if not self._jobs:
             return
         self._thread.shutdown(wait=False, cancel_futures=True)
-        wait(tuple(self._jobs), _WRITING_SECONDS)
+        # A job that is cancelled before it began is never done for `wait`.
+        wait([job for job in self._jobs if not job.cancelled()], _WRITING_SECONDS)
 
 
 class StoreScreen(Screen[ScreenResultType]):

@@ -121,7 +121,7 @@ _SLOW = settings(
 
 
 @pytest.fixture(
-    scope="module", params=slow_but(_CASES[::3], _CASES), ids=lambda case: f"{case[0]} {case[1]}"
+    scope="module", params=slow_but(_CASES[::6], _CASES), ids=lambda case: f"{case[0]} {case[1]}"
 )
 def store(request, tmp_path_factory):
     shape, state = request.param

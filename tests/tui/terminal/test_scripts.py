@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from effort import slow_but
 from key_scripts import AFRESH, ESC, FIRST, ON_LIST, README, SCRIPTS
 from paths import HERMES, ROOT
 from platforms import posix_only
@@ -14,6 +15,9 @@ from trashing import run
 from hermes_browse.store.demo import build_home
 
 pytestmark = posix_only
+
+_DAILY = ("Enter", "Esc", "`/`", "`n` `N`", "`R` `w`", "`a`", "`D`", "`u`", "`P` `X`", "`l`")
+"""What `make test` plays: `make check` plays all, and on a large store too."""
 
 
 def _home(folder, sessions):
@@ -72,7 +76,7 @@ def _play(home, terminals, steps):
     terminals.append(terminal)  # it is where it was: the next one goes on with it
 
 
-@pytest.mark.parametrize("line", SCRIPTS)
+@pytest.mark.parametrize("line", slow_but(_DAILY, SCRIPTS))
 def test_keys(line, home, terminals):
     """What a line of docs/keys.md promises."""
     _play(home, terminals, SCRIPTS[line])
