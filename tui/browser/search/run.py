@@ -36,8 +36,9 @@ from ..list.list_model import CatalogRows, Order, RowDetails
 from ..list.rows import SuggestionRow
 from .results import SearchResults
 
-PAGE = 32
-"""Hits per page: more than a screen shows; each costs a snippet."""
+PAGE = 16
+"""Hits per page: about what a list shows, as each costs a snippet; the next page is read when its end
+comes into sight."""
 _MOST_TITLES = 8
 TELL_SECONDS = 0.25
 """Between updates of the progress, and before the first."""
