@@ -18,7 +18,7 @@ from ..search.query import EMPTY, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..sessions.catalog import Catalog, SpareReason, why_protected
 from ..sessions.models import Conversation, Relation
-from ..sessions.relations import idle_seconds, is_ended, is_stale
+from ..sessions.relations import idle_seconds, is_ended, is_stale, source_names
 from ..wording import _
 
 _AGE = r'older:(?:"[^"]*"|\S*)'
@@ -52,8 +52,8 @@ class Selection:
 
     @property
     def sources(self) -> frozenset[str]:
-        """The sources that a filter names, folded."""
-        return frozenset(
+        """The sources that a filter names, folded; short names stand for the whole ones too."""
+        return source_names(
             fold(value) for each in self._positive("source") for value in each.value.split(",")
         )
 

@@ -28,7 +28,7 @@ SENTINEL = "\x00json:"
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""
 
-_REASONING_KEYS = ("summary", "thinking", "content", "text")
+REASONING_KEYS = ("summary", "thinking", "content", "text")
 
 _DECODER = json.JSONDecoder()
 LIMIT = 200_000
@@ -197,7 +197,7 @@ def reasoning_of_details(value: object) -> str | None:
     Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others
     are encrypted. Hermes mostly stores the texts as `reasoning`, too.
     """
-    keyed = (next(filter(None, map(item.get, _REASONING_KEYS)), None) for item in _objects(value))
+    keyed = (next(filter(None, map(item.get, REASONING_KEYS)), None) for item in _objects(value))
     said = dict.fromkeys(text_of(each) for each in keyed if isinstance(each, str))
     return "\n\n".join(said) or None
 

@@ -9,6 +9,7 @@ whole conversations, so it has no use for the former.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,8 +18,9 @@ from typing import NamedTuple
 
 from ..amounts import When, bytes_to_free, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
+from ..messages.decode import REASONING_KEYS
 from ..wording import N_, _
-from .terms import fold
+from .terms import fold_composed
 
 
 class Condition(NamedTuple):
@@ -69,14 +71,37 @@ def _word(typed: Filter, now: float) -> _Values:
     return [(typed.value.lower(),)]
 
 
+def _words(typed: Filter, now: float) -> _Values:
+    """Read a word, or one of several between commas."""
+    return [(each.lower(),) for each in _alternatives(typed)]
+
+
+def _alternatives(typed: Filter) -> list[str]:
+    return [each for each in typed.value.split(",") if each.strip()] or [typed.value]
+
+
+def _file(typed: Filter, now: float) -> _Values:
+    """Read a path as it stands in a text, in JSON, and in JSON within JSON. SQL compares in lower
+    case, but for letters beyond ASCII."""
+    name = typed.value
+    forms = [_lower_ascii(each) for each in (name, name.lower())]
+    once = [json.dumps(each)[1:-1] for each in forms]
+    twice = [json.dumps(each)[1:-1] for each in once]
+    every = [*forms, _lower_ascii(name.upper()), *once, *twice]
+    return [(each,) for each in dict.fromkeys(every)]
+
+
+def _lower_ascii(text: str) -> str:
+    return re.sub("[A-Z]+", lambda letters: letters[0].lower(), text)
+
+
 def _part(typed: Filter, now: float) -> _Values:
-    return [(fold(typed.value),)]
+    return [(fold_composed(typed.value),)]
 
 
 def _lines(typed: Filter, now: float) -> _Values:
     """Read a whole line of a text, or one of several between commas."""
-    values = [each for each in typed.value.split(",") if each.strip()] or [typed.value]
-    return [(f"\n{fold(each)}\n",) for each in values]
+    return [(f"\n{fold_composed(each)}\n",) for each in _alternatives(typed)]
 
 
 _FROM_THE_TOP = re.compile(r"/|\\|[A-Za-z]:[/\\]")
@@ -87,7 +112,7 @@ def _folder(typed: Filter, now: float) -> _Values:
     it."""
     path = os.path.expanduser(typed.value)
     is_whole = _FROM_THE_TOP.match(path) is not None and path.endswith(("/", "\\"))
-    return [("\n" * is_whole + fold(path),)]
+    return [("\n" * is_whole + fold_composed(path),)]
 
 
 def _span(typed: Filter, now: float) -> When:
@@ -177,10 +202,32 @@ _FACETS = (
     ("compacted", "rewound", "forgotten"),
 )
 """States of which a conversation or a message has one, so that several of them are alternatives."""
-HAS_REASONING = "COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"
+HAS_REASONING = " OR ".join(
+    [
+        "COALESCE(m.reasoning, '') <> ''",
+        "COALESCE(m.reasoning_content, '') <> ''",
+        *(f"instr(m.reasoning_details, '\"{key}\"') > 0" for key in REASONING_KEYS),
+    ]
+)
+_IMAGES = ('"type": "image', '"type":"image', '"image_url":')
+"""Of multimodal content, as JSON: within a text there is a backslash before each quote."""
+_HAS_IMAGE = " OR ".join(
+    f"instr(CAST(m.content AS BLOB), CAST('{each}' AS BLOB)) > 0" for each in _IMAGES
+)
+_HAS_FAILED = (
+    "m.role = 'tool' AND CASE "
+    "WHEN length(m.content) > 200000 OR NOT json_valid(m.content) OR json_type(m.content) <> 'object' "
+    "THEN lower(ltrim(m.content)) GLOB 'error*' OR lower(ltrim(m.content)) GLOB 'traceback (most recent*' "
+    "OR instr(lower(m.effect_disposition), 'error') > 0 "
+    "WHEN json_extract(m.content, '$.status') IN ('pending_approval', 'approval_required') THEN 0 "
+    "ELSE COALESCE(json_extract(m.content, '$.error'), '') NOT IN ('', 0, '[]', '{{}}') "
+    "OR COALESCE(json_extract(m.content, '$.exit_code'), json_extract(m.content, '$.returncode'), 0) <> 0 "
+    "OR json_type(m.content, '$.success') IS 'false' END"
+)
+"""As `messages.decode.has_failed` says it."""
 _CONTENTS = {
-    "image": "m.content < char(1) AND instr(CAST(m.content AS BLOB), CAST('\"image' AS BLOB)) > 0",
-    "error": "m.role = 'tool' AND instr(substr(m.content, 1, 20000), '\"error\"') > 0",
+    "image": f"m.content < char(1) AND ({_HAS_IMAGE})",
+    "error": _HAS_FAILED,
     "reasoning": HAS_REASONING,
     "code": "instr(m.content, '```') > 0",
     "tool": "COALESCE(m.tool_name, '') <> '' OR COALESCE(m.tool_calls, '') <> ''",
@@ -277,10 +324,10 @@ _AT = (
 FILTERS = (
     FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
                stored="sources"),
-    FilterKind("role", "m.role = ?", _word, "role:user", _WHO,
+    FilterKind("role", "m.role = ?", _words, "role:user", _WHO,
                ("author", "by"), ("user", "assistant", "tool", "system"), of_messages=True),
-    FilterKind("tool", _USES, _word, "tool:terminal", _WHO, stored="tools", of_messages=True),
-    FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _word,
+    FilterKind("tool", _USES, _words, "tool:terminal", _WHO, stored="tools", of_messages=True),
+    FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _file,
                "file:src/auth.py",
                N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
     # a query with it searches reasoning instead, see `Query.in_reasoning`

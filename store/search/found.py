@@ -4,11 +4,12 @@ are; and wider queries that find something."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader, Stopped
 from ..connection.stored_values import as_int
@@ -25,7 +26,7 @@ from .engine import Answer, Search, Total, until
 from .filters import EVERYTHING, Filter
 from .query import Query, parse, query_word, unknown_filters
 from .scope import Conditions, Scope, make_scope
-from .terms import Term, TermKind
+from .terms import Term, TermKind, fold_composed
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
@@ -99,13 +100,38 @@ def find_hits(
 
 
 def _titles(search: Search, most: int) -> list[Conversation]:
-    """Return the newest conversations whose titles, or else ids, contain all words."""
+    """Return the newest conversations that are found by their names."""
     query, (_rows, sessions, catalog) = search.query, search.scope
     if catalog is None or not query.groups or query.in_reasoning or query.files:
         return []
-    words = [each.text for each in query.groups[0]]
-    roots = (root for root in catalog.named(words) if sessions is None or root in sessions)
+    roots = (root for root in titled(catalog, query) if sessions is None or root in sessions)
     return [catalog.conversation(root) for root in islice(roots, most)]
+
+
+def titled(catalog: Catalog, query: Query) -> Iterator[str]:
+    """Yield the roots of the conversations whose titles or ids contain all words of a group, and
+    none that is excluded; the newest first."""
+    groups = [[fold_composed(each.text) for each in group] for group in query.groups]
+    for root, name in _names_of(catalog).items():
+        is_named = any(all(word in name for word in words) for words in groups)
+        if is_named and not any(each.first(name) for each in query.excluded):
+            yield root
+
+
+_names: WeakKeyDictionary[Catalog, dict[str, str]] = WeakKeyDictionary()
+
+
+def _names_of(catalog: Catalog) -> dict[str, str]:
+    """Return the folded titles and ids of all conversations by root id, the newest first; made at
+    the first call."""
+    if catalog not in _names:
+        _names[catalog] = {
+            each.root_id: fold_composed(
+                " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+            )
+            for each in catalog.select(View.ALL)
+        }
+    return _names[catalog]
 
 
 def conversations_of(

@@ -21,7 +21,12 @@ from sys import getsizeof
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import STATES
-from ..messages.decode import SENTINEL, decode_content, decode_tool_calls
+from ..messages.decode import (
+    SENTINEL,
+    decode_content,
+    decode_tool_calls,
+    reasoning_of_details,
+)
 from ..text import one_line, text_of
 from .query import Query
 from .terms import Group, Span, fold
@@ -102,10 +107,10 @@ _CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|rem
 
 def edits_file(tool_calls: str, needle: str) -> bool:
     """Whether tool calls, as stored, change files and name a folded path."""
-    if needle not in fold(tool_calls):
+    if needle not in fold(unescaped(unescaped(tool_calls))):
         return False
     return any(
-        _CHANGES.search(call.name.lower()) and needle in fold(call.arguments)
+        _CHANGES.search(call.name.lower()) and needle in fold(unescaped(call.arguments))
         for call in decode_tool_calls(tool_calls)
     )
 
@@ -146,12 +151,20 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
     known = {key: row for key in ids if (row := cache.get(key)) is not None}
     texts = "m.content, m.tool_name, m.tool_calls"
     if in_reasoning:
-        texts = "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, ''), '', ''"
+        texts = (
+            "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, ''), m.reasoning_details, ''"
+        )
     sql = (
         f"SELECT m.id, m.session_id, m.role, m.timestamp, m.state, {texts} "
         "FROM message_rows m WHERE m.id IN ({keys})"
     )
-    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in known])):
+    found = reader.rows_in(sql, [key for key in ids if key not in known])
+    if in_reasoning:
+        found = [
+            (*row, text or reasoning_of_details(details), "", "")
+            for *row, text, details, _no in found
+        ]
+    for row in map(StoredRow, found):
         known[row.id] = row
         cache.add(row)
     return [known[key] for key in ids if key in known]

@@ -26,7 +26,7 @@ from ..since.since import read_attention
 from ..text import text_of
 from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
 from .query import Query
-from .terms import fold
+from .terms import fold_composed
 
 _PLAIN = (
     "view", "kind", "status", "relation", "archived", "pinned", "hidden", "is_automation", "is_empty",
@@ -263,7 +263,9 @@ class ConversationTable:
 
 def _lines(texts: Iterable[object]) -> str:
     """Return folded texts as lines, each between two line ends."""
-    return "\n".join(["", *(fold(text_of(text)) for text in texts if text is not None), ""])
+    return "\n".join(
+        ["", *(fold_composed(text_of(text)) for text in texts if text is not None), ""]
+    )
 
 
 def _folder(path: str) -> str:

@@ -110,7 +110,7 @@ def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     joined: list[str] = []
     for each in group:
         if each.words:
-            joined += _in_escapes(each)
+            joined += _in_escapes(each, ["", *starts])
             joined += (_word(each, place, starts) for place in range(len(each.words)))
     return " AND ".join(filter(None, [_any(joined), loose_match(reader, index, group)]))
 
@@ -124,7 +124,7 @@ def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
         whole = len(each.words) - each.is_prefix
         if whole > 0:
             words = " AND ".join(_word(each, place, starts) for place in range(whole))
-            found.append(_any([f"({words})", *_in_escapes(each)]))
+            found.append(_any([f"({words})", *_in_escapes(each, starts)]))
     return " AND ".join(found)
 
 
@@ -134,8 +134,9 @@ def _word(each: Term, place: int, starts: Iterable[str]) -> str:
     return _any(_phrase([start + each.words[place]], is_open=is_open) for start in starts)
 
 
-def _in_escapes(each: Term) -> Iterator[str]:
-    """Yield a term as JSON spells it if letters beyond ASCII are escaped."""
+def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
+    """Yield a term as JSON spells it if letters beyond ASCII are escaped, its first word behind one
+    of some letters."""
     forms = [change(each.composed) for change in _CASES]
     if each.composed[:1] in "iI":  # the one letter that is two in lower case
         forms.append(f"\u0130{each.composed[1:]}")
@@ -147,22 +148,20 @@ def _in_escapes(each: Term) -> Iterator[str]:
             yield _phrase(words_of(escaped[escaped.find("\\u") :]), is_open=True)
             continue
         first, *others = words_of(escaped)
-        for start in ("", *_LINES):
+        for start in starts:
             yield _phrase([start + first, *others], is_open=each.is_prefix)
 
 
 def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the word index: rows that may have the substrings of a group in escapes;
-    empty where there are none."""
+    """Return for MATCH on the word index: rows that may have one of the substrings of a group in
+    escapes; the others may stand elsewhere in the row. Empty where there are none."""
     accents = _escapes(reader, index, _ACCENTED)
-    found = []
+    found: list[str] = []
     for each in group:
         if not each.words:
             within = [form for form in accents if fold(_letter(form)) in each.spelling]
-            found.append(
-                _any([*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)])
-            )
-    return " AND ".join(found) if all(found) else ""
+            found += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
+    return _any(found)
 
 
 def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
@@ -171,8 +170,19 @@ def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
 
     Empty where there is no such expression, or it would be too long.
     """
-    found = [_substring(reader, index, each.spelling) for each in group if not each.words]
+    # Where a text is broken, there may be a line end or another blank.
+    pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
+    found = [_spelled(reader, index, piece) for piece in pieces]
     return " AND ".join(filter(None, found))
+
+
+def _spelled(reader: Reader, index: FtsIndex, text: str) -> str:
+    """Return an expression for a text as it stands, in JSON, and in JSON within JSON; empty where
+    one of them has none."""
+    once = json.dumps(text, ensure_ascii=False)[1:-1]
+    forms = dict.fromkeys([text, once, json.dumps(once, ensure_ascii=False)[1:-1]])
+    found = [_substring(reader, index, form) for form in forms]
+    return _any(found) if all(found) else ""
 
 
 def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
@@ -234,11 +244,12 @@ def may_have(group: Iterable[Term]) -> Condition:
     conditions = []
     for each in group:
         # What JSON may put an escape into, or before, is left out.
-        parts = re.findall("[a-z0-9]+" if each.is_plain else r"[ !#-.0-\[\]-~]+", each.spelling)
+        parts = re.findall("[a-z0-9]+" if each.is_plain else r"[!#-.0-\[\]-~]+", each.spelling)
         has_case = each.composed.lower() != each.composed.upper()
         condition = _may_contain([max(parts, key=len)] if parts else ())
         if not parts and not has_case:  # Chinese, emoji, signs
-            within = [Condition(f"instr({text}, ?) > 0", (each.composed,)) for text in _TEXTS]
+            piece = max(re.split(r'[\s"/\\]+', each.composed), key=len)
+            within = [Condition(f"instr({text}, ?) > 0", (piece,)) for text in _TEXTS]
             condition = any_of([*within, Condition(HAS_ESCAPES)])
         conditions.append(condition)
     return all_of(conditions)

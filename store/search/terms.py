@@ -66,6 +66,11 @@ def fold(text: str) -> str:
     return _SPECIAL.sub(lambda match: _fold_letter(match[0]), lowered)
 
 
+def fold_composed(text: str) -> str:
+    """Return a text folded, with letters and their marks as one where that is possible."""
+    return fold(unicodedata.normalize("NFC", text))
+
+
 def _has_marks(folded: str) -> bool:
     """Whether a folded text has marks that unicode61 drops (decomposed text)."""
     return not folded.isascii() and _HAS_MARKS.search(folded) is not None
@@ -155,13 +160,14 @@ class Term:
         return self._compile(f"[{_MARKS}]*", rf"(?:{_LETTER}|[{_MARKS}])")
 
     def _compile(self, marks: str = "", letter: str = _LETTER) -> re.Pattern[str]:
-        parts = self.words if self.is_plain else (self.spelling,)
+        parts = self.words if self.is_plain else self.spelling.split()
+        between = r"[\W_]+" if self.is_plain else r"\s+"
         first, *others = ("".join(re.escape(each) + marks for each in part) for part in parts)
         # `isalnum` is true for the same letters as `[^\W_]`.
         if parts[0][0].isalnum() and not self.is_anywhere:
             # A pattern that begins with letters is found many times faster.
             first = f"(?<!{letter}){first}" if marks else f"{first}(?<!{letter}{first})"
-        body = r"[\W_]+".join([first, *others])
+        body = between.join([first, *others])
         is_open = self.is_prefix or self.is_anywhere or not parts[-1][-1].isalnum()
         return re.compile(body if is_open else f"{body}(?!{letter})")
 

@@ -108,7 +108,6 @@ class Catalog(ParentLinks):
         self._count_children()
         self._lists: dict[View | None, list[str]] = {}
         """Root ids by view, made when they are first asked for."""
-        self._names: dict[str, str] = {}
         """Folded name of each conversation by root id, newest first; empty until asked for."""
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
@@ -206,20 +205,6 @@ class Catalog(ParentLinks):
         """Return the number of conversations in each view."""
         return {view: len(self.listed(view)) for view in View}
 
-    def named(self, words: Sequence[str]) -> list[str]:
-        """Return the root ids of conversations whose titles or ids contain all of these words.
-
-        Case is ignored; the newest come first. The first call folds all names: call it on a worker.
-        """
-        names = self._names
-        if not names:
-            names = {each.root_id: _folded_name(each) for each in self.select(View.ALL)}
-            self._names = names
-        found = list(names)
-        for word in map(str.casefold, words):
-            found = [root for root in found if word in names[root]]
-        return found
-
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count what is not on screen: with the `shown` ones of a view it sums up to all."""
         counts = self.counts()
@@ -254,11 +239,6 @@ class Catalog(ParentLinks):
     def select(self, view: View = View.CHATS) -> list[Conversation]:
         """Return the conversations of a view, the newest first."""
         return [self.conversation(root) for root in reversed(self.listed(view))]
-
-
-def _folded_name(conversation: Conversation) -> str:
-    """Return the titles and ids of all segments, for a search."""
-    return " ".join(f"{each.title or ''} {each.id}" for each in conversation.segments).casefold()
 
 
 def read_catalog(reader: Reader, now: float) -> Catalog:

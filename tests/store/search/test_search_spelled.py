@@ -272,3 +272,34 @@ def test_what_no_word_leads_to_is_found_inside(tmp_path):
     path = write_store(tmp_path / "tool.db", rows)
     assert (found(path, "café"), found(path, "*cafe*"), found(path, "*fox*")) == ([1], [1], [3])
     assert (found(path, "cafe"), found(path, "fox"), found(path, "🦊f*")) == ([], [], [3])
+
+
+def _called(at, arguments, content=""):
+    calls = [tool_call("write_file", arguments)]
+    return {"id": at, "role": "assistant", "content": content, "tool_calls": calls}
+
+
+_SPELLED = [
+    _called(1, {"text": '<a class="btn">go</a> C:\\work\\a.py'}),
+    {"id": 2, "content": '<a class="btn"> C:\\work\\a.py'},
+    {"id": 3, "role": "tool", "content": '{"output": "他说\\"部署\\"完成 C:\\\\部署"}'},
+    _called(4, {"text": "桂林 failed"}, "正在部署"),
+    _called(5, {"text": "die „Größe“"}),
+    {"id": 6, "content": "price 100€\ntotal 检索\n完成 go\u00a0→\nb"},
+]
+"""What is escaped is in one place, and the rest in another."""
+
+
+@pytest.mark.parametrize("shape", ["22", "31"])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('*class="btn*', [1, 2]), (r"*work\a.py*", [1, 2]), (r"C:\work", [1, 2]),
+        ('说"部署"', [3]), (r"C:\部署", [3]), ("部署 桂林", [4]), ("桂林 *fail*", [4]),
+        ("Größe", [5]), ('"100€ total"', [6]), ('"检索 完成"', [6]), ('"go → b"', [6]),
+    ],
+)  # fmt: skip
+def test_signs_in_json_part_no_words(tmp_path, shape, query, expected):
+    rows = [{"session_id": "s"} | row for row in _SPELLED]
+    path = make_store(tmp_path / "state.db", shape, [{"id": "s"}], rows)
+    assert sorted(ids(ask(path, query))) == expected

@@ -1,5 +1,7 @@
 """Where in a row is looked: files in the arguments of tools, reasoning, and what is stale."""
 
+import json
+
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
@@ -8,12 +10,16 @@ from shapes import NAMES
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.chat_message import HitOrder, Reading
+from hermes_browse.store.messages.decode import has_failed
 from hermes_browse.store.messages.transcript import read_outline
+from hermes_browse.store.search.engine import Search
+from hermes_browse.store.search.found import titled
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import View
+from hermes_browse.store.search.scope import make_scope
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last
 
 NOW = T0 + 30 * DAY
@@ -203,3 +209,110 @@ def test_a_time_as_text_is_a_time(tmp_path):
     for query in ("on:2026-03-05", "after:2026-03-04", "before:2026-03-06"):
         assert _found(path, f"kayak {query}") == [1]
     assert _found(path, "kayak before:2026-03-05") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("ferry", ["one"]),
+        ("FERRY quay", ["one"]),
+        ("one two", ["one"]),
+        ("ferry three", []),
+        ("cafe", ["cafe"]),
+        ("quay OR café", ["cafe", "one"]),
+        ("café -plan", []),
+        ("ca -pla", ["cafe"]),
+    ],
+)
+def test_titles_and_ids_are_found_as_words_are(query, expected):
+    """Of all segments together, the newest conversation first; without case and accents."""
+    catalog = Catalog(
+        [
+            Session("one", "cli", title="Ferry", ended_at=1.0, end_reason="compression"),
+            Session("two", "cli", "one", title="Quay", started_at=2.0, last_active=2.0),
+            Session("cafe", "cli", title="Cafe\u0301 plan", last_active=9.0),
+        ]
+    )
+    assert list(titled(catalog, parse(query))) == expected
+
+
+def test_commas_part_alternatives_of_roles_and_tools(tmp_path):
+    messages = [
+        {"id": 1, "session_id": "s", "content": "kayak"},
+        {"id": 2, "session_id": "s", "role": "tool", "tool_name": "patch", "content": "kayak"},
+        {"id": 3, "session_id": "s", "role": "tool", "tool_name": "terminal", "content": "kayak"},
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], messages)
+    assert sorted(_found(path, "kayak role:user,tool")) == [1, 2, 3]
+    assert sorted(_found(path, "kayak tool:patch,Terminal")) == [2, 3]
+
+
+def test_a_failure_is_what_the_screen_calls_one(tmp_path):
+    """Most results have the field, empty; some are a text."""
+    results = [
+        '{"output": "fine", "exit_code": 0, "error": null}', '{"error": "boom"}', '{"exit_code": 2}',
+        "Error: no such file", '{"success": false}', '{"status": "pending_approval", "exit_code": -1}',
+        "Traceback (most recent call last)", '{"error": [], "returncode": 0}', "no error", "[1]",
+    ]  # fmt: skip
+    rows = [
+        {"id": at, "session_id": "s", "role": "tool", "content": text}
+        for at, text in enumerate(results, 1)
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    failed = [at for at, text in enumerate(results, 1) if has_failed(text, None)]
+    assert failed == [2, 3, 4, 5, 7]
+    assert sorted(_found(path, "has:error")) == failed
+    assert sorted(_found(path, "-has:error")) == [1, 6, 8, 9, 10]
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_a_file_is_found_by_any_letters(tmp_path, is_ascii):
+    """As JSON spells them, and within JSON again."""
+    names = ["docs/größe.md", r"C:\work\a.py", "docs/日本.md"]
+    rows = [
+        {
+            "id": at,
+            "session_id": "s",
+            "role": "assistant",
+            "tool_calls": json.dumps(
+                [tool_call("write_file", json.dumps({"path": name}, ensure_ascii=is_ascii))],
+                ensure_ascii=is_ascii,
+            ),
+        }
+        for at, name in enumerate(names, 1)
+    ]
+    rows.append({"id": 4, "session_id": "s", "content": "see Ä.txt"})
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    for at, name in enumerate([*names, "ä.txt"], 1):
+        assert _found(path, f"file:{name}") == [at]
+    edits = rows[1]["tool_calls"]
+    assert edits_file(edits, r"c:\work\a.py") and not edits_file(edits, "b.py")
+
+
+def test_reasoning_in_details_is_searched(tmp_path):
+    details = [
+        json.dumps([{"type": "reasoning.text", "text": "the walrus"}]),
+        json.dumps([{"type": "reasoning.encrypted", "data": "walrus"}]),
+    ]
+    rows = [
+        {
+            "id": at,
+            "session_id": "s",
+            "role": "assistant",
+            "content": "x",
+            "reasoning_details": each,
+        }
+        for at, each in enumerate(details, 1)
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    assert _found(path, "walrus in:reasoning") == [1] and _found(path, "has:reasoning") == [1]
+
+
+def test_an_order_that_cannot_be_had_is_told(tmp_path):
+    path = make_store(
+        tmp_path / "state.db", "22", [{"id": "s"}], [{"session_id": "s", "content": "部署"}]
+    )
+    with Store(path).reader() as reader:
+        query = parse("部署")
+        answer = Search(reader, query, make_scope(reader, query, NOW), HitOrder.RELEVANCE).page()
+    assert len(answer.hits) == 1 and "can be ranked" in answer.notes[0]

@@ -4,8 +4,6 @@ from collections import Counter
 
 import pytest
 from builders import T0, make_store
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import relations
@@ -153,37 +151,6 @@ def test_the_server_is_automation_in_both_spellings(source):
     views = {each.id: each.view for each in catalog.chains()}
     assert views == {"a": View.AUTOMATION, "b": View.CHATS}
     assert formats.source(source) == "api"
-
-
-_TITLES = st.lists(st.text(alphabet="abAB \nßİ日", max_size=8) | st.none(), max_size=12)
-_WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)
-
-
-@given(_TITLES, _WORDS)
-def test_all_names_at_once_as_each_by_itself(titles, words):
-    """A conversation is found when title and id together contain all words, the newest first."""
-    sessions = [
-        Session(f"id{at}", "cli", title=title, last_active=float(at))
-        for at, title in enumerate(titles)
-    ]
-    catalog = Catalog(sessions)
-    names = {each.id: f"{each.title or ''} {each.id}".casefold() for each in reversed(sessions)}
-    expected = [
-        key for key, name in names.items() if all(each.casefold() in name for each in words)
-    ]
-    assert catalog.named(words) == expected
-
-
-def test_the_name_of_a_chain_is_that_of_all_its_segments():
-    sessions = [
-        Session("one", "cli", title="Ferry", ended_at=1.0, end_reason="compression"),
-        Session("two", "cli", "one", title="Quay", started_at=2.0),
-    ]
-    catalog = Catalog(sessions)
-    for words in (["ferry"], ["FERRY", "quay"], ["one", "two"], []):
-        assert catalog.named(words) == ["one"]
-    assert catalog.named(["ferry", "three"]) == []
-    assert Catalog(()).named(["a"]) == []
 
 
 @pytest.mark.parametrize(("begun", "kind"), [(-0.3, "chat"), (0.1, "chat"), (-3600.0, "subagent")])

@@ -52,20 +52,11 @@ def picture(catalog):
             chain.root_id: [child.root_id for child in catalog.child_chains(chain)]
             for chain in catalog.chains()
         },
-        "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
             parent: sorted(child.id for child in catalog.children_of(parent))
             for parent in ("gone", *catalog.sessions)
         },
     }
-
-
-def names(catalog, word):
-    """Conversations by name; of those used at the same time, in the order of their ids."""
-    found = catalog.named([word])
-    activity = [rank(catalog.conversation(root))[0] for root in found]
-    assert activity == sorted(activity, reverse=True), "newest first"
-    return [root for _, root in sorted(zip(activity, found, strict=True))]
 
 
 FIELDS = {
