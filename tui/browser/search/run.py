@@ -37,8 +37,9 @@ from ..list.rows import SuggestionRow
 from .results import SearchResults
 
 PAGE = 16
-"""Hits per page: about what a list shows, as each costs a snippet; the next page is read when its end
-comes into sight."""
+"""Hits of the first page: about what a list shows, as each costs a snippet."""
+NEXT_PAGE = 64
+"""Hits that are read on with, when the end comes into sight."""
 _MOST_TITLES = 8
 TELL_SECONDS = 0.25
 """Between updates of the progress, and before the first."""
@@ -118,6 +119,7 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     # These hits have no position to read on from: all pages are read again.
     is_read_again = order == HitOrder.RELEVANCE or store.store.is_several
     before = earlier.hits if earlier is not None else ()
+    wanted = PAGE if earlier is None else NEXT_PAGE
 
     def results(found: Found) -> SearchResults:
         answer, conversations = found.answer, dict(found.conversations)
@@ -138,7 +140,7 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
         request.view,
         order=order,
         now=request.now,
-        limit=PAGE + (len(before) if is_read_again else 0),
+        limit=wanted + (len(before) if is_read_again else 0),
         titles=_MOST_TITLES if earlier is None else 0,
         is_typed=True,
         after=before[-1] if before and not is_read_again else None,
