@@ -86,15 +86,20 @@ class Store:
         return False
 
     @property
+    def real_path(self) -> str:
+        """The path without symbolic links: SQLite keeps its files beside their target."""
+        return os.path.realpath(self.path)
+
+    @property
     def wal_path(self) -> Path:
         """Path of the write-ahead log, which may not exist."""
-        return Path(f"{self.path}-wal")
+        return Path(f"{self.real_path}-wal")
 
     @property
     def journal_path(self) -> Path:
         """Path of the rollback journal of DELETE mode: exists during a write, and after a crash in
         one."""
-        return Path(f"{self.path}-journal")
+        return Path(f"{self.real_path}-journal")
 
     def remote_calls(self) -> RemoteCalls | None:
         """Return what carries out the calls elsewhere, so that nothing here may write to the store;

@@ -3,10 +3,10 @@ read, as our errors."""
 
 from __future__ import annotations
 
-import os
+import errno
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from ..errors import (
     StoreError,
     StoreUnreadableError,
 )
-from ..files import make_folder, open_regular
+from ..files import write_private
 from ..text import one_line
 from ..wording import N_, _
 
@@ -159,15 +159,18 @@ def own_file(
 ) -> Iterator[sqlite3.Connection]:
     """Open an SQLite file of this program, which may be new, or left by a killed process.
 
+    It is opened through SQLite only, as another thread may have it open
+    (https://sqlite.org/howtocorrupt.html, 2.2).
+
     Raises:
         BrowseError: Of that kind: it cannot be used, or SQLite failed in the block.
     """
     with refused_as(kind, path):
         if not path.exists():
-            make_folder(path.parent)
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        with open_regular(path):  # no pipe, which SQLite would wait for
-            pass
+            with suppress(FileExistsError):  # another thread was quicker
+                write_private(path, "", replace=False)
+        if not path.is_file():  # a pipe, which SQLite would wait for
+            raise OSError(errno.EINVAL, _("it is no regular file"), str(path))
         with closing(opened(path, "rw", _OWN_PATIENCE)) as connection:
             for statement in tables:
                 connection.execute(statement)

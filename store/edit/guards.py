@@ -74,7 +74,7 @@ def _check_file(store: Store, reader: Reader) -> None:
             _("{path} can only be read, because its folder takes no files.", path=path),
             remedy=_("Check the permissions of the folder."),
         )
-    target = Path(os.path.realpath(path))  # the log lies beside the target of a link
+    target = Path(store.real_path)
     for place, sentence in (
         (target, _("{path} cannot be written to: the file is read-only.")),
         (target.parent, _("{path} cannot be written to: its folder is read-only.")),
@@ -82,6 +82,16 @@ def _check_file(store: Store, reader: Reader) -> None:
         # Root may write anywhere; the mode bits show that a file is meant to stay as it is.
         if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
             raise StoreRefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
+    if target.stat().st_nlink > 1:
+        # Each name has a log of its own, and no process sees that of another name
+        # (https://sqlite.org/howtocorrupt.html, 2.6).
+        raise StoreRefusedError(
+            _(
+                "{path} has a second name (a hard link), under which Hermes may write to it.",
+                path=path,
+            ),
+            remedy=_("Copy the file, so that each name has its own."),
+        )
     system = _file_system(target)
     if system in _NETWORK:
         raise StoreRefusedError(

@@ -172,16 +172,16 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         RefusedError: It exists, is not a regular file, or is one to keep.
         BrowseError: It cannot be examined.
     """
+    if any(_is_same_file(path, each) for each in keep):  # there or not: a journal, for example
+        raise RefusedError(
+            _("{path} belongs to the session store: nothing is written there.", path=path)
+        )
     try:
         status = os.lstat(path)
     except FileNotFoundError:
         return
     except OSError as error:
         raise _failure(path, error) from error
-    if any(_is_same_file(path, each) for each in keep):
-        raise RefusedError(
-            _("{path} belongs to the session store: nothing is written there.", path=path)
-        )
     remedy = _("Name a file, or `-` for standard output.")
     if stat.S_ISDIR(status.st_mode):
         raise RefusedError(_("{path} is a folder.", path=path), remedy=remedy)
@@ -199,7 +199,7 @@ def _is_same_file(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other)
     except OSError:  # one of them is missing
-        return False
+        return os.path.realpath(path) == os.path.realpath(other)
 
 
 def make_folder(path: Path) -> None:

@@ -82,7 +82,7 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
 def check_log_room(store: Path, needed: int) -> None:
     """Refuse if the disk of a store lacks room for its log; see `check_room`."""
     check_room(
-        store.parent,
+        Path(os.path.realpath(store)).parent,
         needed,
         _(
             "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."

@@ -48,7 +48,8 @@ class Saved(NamedTuple):
 
 def store_files(path: Path) -> list[Path]:
     """The file of a store, and SQLite's files beside it."""
-    return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
+    real = os.path.realpath(path)  # SQLite's files are beside the target of a link
+    return [path, *(Path(f"{real}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
 
 
 class Export(NamedTuple):

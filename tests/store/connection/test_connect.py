@@ -86,11 +86,12 @@ def test_a_column_added_meanwhile_is_seen(fixture_store):
         assert all(chain.root.archived for chain in read_catalog(reader, 0.0).chains())
 
 
+@pytest.mark.parametrize("is_link", [False, True])
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_every_commit_moves_the_fingerprint(fixture_store, journal):
-    """With and without a log; what has not changed has the same one."""
+def test_every_commit_moves_the_fingerprint(fixture_store, tmp_path, journal, is_link):
+    """With and without a log, also by a link; what has not changed has the same one."""
     path = fixture_store("state-v22")
-    store = Store(path)
+    store = Store(linked(path, tmp_path) if is_link else path)
     with closing(writer(path, journal)) as connection:
         marks = [store.fingerprint()]
         for number in range(5):
@@ -165,6 +166,14 @@ def test_an_interrupt_stops_and_a_new_beginning_goes_on(fixture_store):
     reader.interrupt()  # after the end: nothing to stop, nothing raised
 
 
+def linked(path, tmp_path):
+    """A link to a store, in another folder."""
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "state.db"
+    link.symlink_to(path)
+    return link
+
+
 def half_written(path, copy):
     """A copy of a store and its journal in the middle of a write."""
     with closing(writer(path)) as connection:
@@ -186,6 +195,8 @@ def test_a_write_that_was_broken_off(fixture_store, tmp_path):
         shutil.copy(f"{crashed}-journal", f"{path}-journal")
         with pytest.raises(StoreUnreadableError, match="interrupted write"):
             reader.rows("SELECT 1 FROM sessions")
+    with pytest.raises(StoreUnreadableError, match="interrupted write"):
+        Store(linked(crashed, tmp_path), busy_seconds=0.1).open()
     store = Store(crashed, busy_seconds=0.1)
     with pytest.raises(StoreUnreadableError, match="interrupted write") as caught:
         store.open()

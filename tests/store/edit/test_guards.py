@@ -206,6 +206,12 @@ def test_protected_conversations(tmp_path):
     assert reasons(path, NOW + 3600) == {}
 
 
+def test_a_second_name_of_the_file(path):
+    """Hermes may have the store open under the other one: neither sees the log of the other."""
+    os.link(path, path.parent / "other.db")
+    refused(path, "has a second name")
+
+
 def test_a_lease_may_name_a_parent_that_is_gone(tmp_path):
     """Hermes stores a turn lease under the id that the topmost link names (0.20), whether or not
     the session is there. Our locks name it too, when a turn begins after the plan."""

@@ -118,7 +118,7 @@ def test_what_is_never_written_over(tmp_path):
     os.link(store, hard)
     soft.symlink_to(store)
     keep = [store, tmp_path / "state.db-wal"]
-    for path in (store, hard, soft, tmp_path / "." / "state.db"):
+    for path in (store, hard, soft, tmp_path / "." / "state.db", tmp_path / "state.db-wal"):
         with pytest.raises(RefusedError, match="belongs to the session store"):
             write_file(path, ["x"], force=True, keep=keep)
     (tmp_path / "folder").mkdir()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 
 import pytest
 from hypothesis import given
@@ -235,3 +238,25 @@ def test_a_path_that_cannot_be_looked_up(tmp_path):
     notes = Notes(tmp_path / ("x" * 300) / "notes.db", [str(tmp_path), None])
     with pytest.raises(NotesError, match="cannot be used"):
         notes.rows("SELECT 1")
+
+
+def test_a_read_gives_up_no_lock_of_another_thread(store, tmp_path):
+    """Closing the file itself, outside of SQLite, would drop the locks of this process: another
+    browser could then write in the middle of a change."""
+    store.tag(["first"], ["deploy"])
+    path = tmp_path / "notes.db"
+    notes = Notes(path, [str(store.store.path), None])
+    other = (
+        "import sqlite3, sys\n"
+        "connection = sqlite3.connect(sys.argv[1], 0)\n"
+        "connection.execute('INSERT INTO tags VALUES (1, 2, 3, 4)')\n"
+        "connection.commit()\n"
+    )
+    with notes.changing() as run:
+        run("INSERT INTO tags VALUES (?1, ?2, 'first', 'late')")
+        reader = threading.Thread(target=lambda: notes.rows("SELECT count(*) FROM tags"))
+        reader.start()
+        reader.join()
+        done = subprocess.run([sys.executable, "-c", other, path], capture_output=True, check=False)
+        assert b"database is locked" in done.stderr
+    assert {name for each in store.tags() for name in [each.name]} == {"deploy", "late"}

@@ -148,13 +148,13 @@ def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path):
 
 
 def test_only_plain_files_with_one_name(store, folder):
-    """A link would lead elsewhere, and a second name may be that of the store itself."""
+    """A link would lead elsewhere, and what has a second name is somebody else's too."""
     for name in MINE:
         (folder / name).unlink()
     outside = store.parent / "outside.json"
     outside.write_text("kept")
     (folder / "tip.json").symlink_to(outside)
-    os.link(store, folder / "tip.jsonl")
+    os.link(outside, folder / "tip.jsonl")
     os.mkfifo(folder / "session_tip.json")
     (folder / MINE[4]).mkdir()
     done = remove(store, "tip", sessions_folder=folder)
