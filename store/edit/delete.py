@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
-from ..connection.reader import Reader, rows_in
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import (
@@ -30,14 +30,15 @@ from ..errors import (
 from ..messages.preview import with_names
 from ..progress import EVERY, NOBODY, Portions, Progress, summary
 from ..sessions.catalog import read_catalog
-from ..text import as_text, one_line
+from ..sessions.first_page import read_neighbourhood
+from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
 from ..trash.session_files import SessionFile, find_files, remove_files
-from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
+from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
-from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete
+from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
 from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
@@ -128,8 +129,8 @@ def delete_portions(
 
     def end() -> None:
         notes.extend(remove_files(files_gone()))
-        doubtful = {plan.conversation.id for plan in portions.doubtful}
-        marks = settle(bundle.path, bundle.facts, doubtful)
+        gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
+        marks = settle(bundle.path, bundle.facts, gone)
         if len(marks.kept) == len(bundle.facts.conversations):
             with contextlib.suppress(TrashError):
                 discard(bundle.path)
@@ -141,18 +142,20 @@ def delete_portions(
             check_search_triggers(writer.reader)
             _check_room(writer.reader, trash, portions.items)
             sweep(trash, now)
-            bundle = _write(writer.reader, portions.items, trash, now, sessions_folder, progress)
+            marks = BundleMarks(deleting=os.getpid())
+            bundle = _write(
+                writer.reader, portions.items, trash, now, sessions_folder, marks, progress
+            )
             after.callback(end)
             orphaned = {session.id for plan in portions.items for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
                 raise RefusedError(_(_CHANGED), is_unchanged=True)
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
-            write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
             attach(writer.rows, bundle.path)
             _count_changes(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
             portions.run(
-                lambda plans: _delete_portion(writer, bundle, version, plans, progress),
+                lambda plans: _delete_portion(writer, bundle, version, plans, now, progress),
                 writer.version,
             )
     except BrowseError as error:
@@ -177,9 +180,8 @@ def copy_to_trash(
     with store.reader() as reader:
         now = time.time()
         plans = divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)])
-        path = _write(reader, plans, trash, now, sessions_folder, NOBODY).path
-    write_marks(path, BundleMarks(is_copy=True))
-    return describe(path)
+        marks = BundleMarks(is_copy=True)
+        return describe(_write(reader, plans, trash, now, sessions_folder, marks).path)
 
 
 def _write(
@@ -188,7 +190,8 @@ def _write(
     trash: Path,
     now: float,
     sessions_folder: Path | None,
-    progress: Progress,
+    marks: BundleMarks,
+    progress: Progress = NOBODY,
 ) -> WrittenBundle:
     named = with_names(reader, [plan.conversation for plan in plans])
     saved = [
@@ -199,7 +202,7 @@ def _write(
     ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
-    return write_bundle(reader, saved, files, trash, now, progress)
+    return write_bundle(reader, saved, files, trash, now, marks, progress)
 
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
@@ -218,15 +221,18 @@ def _delete_portion(
     bundle: WrittenBundle,
     version: object,
     plans: Sequence[DeletePlan],
+    now: float,
     progress: Progress,
 ) -> None:
     """Delete some conversations in one transaction; `version` is that of the store before it was
-    copied."""
+    copied, `now` the time of the plans."""
     sessions = [session for plan in plans for session in plan.sessions]
-    roots = [root for plan in plans for root in plan.family_roots]
 
     def work(tx: Writer) -> None:
-        _check_not_busy(tx, [*sessions, *roots])
+        # Pinned or written to since the plan, it may be in the bundle as it is now.
+        catalog = read_neighbourhood(tx.reader, sessions, now)
+        for sentence in refusals(tx.reader, catalog, plans, now).values():
+            raise RefusedError(sentence, is_unchanged=True)
         choose(tx.rows, sessions)
         if tx.version() != version:
             _check_unchanged(tx, bundle.layout)
@@ -256,15 +262,6 @@ def _count_changes(tx: Writer, layout: Layout) -> None:
                 f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} AFTER {event} ON main.{sql_name(name)} "
                 f"BEGIN UPDATE {_CHANGES} SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
             )
-
-
-def _check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
-    """Refuse if a session has a live lease or lock."""
-    for table, column in tx.schema.leases:
-        live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
-        for (session,) in rows_in(tx.rows, live, ids, [time.time()]):
-            busy = _("{session} is being written to: a turn or a compression has begun.")
-            raise RefusedError(busy.format(session=as_text(session)), is_unchanged=True)
 
 
 def _check_unchanged(tx: Writer, layout: Layout) -> None:

@@ -45,9 +45,6 @@ class DeletePlan(NamedTuple):
     """Ids of all segments of both."""
     orphaned: tuple[Session, ...]
     """Sessions that stay and lose their parent."""
-    family_roots: tuple[str, ...]
-    """Ids of the topmost sessions above these conversations, and of their parents that are not
-    there. Hermes stores a turn lease under one of these (0.20)."""
     messages: int = 0
     """Rows of `messages` that go, shown or not; filled in by `divide`."""
 
@@ -99,15 +96,12 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
                 found.append(child)
                 deleted.update(child.session_ids)
     sessions = tuple(session for chain in found for session in chain.session_ids)
-    tops = [catalog.top_chain(chain).root for chain in found]
-    family_roots = {id for top in tops for id in (top.id, top.parent_id) if id is not None}
     children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
         conversation=found[0],
         dependent=tuple(found[1:]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
-        family_roots=tuple(sorted(family_roots)),
     )
 
 
@@ -149,14 +143,28 @@ def sort_deletes(
 
     The catalog has just been read; `now` is in Unix seconds. Errors as of `affected_by_delete`.
     """
+    plans = plans_of(catalog, session_ids)
+    kept = refusals(reader, catalog, plans, now)
+    return divide(reader, [plan for plan in plans if plan.conversation.id not in kept]), kept
+
+
+def refusals(
+    reader: Reader, catalog: Catalog, plans: Iterable[DeletePlan], now: float
+) -> dict[str, str]:
+    """Return why conversations of plans stay, by their ids: they, or what would go with them, are
+    protected.
+
+    The catalog has just been read, and has them with all above them; `now` is in Unix seconds.
+    """
     busy = read_busy(reader, now)
     kept: dict[str, str] = {}
-    plans = plans_of(catalog, session_ids)
     for plan in plans:
         for member in (plan.conversation, *plan.dependent):
-            if why := why_protected(catalog, member, busy, now):
-                kept.setdefault(plan.conversation.id, _refusal(member, why.words))
-    return divide(reader, [plan for plan in plans if plan.conversation.id not in kept]), kept
+            if member.root_id in catalog.sessions:  # else Hermes has deleted it meanwhile
+                present = catalog.conversation(member.root_id)
+                if why := why_protected(catalog, present, busy, now):
+                    kept.setdefault(plan.conversation.id, _refusal(present, why.words))
+    return kept
 
 
 def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[DeletePlan]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 from ..connection.reader import Reader, chunks
@@ -281,5 +282,9 @@ def _next_title(tx: Writer, title: str) -> str:
     start = f"{base} #"
     rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
     numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
-    number = f" #{max(numbers, default=1) + 1}"
-    return base[: LONGEST_TITLE - len(number)] + number
+    for number in count(max(numbers, default=1) + 1):
+        suffix = f" #{number}"
+        found = base[: LONGEST_TITLE - len(suffix)] + suffix
+        if not tx.rows("SELECT 1 FROM sessions WHERE title = ?", [found]):  # titles that were cut
+            break
+    return found

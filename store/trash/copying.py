@@ -39,6 +39,7 @@ from .bundle import (
     uri_of,
 )
 from .session_files import SessionFile, private, save_files
+from .shelf import MARKS, BundleMarks, write_marks
 from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
@@ -104,6 +105,7 @@ def write_bundle(
     files: Sequence[SessionFile],
     trash: Path,
     now: float,
+    marks: BundleMarks,
     progress: Progress = NOBODY,
 ) -> WrittenBundle:
     """Copy all rows and files of some conversations into the trash; the store is only read.
@@ -116,6 +118,7 @@ def write_bundle(
         files: Files of their sessions.
         trash: The folder of the bundles; created if missing.
         now: Unix seconds.
+        marks: They stand beside the bundle as soon as it has its name.
         progress: Checked for a stop between statements, and receives reports.
 
     Raises:
@@ -144,10 +147,11 @@ def write_bundle(
             record_links(copy.connection, trash, origin)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
             file.write(f"{_seal(partial)}  {path.name}\n")
+        write_marks(path, marks)
         os.rename(partial, path)
         sync_folder(trash)
     except BaseException as error:
-        for leftover in (partial, path, path.with_suffix(SUM)):
+        for leftover in (partial, path, path.with_suffix(SUM), path.with_suffix(MARKS)):
             with contextlib.suppress(OSError):  # it stays as a bundle of what the store still has
                 leftover.unlink(missing_ok=True)
         if isinstance(error, (OSError, *SQLITE_ERRORS)):

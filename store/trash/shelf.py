@@ -12,15 +12,19 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Sequence
+from fnmatch import fnmatch
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..connection.connect import Store
-from ..connection.stored_values import first_texts
+from ..connection.reader import rows_in
 from ..errors import BrowseError
+from ..files import PARTIAL as UNFINISHED
 from ..files import read_regular, sync_folder, write_whole
+from ..text import text_of
 from ..wording import _
 from .bundle import (
     LINKS,
@@ -34,6 +38,7 @@ from .bundle import (
     TrashError,
     count_messages,
     read_bundle_facts,
+    reading,
 )
 
 MARKS = ".json"
@@ -126,26 +131,39 @@ def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     write_marks(path, marks._replace(restored_at=now, restored=restored))
 
 
-def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
+def settle(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> BundleMarks:
     """Mark which conversations a delete that has ended, or was killed, has left in the store.
 
-    Those that are `doubtful` count as gone, whatever the store has now.
+    Those that are known to be `gone`, or may be, are not looked for.
     """
     marks = read_marks(path)
+    asked = [each for each in facts.conversations if each.id not in gone]
     try:
-        with Store(Path(facts.origin.path)).reader() as reader:
-            rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", facts.sessions)
+        there = _sessions_left(path, facts, [id for each in asked for id in each.sessions])
     except BrowseError:
         return marks  # the next one that looks may find the store again
-    there = set(first_texts(rows))
-    kept = tuple(
-        each.id
-        for each in facts.conversations
-        if each.id not in doubtful and there.issuperset(each.sessions)
-    )
+    kept = tuple(each.id for each in asked if there.issuperset(each.sessions))
     marks = marks._replace(kept=kept, deleting=0)
     write_marks(path, marks)
     return marks
+
+
+def _sessions_left(path: Path, facts: BundleFacts, sessions: Sequence[str]) -> set[str]:
+    """Return which sessions of a bundle were not deleted: they have their start and all their
+    messages. An id alone says nothing, as Hermes makes a session of it again when a chat goes on;
+    ids of messages are not used twice (AUTOINCREMENT)."""
+    if not sessions:
+        return set()
+    starts = "SELECT id, started_at FROM sessions WHERE id IN ({keys})"
+    by_session = "SELECT id, session_id FROM messages WHERE session_id IN ({keys})"
+    by_id = "SELECT id, session_id FROM messages WHERE id IN ({keys})"
+    with reading(path) as connection:
+        saved = partial(rows_in, lambda *query: connection.execute(*query).fetchall())
+        begun, written = set(saved(starts, sessions)), set(saved(by_session, sessions))
+    with Store(Path(facts.origin.path)).reader() as reader:
+        begun &= set(reader.rows_in(starts, sessions))
+        lost = written.difference(reader.rows_in(by_id, [message for message, _id in written]))
+    return {text_of(id) for id, _start in begun} - {text_of(id) for _message, id in lost}
 
 
 def _is_running(process: int) -> bool:
@@ -324,14 +342,15 @@ def sweep(trash: Path, now: float) -> None:
     is complete.
     """
     with contextlib.suppress(OSError):
-        left = set(os.listdir(trash))
-        for name in sorted(left):
+        for name in sorted(os.listdir(trash)):
             path = trash / name
-            whole = {f"{path.stem}{SUFFIX}", f"{PARTIAL}{path.stem}{SUFFIX}"}
+            # In this order: a bundle that gets its name meanwhile is found by one or the other.
+            whole = (f"{PARTIAL}{path.stem}{SUFFIX}", f"{path.stem}{SUFFIX}")
             is_beside = path.suffix in (SUM, MARKS) and _NAME.fullmatch(path.stem)
-            is_alone = is_beside and whole.isdisjoint(left)
+            is_alone = is_beside and not any(os.path.lexists(trash / each) for each in whole)
             is_old = now - path.lstat().st_mtime > _UNFINISHED_AGE
-            if is_alone or (is_old and name.startswith(PARTIAL)):
+            is_unfinished = name.startswith(PARTIAL) or fnmatch(name, UNFINISHED)
+            if is_alone or (is_old and is_unfinished):
                 with contextlib.suppress(OSError):  # the next time; no word of a chat is in it
                     path.unlink()
         if not any(name.endswith(SUFFIX) for name in os.listdir(trash) if name != LINKS):

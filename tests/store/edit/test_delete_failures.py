@@ -108,9 +108,13 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path, monkeypatch):
     path = family(tmp_path / "state.db", journal="delete")
     shutil.copy(path, tmp_path / "copy.db")
     shutil.copy(path, tmp_path / "kept.db")
-    os.link(path, tmp_path / "old.db")
     before = dump(path)
-    meanwhile(monkeypatch, lambda: os.replace(tmp_path / "copy.db", path))
+
+    def replace():
+        os.rename(path, tmp_path / "old.db")
+        os.rename(tmp_path / "copy.db", path)
+
+    meanwhile(monkeypatch, replace)
     with pytest.raises(RefusedError, match="replaced by another file"):
         remove(path, "tip")
     assert dump(path) == dump(tmp_path / "old.db") == before

@@ -44,7 +44,7 @@ from hermes_browse.store.trash.bundle import (
 )
 from hermes_browse.store.trash.copying import write_bundle
 from hermes_browse.store.trash.session_files import find_files
-from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.store.trash.shelf import BundleMarks, list_bundles
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
 
@@ -58,7 +58,9 @@ def written(path, progress=NOBODY):
         ids = tuple(sorted(FAMILY))
         saved = [SavedConversation("tip", "Harbour #3", ids)]
         files = find_files(folder, ids)
-        return write_bundle(reader, saved, files, path.parent / "trash", NOW, progress)
+        return write_bundle(
+            reader, saved, files, path.parent / "trash", NOW, BundleMarks(), progress
+        )
 
 
 def sealed(path):
