@@ -13,8 +13,8 @@ from functools import cache, partial
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
-from ..messages.decode import has_failed, json_at_start
 from ..sessions.models import Session
+from ..tool_results import has_failed, json_at_start
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, EditedFile, Hunk, whole
 from .programs import read_program

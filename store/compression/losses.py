@@ -17,8 +17,8 @@ from typing import NamedTuple
 from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_mapping
 from ..messages.chat_message import ChatMessage
-from ..messages.decode import load_json
 from ..messages.transcript import read_messages_of
+from ..tool_results import load_json
 from ..wording import N_
 from .compactions import Compaction
 

@@ -26,7 +26,8 @@ from ..errors import (
     StoreMissingError,
     StoreUnreadableError,
 )
-from ..text import as_text
+from ..text import as_text, text_of
+from ..tool_results import has_failed
 from ..wording import _
 from .failures import opened, translated
 from .reader import FileFacts, Reader
@@ -48,6 +49,12 @@ def _facts(path: Path) -> Fingerprint:
 
 def _size(path: Path) -> int:
     return _facts(path)[-1]
+
+
+def _has_failed(result: bytes | None, effect: bytes | None) -> bool:
+    """Do `tool_results.has_failed` for SQL, which hands over texts that are not UTF-8 as bytes
+    only."""
+    return has_failed(text_of(result), as_text(effect))
 
 
 class RemoteCalls(Protocol):
@@ -180,6 +187,7 @@ class Store:
                 schema = self._schema(connection, of_file)
                 for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
                     connection.execute(statement)
+                connection.create_function("has_failed", 2, _has_failed, deterministic=True)
                 connection.execute("PRAGMA query_only=1")
             except BaseException:
                 connection.close()

@@ -11,11 +11,12 @@ from ..cleanup.sizes import REASONING, batches
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
 from ..errors import QueryInterruptedError
-from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
+from ..messages.decode import decode_content, decode_tool_calls
 from ..progress import TellShare, quiet
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
+from ..tool_results import LIMIT, has_failed
 from ..wording import _
 
 QUARTER = 900

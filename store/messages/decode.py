@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
-from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ..connection.reader import Reader, Row
@@ -29,10 +27,6 @@ DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""
 
 REASONING_KEYS = ("summary", "thinking", "content", "text")
-
-_DECODER = json.JSONDecoder()
-LIMIT = 200_000
-"""Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
 COLUMNS = (
     "m.id, m.session_id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name, m.timestamp, "
@@ -141,54 +135,6 @@ def _call(item: Json) -> ToolCall:
         arguments = write_json(arguments)
     call_id = as_text(item.get("id")) or text_of(item.get("call_id"))
     return ToolCall(call_id, text_of(source.get("name"), "tool"), text_of(arguments))
-
-
-def load_json(text: str) -> dict[str, Any] | list[Any] | None:
-    """Parse a JSON object or list; None for any other text, and for one too long or nested too
-    deep."""
-    stripped = text.strip()
-    if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
-        return None
-    try:
-        loaded = read_json(stripped)
-    except ValueError:
-        return None
-    return loaded if isinstance(loaded, dict | list) else None
-
-
-def json_at_start(text: str) -> Json:
-    """Parse the JSON object that a text begins with; an empty one if there is none.
-
-    Hermes may append hints for the model to a result (0.14 to 0.19).
-    """
-    try:
-        value, _end = _DECODER.raw_decode(text.lstrip())
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def asks_for_approval(result: Json) -> bool:
-    """Whether a result says that a command waits for the user's approval (0.19)."""
-    return result.get("status") in ("pending_approval", "approval_required")
-
-
-def has_failed(text: str, effect: str | None) -> bool:
-    """Tell whether a decoded result reports a failure, which no column does in any Hermes up to
-    0.22.
-
-    `effect` is `effect_disposition` (0.19 and later).
-    """
-    loaded = json_at_start(text) if len(text) <= LIMIT else {}
-    if asks_for_approval(loaded):
-        return False
-    if loaded:
-        code = loaded.get("exit_code", loaded.get("returncode", 0))
-        failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
-        return failed or loaded.get("success") is False
-    if effect and "error" in effect.lower():
-        return True
-    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))
 
 
 def reasoning_of_details(value: object) -> str | None:

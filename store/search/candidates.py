@@ -20,8 +20,8 @@ from ..progress import TellShare
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
 from ..wording import _, ngettext
+from .conditions import EVERYTHING, HAS_REASONING, Condition, all_of
 from .coverage import gaps_of
-from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
 from .query import Query
 from .spellings import (
     escapes_match,

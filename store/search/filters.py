@@ -14,35 +14,22 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..amounts import When, bytes_to_free, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
-from ..messages.decode import REASONING_KEYS
 from ..wording import N_, _
+from .conditions import (
+    AT,
+    CONTINUED,
+    EVERYTHING,
+    HAS_FAILED,
+    HAS_IMAGE,
+    HAS_REASONING,
+    USES,
+    Condition,
+    any_of,
+)
 from .terms import fold_composed
-
-
-class Condition(NamedTuple):
-    """A condition in SQL, with the values for its placeholders."""
-
-    sql: str
-    values: tuple[object, ...] = ()
-
-
-EVERYTHING = Condition("1")
-
-
-def all_of(conditions: Iterable[Condition]) -> Condition:
-    """Return a condition that is true where all of these are."""
-    given = [each for each in conditions if each != EVERYTHING]
-    return any_of(given, " AND ") if given else EVERYTHING
-
-
-def any_of(conditions: Sequence[Condition], operator: str = " OR ") -> Condition:
-    """Return a condition that is true where one of these is, or as another operator joins them."""
-    sql = operator.join(f"({each.sql})" for each in conditions)
-    return Condition(sql, tuple(value for each in conditions for value in each.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,28 +142,8 @@ def _goal(typed: Filter, now: float) -> _Values:
         raise ValueError(text) from error
 
 
-# The conditions
+# The words that filters know
 
-_CALLS = (
-    "SELECT 1 FROM json_each(m.tool_calls) t WHERE lower(COALESCE("
-    "json_extract(m.tool_calls, t.fullkey || '.function.name'), json_extract(m.tool_calls, t.fullkey || '.name'))) = ?"
-)
-"""The calls of one tool in a message; only for valid JSON."""
-_USES = (
-    "lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 AND "
-    f"CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END)"
-)
-_MARKERS = ", ".join(
-    f"json_extract(n.model_config, '$.{name}')"
-    for name in ("_branched_from", "_delegate_from", "_reset_from")
-)
-_CONTINUED = (
-    "m.session_id IN (SELECT s.id FROM session_rows s WHERE s.end_reason = 'compression' AND EXISTS "
-    "(SELECT 1 FROM session_rows n WHERE n.parent_session_id = s.id AND n.source IS NOT 'tool' AND "
-    f"COALESCE(CASE WHEN json_valid(n.model_config) THEN s.id NOT IN ({_MARKERS}) END, 1)))"
-)
-"""Whether a compression ended the session and another one goes on (`sessions.relations.edge`), so
-that the model has a summary of it."""
 _STATES = {
     "live": "c.status = 'live'",
     "open": "c.status = 'open'",
@@ -194,7 +161,7 @@ _STATES = {
     "waiting": "c.waiting",
     "compacted": "m.state = 'compacted'",
     "rewound": "m.state = 'rewound'",
-    "forgotten": f"CASE m.state WHEN 'live' THEN {_CONTINUED} ELSE m.state = 'compacted' END",
+    "forgotten": f"CASE m.state WHEN 'live' THEN {CONTINUED} ELSE m.state = 'compacted' END",
 }
 _FACETS = (
     ("live", "open", "stale", "ended"),
@@ -202,32 +169,9 @@ _FACETS = (
     ("compacted", "rewound", "forgotten"),
 )
 """States of which a conversation or a message has one, so that several of them are alternatives."""
-HAS_REASONING = " OR ".join(
-    [
-        "COALESCE(m.reasoning, '') <> ''",
-        "COALESCE(m.reasoning_content, '') <> ''",
-        *(f"instr(m.reasoning_details, '\"{key}\"') > 0" for key in REASONING_KEYS),
-    ]
-)
-_IMAGES = ('"type": "image', '"type":"image', '"image_url":')
-"""Of multimodal content, as JSON: within a text there is a backslash before each quote."""
-_HAS_IMAGE = " OR ".join(
-    f"instr(CAST(m.content AS BLOB), CAST('{each}' AS BLOB)) > 0" for each in _IMAGES
-)
-_HAS_FAILED = (
-    "m.role = 'tool' AND CASE "
-    "WHEN length(m.content) > 200000 OR NOT json_valid(m.content) OR json_type(m.content) <> 'object' "
-    "THEN lower(ltrim(m.content)) GLOB 'error*' OR lower(ltrim(m.content)) GLOB 'traceback (most recent*' "
-    "OR instr(lower(m.effect_disposition), 'error') > 0 "
-    "WHEN json_extract(m.content, '$.status') IN ('pending_approval', 'approval_required') THEN 0 "
-    "ELSE COALESCE(json_extract(m.content, '$.error'), '') NOT IN ('', 0, '[]', '{{}}') "
-    "OR COALESCE(json_extract(m.content, '$.exit_code'), json_extract(m.content, '$.returncode'), 0) <> 0 "
-    "OR json_type(m.content, '$.success') IS 'false' END"
-)
-"""As `messages.decode.has_failed` says it."""
 _CONTENTS = {
-    "image": f"m.content < char(1) AND ({_HAS_IMAGE})",
-    "error": _HAS_FAILED,
+    "image": f"m.content < char(1) AND ({HAS_IMAGE})",
+    "error": HAS_FAILED,
     "reasoning": HAS_REASONING,
     "code": "instr(m.content, '```') > 0",
     "tool": "COALESCE(m.tool_name, '') <> '' OR COALESCE(m.tool_calls, '') <> ''",
@@ -315,18 +259,12 @@ _WHAT = N_("of the conversation")
 _WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
 _SIZE = N_("size of the conversation")
 
-_AT = (
-    "CASE typeof(m.timestamp) WHEN 'text' THEN CAST(strftime('%s', m.timestamp, 'utc') AS REAL) "
-    "ELSE m.timestamp END"
-)
-"""The time of a message; other tools have written ISO times."""
-
 FILTERS = (
     FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
                stored="sources"),
     FilterKind("role", "m.role = ?", _words, "role:user", _WHO,
                ("author", "by"), ("user", "assistant", "tool", "system"), of_messages=True),
-    FilterKind("tool", _USES, _words, "tool:terminal", _WHO, stored="tools", of_messages=True),
+    FilterKind("tool", USES, _words, "tool:terminal", _WHO, stored="tools", of_messages=True),
     FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _file,
                "file:src/auth.py",
                N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
@@ -345,11 +283,11 @@ FILTERS = (
     FilterKind("branch", "instr(c.git_branch, ?) > 0", _lines, "branch:main", _FROM, ("git",), stored="branches"),
     FilterKind("provider", "instr(c.providers, ?) > 0", _lines, "provider:openai", _FROM),
     FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
-    FilterKind("after", f"{_AT} >= ? AND {_AT} < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
+    FilterKind("after", f"{AT} >= ? AND {AT} < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
                ("since", "from", "newer"), _DATES, is_value=True, is_limit=True, of_messages=True),
-    FilterKind("before", f"{_AT} >= {FIRST_TIME} AND {_AT} < ?", _bound("start"), "before:2026-03", _WHEN,
+    FilterKind("before", f"{AT} >= {FIRST_TIME} AND {AT} < ?", _bound("start"), "before:2026-03", _WHEN,
                ("until", "to"), _DATES, is_value=True, is_limit=True, of_messages=True),
-    FilterKind("on", f"{_AT} >= ? AND {_AT} < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
+    FilterKind("on", f"{AT} >= ? AND {AT} < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
                is_value=True, of_messages=True),
     # of the last activity in any segment; a conversation without any time is never old
     FilterKind("older", "c.used < ?", _bound("start"), "older:30d",

@@ -21,9 +21,10 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
 from ..wording import _
+from .conditions import EVERYTHING
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
-from .filters import EVERYTHING, Filter
+from .filters import Filter
 from .query import Query, parse, query_word, unknown_filters
 from .scope import Conditions, Scope, make_scope
 from .terms import Term, TermKind, fold_composed

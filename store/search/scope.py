@@ -24,7 +24,8 @@ from ..sessions.models import View
 from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
 from ..text import text_of
-from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
+from .conditions import EVERYTHING, Condition, all_of, any_of
+from .filters import BY_KEY
 from .query import Query
 from .terms import fold_composed
 
@@ -172,6 +173,8 @@ class ConversationTable:
         with self._lock:
             if any(column in condition.sql for column in _GATEWAY) and not self._has_gateway:
                 self._read_gateway(reader)
+            if "c.unread" in condition.sql:
+                read_marks(reader, self._catalog.now)  # raises: without them nothing would be new
             if any(column in condition.sql for column in _ATTENTION):
                 self._read_attention(reader)
             if "c.tags" in condition.sql:
@@ -226,7 +229,6 @@ class ConversationTable:
 
     def _read_attention(self, reader: Reader) -> None:
         """Read what is new and what waits: again at each call, as reading changes it."""
-        read_marks(reader, self._catalog.now)  # raises: without them nothing would be new
         found = read_attention(reader, self._catalog, self._catalog.now)
         self._table.execute("UPDATE conversations SET unread = 0, waiting = 0")
         for column, roots in (("unread", found.unread), ("waiting", found.waiting)):

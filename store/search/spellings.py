@@ -16,7 +16,7 @@ from itertools import product
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
-from .filters import Condition, all_of, any_of
+from .conditions import Condition, all_of, any_of
 from .terms import Group, Term, fold, fts_string, words_of
 
 _LINES = "ntr"

@@ -108,7 +108,6 @@ class Catalog(ParentLinks):
         self._count_children()
         self._lists: dict[View | None, list[str]] = {}
         """Root ids by view, made when they are first asked for."""
-        """Folded name of each conversation by root id, newest first; empty until asked for."""
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
         """Build a conversation as if it had no children; nearly all have none."""

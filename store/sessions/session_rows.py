@@ -115,7 +115,7 @@ _STATEMENT = (
 
 
 def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]) -> Session:
-    """Decode a row of `_STATEMENT`; `busy` is from `read_busy`, `tags` from `read_tags`."""
+    """Decode a row of `_STATEMENT`; `busy` is from `read_busy`, `tags` from `tags_if_readable`."""
     _rowid, config, newest, newest_text, recorded, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
     settings = as_mapping(config) if config is not None else {}

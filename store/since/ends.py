@@ -17,16 +17,11 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_mapping, as_time, first_texts
 from ..files import read_objects
 from ..messages.chat_message import State, ToolCall
-from ..messages.decode import (
-    asks_for_approval,
-    decode_content,
-    decode_tool_calls,
-    has_failed,
-    json_at_start,
-)
+from ..messages.decode import decode_content, decode_tool_calls
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
+from ..tool_results import asks_for_approval, has_failed, json_at_start
 from ..wording import _, ngettext
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")

@@ -11,7 +11,6 @@ from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import HitOrder, Reading
-from hermes_browse.store.messages.decode import has_failed
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.engine import Search
 from hermes_browse.store.search.found import titled
@@ -248,21 +247,21 @@ def test_commas_part_alternatives_of_roles_and_tools(tmp_path):
 
 
 def test_a_failure_is_what_the_screen_calls_one(tmp_path):
-    """Most results have the field, empty; some are a text."""
+    """Most results have the field, empty; some are a text; some are followed by a hint, or hold
+    bytes that are no text."""
     results = [
         '{"output": "fine", "exit_code": 0, "error": null}', '{"error": "boom"}', '{"exit_code": 2}',
         "Error: no such file", '{"success": false}', '{"status": "pending_approval", "exit_code": -1}',
         "Traceback (most recent call last)", '{"error": [], "returncode": 0}', "no error", "[1]",
+        '{"error": "boom"}\n\nTry another path.', b'{"error": "\xff"}', '{"exit_code": "2"}',
     ]  # fmt: skip
     rows = [
         {"id": at, "session_id": "s", "role": "tool", "content": text}
         for at, text in enumerate(results, 1)
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
-    failed = [at for at, text in enumerate(results, 1) if has_failed(text, None)]
-    assert failed == [2, 3, 4, 5, 7]
-    assert sorted(_found(path, "has:error")) == failed
-    assert sorted(_found(path, "-has:error")) == [1, 6, 8, 9, 10]
+    assert sorted(_found(path, "has:error")) == [2, 3, 4, 5, 7, 11, 12]
+    assert sorted(_found(path, "-has:error")) == [1, 6, 8, 9, 10, 13]
 
 
 @pytest.mark.parametrize("is_ascii", [True, False])

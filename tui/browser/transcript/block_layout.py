@@ -17,8 +17,8 @@ from hermes_browse.store.messages.chat_message import (
     State,
     ToolCall,
 )
-from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
+from hermes_browse.store.tool_results import has_failed, load_json
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...text import formats, sentences

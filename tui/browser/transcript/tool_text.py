@@ -17,8 +17,8 @@ from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
 
 from hermes_browse.store.connection.stored_values import json_as_text
-from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.tool_results import LIMIT, load_json
 from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
