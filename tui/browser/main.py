@@ -180,6 +180,11 @@ class MainScreen(PaneMessages):
         await super().mark_read(session_ids, message_id)
         self.listing.read_attention()
 
+    def reload(self) -> None:
+        """Read everything again, and search again."""
+        self.search.outdate()
+        self.listing.reload()
+
     def reread(self, session_ids: Sequence[str]) -> None:
         self.listing.reread(session_ids)
         self.loader.read_new()

@@ -64,10 +64,12 @@ def joined(*facts: str) -> str:
 
 
 def fitting(facts: str, width: int) -> str:
-    """Leave out the last of joined facts until they fit; the first one stays."""
-    while _cells(facts) > width and " · " in facts:
-        facts = facts.rpartition(" · ")[0]
-    return facts
+    """Leave out the last of joined facts until they fit, with a sign for them; the first one
+    stays."""
+    left_out = ""
+    while _cells(facts + left_out) > width and " · " in facts:
+        facts, left_out = facts.rpartition(" · ")[0], " · …"
+    return facts + left_out
 
 
 def listed(*facts: str) -> str:

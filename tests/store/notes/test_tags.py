@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from trashing import dump, run, session_ids
 
 from hermes_browse.store import open_store
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.connect import OWN, Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.notes.notes_file import Notes, NotesError
@@ -254,9 +254,9 @@ def test_a_read_gives_up_no_lock_of_another_thread(store, tmp_path):
     )
     with notes.changing() as run:
         run("INSERT INTO tags VALUES (?1, ?2, 'first', 'late')")
-        reader = threading.Thread(target=lambda: notes.rows("SELECT count(*) FROM tags"))
-        reader.start()
-        reader.join()
+        with ThreadPoolExecutor() as reader:
+            rows = reader.submit(notes.rows, f"SELECT DISTINCT tag FROM tags WHERE {OWN}").result()
+        assert rows == [("deploy",)]
         done = subprocess.run([sys.executable, "-c", other, path], capture_output=True, check=False)
         assert b"database is locked" in done.stderr
     assert {name for each in store.tags() for name in [each.name]} == {"deploy", "late"}

@@ -237,3 +237,18 @@ def test_nothing_of_a_title_reaches_the_terminal(tmp_path):
     item = SinceItem("new", "s", "a\x1b[31mb", 1, NOW, "c\x1b]0;d", True, "c\x07li")
     line = SinceRow(item).spans(100, NOW)
     assert Content("".join(part for part, _look in line)).plain.isprintable()
+
+
+async def test_what_arrives_in_sight_is_read(browser):
+    """Without a key: the end of a transcript that is followed is what one looks at."""
+    await browser.press("enter", "G")
+    screen = browser.screen
+    conversation = screen.current
+    await browser.wait_until(lambda: conversation.root_id not in screen.attention.unread)
+    add_message(screen.location.path, conversation.id, "one more thing", NOW, "assistant")
+    screen.reread([])
+    await browser.wait_until(lambda: "one more thing" in _text(browser))
+    screen.listing.read()
+    await browser.wait_until(lambda: not screen.reads.is_busy)
+    await browser.settle()
+    assert conversation.root_id not in screen.attention.unread

@@ -21,6 +21,7 @@ from hermes_browse.store.sessions.session_rows import StoreState
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from ...text.formats import name
 from ...widgets.list_rows import FixedRows, NoteRow, RowSource
 from ..by_name import load
 from ..panes import Panes
@@ -57,6 +58,8 @@ class _Read(NamedTuple):
     """Names of the cron jobs by id; None if only changes were read."""
 
 
+_NAME = 60
+"""Code points of a name in a sentence."""
 _NEWEST = 50
 """Most recently used conversations that are checked for being live."""
 
@@ -196,12 +199,29 @@ class Listing:
             main.details.jobs = read.jobs
             self._whole_at, self._whole_took = time.monotonic(), read.took
             main.cancel("whole")
+        self._leave_what_is_gone(read.catalog, touched)
         self._show(read.rows)
         main.catalog = read.catalog
         self._measure()
         self.read_attention()
         main.retract(_("reading the store again"), then=_("the store was read again"))
         main.writing = self._writing(is_live=read.live)
+
+    def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
+        """Give the keys to the list if another program has deleted what is being read: the row that
+        takes its place is shown then, and must not be taken for it."""
+        main, model = self._main, self._main.transcript.model
+        if (
+            model is None
+            or not catalog.exact
+            or not touched.isdisjoint(model.conversation.session_ids)
+        ):
+            return
+        is_gone = catalog.sessions.keys().isdisjoint(model.conversation.session_ids)
+        if is_gone and main.focused in (main.transcript, main.lineage):
+            main.set_focus(main.rows)
+            words = _("“{name}” is no longer in the store: another program deleted it")
+            main.warn(words.format(name=one_line(name(model.conversation), _NAME)))
 
     def read_attention(self) -> None:
         """Read in the background what is new, and what waits for the user."""

@@ -118,8 +118,10 @@ class ConversationRow(NamedTuple):
         left = with_hits(name, self.matches, "title" if conversation.title else "plain")
         for tag in conversation.tags:
             label = f"  #{one_line(tag)}"
-            if cell_len(label) < room - line_width(left) - 2:
-                left.append((label, tag_look(tag)))
+            if cell_len(label) >= room - line_width(left) - 2:
+                left.append((" …", "dim"))
+                break
+            left.append((label, tag_look(tag)))
         free = room - line_width(left)
         note = formats.clip(one_line(conversation.note), free - 2) if free > 12 else ""
         if note:

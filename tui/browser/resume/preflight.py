@@ -80,14 +80,14 @@ def not_remembered(memory: Memory) -> str:
     count = len(memory.forgotten)
     if memory.has_summary:
         words = ngettext(
-            "The model has only a summary of 1 of {said:,} messages · M shows what was lost",
-            "The model has only a summary of {count:,} of {said:,} messages · M shows what was lost",
+            "The model has only a summary of 1 of {said:,} messages · after Esc, M shows what was lost",
+            "The model has only a summary of {count:,} of {said:,} messages · after Esc, M shows what was lost",
             count,
         )
     else:
         words = ngettext(
-            "The model no longer has 1 of {said:,} messages, nor a summary · M shows it",
-            "The model no longer has {count:,} of {said:,} messages, nor a summary · M shows them",
+            "The model no longer has 1 of {said:,} messages, nor a summary · after Esc, M shows it",
+            "The model no longer has {count:,} of {said:,} messages, nor a summary · after Esc, M shows them",
             count,
         )
     return words.format(count=count, said=memory.said) if count else ""

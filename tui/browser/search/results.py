@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from hermes_browse.store.messages.chat_message import Hit, HitOrder
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
 from hermes_browse.store.search.rows import find_ranges
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -96,6 +97,25 @@ class SearchResults:
     def goes_on(self) -> bool:
         """Whether there may be further hits to read; a stopped search is not resumed."""
         return self.answer.more and not self.answer.stopped
+
+    def renewed(self, catalog: Catalog) -> SearchResults:
+        """Return them with the conversations of a newer catalog, without those that are gone."""
+        if not catalog.exact:
+            return self
+
+        def present(each: Conversation) -> Conversation:
+            return catalog.conversation(each.root_id)._replace(preview=each.preview)
+
+        there = catalog.sessions
+        kept = {id: each for id, each in self.conversations.items() if each.root_id in there}
+        return replace(
+            self,
+            answer=replace(
+                self.answer, hits=tuple(hit for hit in self.hits if hit.session_id in kept)
+            ),
+            titles=tuple(present(each) for each in self.titles if each.root_id in there),
+            conversations={id: present(each) for id, each in kept.items()},
+        )
 
     def groups(self) -> dict[str, list[Hit]]:
         """Return the hits by root id of their conversation, ordered by the first hit of each."""

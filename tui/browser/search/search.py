@@ -93,13 +93,28 @@ class LiveSearch:
         self._is_outdated = True
 
     def list_read(self) -> None:
-        """Search again if the results are outdated, or the store was busy."""
-        if self._is_outdated or self._was_busy:
+        """Bring the results up to date with the catalog, which was read anew: search again if they
+        are outdated, the store was busy, or conversations were searched."""
+        main, found = self._main, self._main.results
+        is_list = found is None and isinstance(main.rows.source, CatalogRows)
+        if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
             self.run(top=self._was_busy)
+        elif found is not None and self._scan is None:
+            main.start("renew", self._renew, found)
+
+    async def _renew(self, found: SearchResults) -> None:
+        """Show the conversations of the hits as they are now; the hits are those that were found."""
+        main = self._main
+        renewed = found.renewed(main.catalog)
+        before = found.listed
+        changed = [each for each in renewed.listed if each not in before]
+        main.details.add(await main.read(lambda store: store.with_details(changed)))
+        if main.results is found and renewed != found:
+            self._show(renewed)
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self._is_outdated = None, False, False
-        for group in ("search", "scan", "count"):
+        for group in ("search", "scan", "count", "renew"):
             self._main.cancel(group)
 
     def stop(self) -> bool:

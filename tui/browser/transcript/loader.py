@@ -286,7 +286,11 @@ class TranscriptLoader:
             return model
 
         model = await main.read(read)
-        if model is None or main.transcript.model is not shown:
+        if main.transcript.model is not shown:
+            return
+        if model is None:
+            shown.conversation = conversation
+            main.transcript.tell_seen()  # it was in sight before it was known to be new
             return
         model.add(shown.messages.values())
         new = main.transcript.grow(model)

@@ -132,13 +132,13 @@ class TranscriptScroll(LongView, can_focus=True):
         self.can_fold = index is not None and self.page.model.is_foldable(index)
         self.refresh()
         self._lay_out_deferred()
-        self._tell_seen()
+        self.tell_seen()
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         super().watch_has_focus(_has_focus)
-        self._tell_seen()
+        self.tell_seen()
 
-    def _tell_seen(self) -> None:
+    def tell_seen(self) -> None:
         """Report the last message in sight, if there are new ones in the conversation."""
         model, frame = self.page.model, self.page.frame()
         new = model.conversation.first_new

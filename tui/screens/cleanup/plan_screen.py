@@ -145,7 +145,7 @@ class PlanScreen(SubScreen):
     def plan_by_rules(self) -> None:
         """Make the plan of other rules after a moment without keys."""
         self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
-        self.choices.left_out, self._known = frozenset(), None
+        self._known = None
         self._wanted = ""
         self.plan_anew(_REST)
 

@@ -179,7 +179,7 @@ MAIN = at(
     Does("list-less", "less_than_sign", "narrower", "share(-1)", "Smaller list"),
     Does("list-more", "greater_than_sign", "wider", "share(1)", "Larger list"),
     Does("mouse", "f9", "mouse", "toggle_mouse", "Give the mouse to the terminal, or take it back"),
-    Does("reload", "f5", "reload", "listing.reload", "Read the store again"),
+    Does("reload", "f5", "reload", "reload", "Read the store again"),
     ShownDoes("help", "question_mark", "help", "show_help", "Keys, signs, and the query language"),
     Does("back", "escape", "back", "step_back", "One step back"),
     ShownDoes("quit", "q", "quit", "app.exit", "Leave"),

@@ -1,0 +1,88 @@
+"""What another process does while something is searched or read: the screen follows, and says what
+is gone."""
+
+import pytest
+from browsing import NOW, on_store, rows_of
+from trashing import family, run
+
+from hermes_browse.tui.browser.list.rows import ConversationRow
+
+SIZE = (120, 36)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return family(tmp_path / "state.db")
+
+
+def names(browser):
+    """The titles in the list, and whether they are archived."""
+    found = [row.conversation for row in rows_of(browser) if isinstance(row, ConversationRow)]
+    return {each.root_id: (each.title, each.archived) for each in found}
+
+
+async def changed(browser, path, *statements):
+    """Another process changes the store, and the browser has read it whole again."""
+    run(path, *statements)
+    browser.screen.listing.read()
+    await browser.settle()
+
+
+@pytest.mark.parametrize("query", ["lantern", "harbour", "title:harbour"])
+async def test_what_was_found_follows_the_store(path, query):
+    """Hits, and a list that is narrowed: titles and states, and what is gone."""
+    async with on_store(path, NOW, SIZE) as browser:
+        await browser.search(query)
+        before = names(browser)
+        assert len(before) > 1
+        first, second = list(before)[:2]
+        await changed(
+            browser,
+            path,
+            f"UPDATE sessions SET title = 'Harbour anew', archived = 1 WHERE id = '{first}'",
+        )
+        assert names(browser)[first] == ("Harbour anew", True)
+        await changed(
+            browser,
+            path,
+            f"DELETE FROM messages WHERE session_id = '{second}'",
+            f"DELETE FROM sessions WHERE id = '{second}'",
+        )
+        assert second not in names(browser) and first in names(browser)
+
+
+async def test_reading_again_searches_again(path):
+    async with on_store(path, NOW, SIZE) as browser:
+        await browser.search("lantern")
+        count = len(browser.screen.results.hits)
+        run(
+            path,
+            "INSERT INTO messages (session_id, role, content, timestamp, message_uid) "
+            f"VALUES ('other', 'user', 'a lantern', {NOW}, 'late')",
+        )
+        await browser.press("f5")
+        await browser.wait_until(lambda: len(browser.screen.results.hits) == count + 1)
+
+
+async def test_what_is_deleted_while_it_is_read_is_left(path):
+    """The row that takes its place gets no key that was meant for it."""
+    async with on_store(path, NOW, SIZE) as browser:
+        row = next(row for row in rows_of(browser) if row.conversation.root_id == "other")
+        browser.screen.rows.cursor = rows_of(browser).index(row)
+        await browser.press("enter")
+        assert browser.screen.transcript.has_focus
+        await changed(
+            browser,
+            path,
+            "DELETE FROM messages WHERE session_id = 'other'",
+            "DELETE FROM sessions WHERE id = 'other'",
+        )
+        assert browser.screen.rows.has_focus and "is no longer in the store" in browser.status
+
+
+async def test_our_own_delete_is_no_surprise(path):
+    async with on_store(path, NOW, SIZE) as browser:
+        row = next(row for row in rows_of(browser) if row.conversation.root_id == "other")
+        browser.screen.rows.cursor = rows_of(browser).index(row)
+        await browser.press("enter", "D", "y")
+        assert "other" not in names(browser) and "no longer" not in browser.status
