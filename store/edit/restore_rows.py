@@ -17,7 +17,7 @@ from ..connection.stored_values import as_int
 from ..errors import RefusedError, WriteUnverifiedError
 from ..progress import EVERY, Progress
 from ..text import text_of
-from ..trash.bundle import attach, choose
+from ..trash.bundle import BundleDamagedError, attach, choose
 from ..trash.tables import (
     CHOSEN,
     PARENT,
@@ -71,7 +71,11 @@ class RestoredRows:
     # Comparing
 
     def compare(self, tx: Writer, sessions: Collection[str]) -> None:
-        """Compare some sessions of the bundle with those of the store."""
+        """Compare some sessions of the bundle with those of the store.
+
+        Raises:
+            BundleDamagedError: It has no row of one of them.
+        """
         choose(tx.rows, sorted(sessions), "wanted")
         owner, messages = self._layout.tables["sessions"], self._layout.tables["messages"]
         both = (
@@ -95,6 +99,8 @@ class RestoredRows:
                 self.refused[session] = _("it is in the store, and differs from the deletion")
             elif taken is not None:
                 self.refused[session] = _("message {id} is another one's by now", id=taken)
+        if self.messages.keys() != set(sessions):
+            raise BundleDamagedError(_("Its facts are broken."))
 
     def check(self, reader: Reader, sessions: Sequence[str]) -> None:
         """Compare each value and storage class of restored rows with the bundle; note the rows of

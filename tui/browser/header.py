@@ -159,7 +159,9 @@ def conversation_facts(
         _("{count} tok", count=formats.number(total)) if total else "",
         formats.costs(conversation),
     )
-    return Content.assemble("  ", (clip(facts, width - 3), "dim"))
+    # Whole facts, as half of a cost would be another one.
+    facts = clip(formats.fitting(facts, width - 3), width - 3)
+    return Content.assemble("  ", (facts, "dim"))
 
 
 def lineage_title(lineage: Lineage, compactions: int) -> Content:

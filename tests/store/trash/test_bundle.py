@@ -180,6 +180,16 @@ def test_a_bundle_is_no_way_into_other_tables(store):
     assert differences(before, dump(store)) == {}
 
 
+def test_a_bundle_that_lacks_what_it_names_is_refused(store):
+    """Its rows were taken out, and its sum made right again."""
+    bundle = remove(store, "tip").bundle.path
+    gone = dump(store)
+    run(bundle, "DELETE FROM sessions WHERE id = 'tip'")
+    with pytest.raises(BundleDamagedError):
+        put_back(store, sealed(bundle).stem)
+    assert dump(store) == gone
+
+
 @pytest.mark.parametrize("name", [".db", SUM])
 def test_a_pipe_in_the_trash_is_not_waited_for(store, name):
     """Nor does it keep others from being listed, deleted or restored."""

@@ -28,6 +28,9 @@ async def test_tag_and_undo(tmp_path):
         await browser.press("T", *"deploy", "enter")
         assert tagged(browser) == {0: ("deploy",)}
         assert "#deploy" in browser.text("#status") and "#deploy" in browser.text("#facts")
+        await browser.press("i")
+        assert "#deploy" in browser.text("#details")
+        await browser.press("i")
         await browser.press("down", "T", *"dep", "tab", *"x", "enter")
         assert tagged(browser) == {0: ("deploy",), 1: ("deploy", "x")}
         await browser.press("up", "space", "space", "T")

@@ -102,6 +102,7 @@ def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> 
     return [
         (_("kind"), kind),
         (_("title"), title),
+        (_("tags"), formats.hashtags(conversation.tags)),
         (_("source"), conversation.source),
         (_("profile"), facts["profile_name"]),
         (_("started"), _when(conversation.root.started_at, now)),
