@@ -70,7 +70,7 @@ class Sizes(NamedTuple):
     """Texts, the forms of them sent to the model, tool calls, images embedded as text, reasoning,
     and system prompts in the session's own row; since 0.20 prompts are shared and count for no
     session."""
-    copies: int = 0
+    indexed: int = 0
     """Estimated: copies of texts that the search indexes keep."""
     terms: int = 0
     """Estimated: words and trigrams in the search indexes."""
@@ -80,7 +80,7 @@ class Sizes(NamedTuple):
     @property
     def search(self) -> int:
         """Estimated share of the search indexes."""
-        return self.copies + self.terms
+        return self.indexed + self.terms
 
     @property
     def total(self) -> int:
@@ -91,7 +91,7 @@ class Sizes(NamedTuple):
     def free_bytes(self) -> int:
         """Estimated: what deleting them makes free for new rows at once."""
         share = _MARKS if self.terms < _MERGED_FROM else _MERGED_MARKS
-        return max(0, self._in_tables + self.copies - round(self.terms * share))
+        return max(0, self._in_tables + self.indexed - round(self.terms * share))
 
     @property
     def given_back_bytes(self) -> int:

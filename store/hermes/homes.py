@@ -171,7 +171,8 @@ def profiles(root: Path) -> list[Location]:
     try:
         with os.scandir(folder) as entries:
             found = sorted(entry.name for entry in entries if entry.is_dir())
-        names += filter(_PROFILE_NAME.fullmatch, found)
+        # The default profile is the root, whatever folder has its name (0.13 to 0.22).
+        names += [n for n in found if n != DEFAULT_PROFILE and _PROFILE_NAME.fullmatch(n)]
     except (FileNotFoundError, NotADirectoryError):
         pass  # it has none
     except OSError:

@@ -316,6 +316,7 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
     here: BrowseError
     if kind in _OF_THE_HOST:
         here = fault(host, "host-refused", said=sentence, remedy=remedy)
+        here.is_answer = True
     else:
         here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)
     here.is_unchanged, here.exit_code = False, error.exit_code

@@ -130,6 +130,8 @@ class HostError(StoreError):
         """The remedy alone, without the command that says more; may be empty."""
         self.said = ""
         """What ssh or the host said, as it was said."""
+        self.is_answer = False
+        """Whether the program there answered with it, and did nothing."""
 
 
 _SAID = (
@@ -143,12 +145,13 @@ _SAID = (
     ("Operation timed out", "host-down"),
     ("No route to host", "host-down"),
     ("Network is unreachable", "host-down"),
-    ("Connection closed", "host-lost"),
-    ("Connection reset", "host-lost"),
-    ("Broken pipe", "host-lost"),
-    ("not responding", "host-lost"),
+    ("Connection closed", "host-closed"),
+    ("Connection reset", "host-closed"),
+    ("Broken pipe", "host-closed"),
+    ("not responding", "host-closed"),
 )
-"""Texts of OpenSSH (not translated) and what they mean; the first that occurs decides."""
+"""Texts of OpenSSH before the login (not translated) and what they mean; the first that occurs
+decides."""
 
 
 class _Fault(NamedTuple):
@@ -211,6 +214,11 @@ _FAULTS = {
         N_("{name}: its hermes-browse is too old for this ({said})."),
         N_("Install the newest there."),
     ),
+    "host-newer": _Fault(
+        N_("{name}: its hermes-browse is newer than this one ({said})."),
+        N_("Install the newest here."),
+        code="host-version",
+    ),
 }
 
 
@@ -254,10 +262,10 @@ def explain(
     """
     last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
     if exit_code in (SSH_FAILED, None):
-        is_early = bool(last) and not has_greeted
-        default = "host-ssh" if is_early else "host-lost"
-        kind = next((kind for text, kind in _SAID if text in said), default)
-        return fault(host, "host-closed" if is_early and kind == "host-lost" else kind, said=last)
+        if has_greeted or not last:  # what a login shell prints as an error says nothing of it
+            return fault(host, "host-lost")
+        kind = next((kind for text, kind in _SAID if text in said), "host-ssh")
+        return fault(host, kind, said=last)
     if not has_greeted:
         if is_no_program(host, exit_code, said):
             is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)

@@ -57,7 +57,9 @@ class HostConnection:
         """
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
-            raise fault(self.link.host, "host-version", said=hello.version)
+            is_newer = hello.protocol > codec.PROTOCOL
+            kind = "host-newer" if is_newer else "host-version"
+            raise fault(self.link.host, kind, said=hello.version)
         if codec.signature(name).changes:
             return self._change(name, values)
         answer = self.ask(name, values)
@@ -110,6 +112,7 @@ class HostConnection:
         Raises:
             WriteInDoubtError: Nobody knows whether it was done.
         """
+        self._running = None
         waiting = threading.Timer(_SOON, self.on_wait)
         waiting.daemon = True
         waiting.start()
@@ -118,7 +121,7 @@ class HostConnection:
             if isinstance(answer, CleanedUp) and answer.error is not None:
                 answer = answer._replace(error=codec.error_there(self.link.host, answer.error))
         except HostError as lost:
-            if lost.code not in ("host-lost", "host-silent"):
+            if lost.is_answer or self._running is None:  # it did nothing, or nothing was sent
                 raise
             answer = self._done_before(lost, name, values)
         finally:
@@ -131,14 +134,7 @@ class HostConnection:
         Raises:
             WriteInDoubtError: The machine does not show that it did; or it was another call.
         """
-        name = self.link.host.name
-        in_doubt = WriteInDoubtError(
-            _(
-                "{name}: the connection was lost while it changed the store, so nobody knows whether it was done.",
-                name=name,
-            ),
-            remedy=_("Look at the list once {name} is back: nothing is sent again.", name=name),
-        )
+        in_doubt = doubtful(self.link.host)
         try:
             self.link.open(0.0)  # at once, for the list to be read again
             answer = self._in_trash(values) if call in ("delete", "clean_up") else None
@@ -180,6 +176,17 @@ class HostConnection:
 
     def close(self) -> None:
         """Nothing to do: the store there is closed when nothing is asked any more."""
+
+
+def doubtful(host: Host) -> WriteInDoubtError:
+    """Return the error for a change on a host of which nobody knows whether it was done."""
+    return WriteInDoubtError(
+        _(
+            "{name}: the connection was lost while it changed the store, so nobody knows whether it was done.",
+            name=host.name,
+        ),
+        remedy=_("Look at the list once {name} is back: nothing is sent again.", name=host.name),
+    )
 
 
 def _named(host: str, answer: Any) -> Any:

@@ -182,7 +182,8 @@ def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
         raise fault(host, "host-closed")
     has_failed = code == SSH_FAILED or is_no_program(host, code, said)
     if has_failed or (code != 0 and not has_begun):
-        raise explain(host, code, said, has_greeted=False, noise="" if has_begun else text)
+        is_lost = has_begun and code == SSH_FAILED
+        raise explain(host, code, said, has_greeted=is_lost, noise="" if has_begun else text)
     if not has_begun:
         kind = "host-serves" if '{"hello"' in text else "host-noise"
         raise fault(host, kind, said=said or text)

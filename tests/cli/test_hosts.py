@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from platforms import script
 
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.ssh import Reply
 from hermes_browse.tui import version
+from hermes_browse.tui.cli import hosts
 
 
 def test_hosts_are_asked_all_at_once(machines):
@@ -187,6 +189,17 @@ def test_exit_codes_pass_through(machines):
     ):
         ended = call(line, *words)
         assert (ended.code, ended.out) == (code, "") and said in ended.err, line
+
+
+@pytest.mark.parametrize("code", [137, -1, 255])
+def test_a_command_there_that_is_killed(machines, monkeypatch, code):
+    """It has no exit code of its own; of a restore nobody knows whether it was done."""
+    configure(machines, "vps")
+    monkeypatch.setattr(hosts, "run_once", lambda *_asked: Reply(code, "partial", ""))
+    ended = call("doctor --host vps")
+    assert (ended.code, ended.out) == (3, "") and "connection was lost" in ended.err
+    ended = call("trash drop --yes --host vps", "some")
+    assert ended.code not in (0, 3) and "nobody knows" in ended.err
 
 
 AWKWARD = ["-e", "$(id) `id` ${HOME} $HOME", 'it\'s "so"\nand\tso \\ !!', "--host", "é 𝒳 *", ""]

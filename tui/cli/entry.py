@@ -20,14 +20,13 @@ from .. import version
 from ..settings.read_config import chosen_language
 from ..text.glyphs import is_unicode, replace_unencodable
 from .output import complain, note, print_text, with_advice
-from .stores import opened_location, opened_there
+from .stores import INTERRUPTED, opened_location, opened_there
 
 if TYPE_CHECKING:
     from hermes_browse.store.connection.connect import Store
     from hermes_browse.store.hosts.link import Links
 
 USAGE = 2
-INTERRUPTED = 130
 _WITH_VALUE = ("--home", "--profile", "--db")
 _FLAGS = {
     "--demo": "demo",

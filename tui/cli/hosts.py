@@ -16,9 +16,9 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hosts.host import Host, HostError, login_command
+from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import locate_there
+from hermes_browse.store.hosts.remote import doubtful, locate_there
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
@@ -40,10 +40,19 @@ from .output import (
     print_text,
 )
 from .parser import Argument, Flag, Valued, without
-from .stores import SOME_SILENT, configured_hosts, named_host, opened_links, with_host
+from .stores import (
+    INTERRUPTED,
+    SOME_SILENT,
+    configured_hosts,
+    named_host,
+    opened_links,
+    with_host,
+)
 
 _RUN_SECONDS = 660.0
 """How long a command line may print nothing: it may read a whole store."""
+_EXIT_CODES = (*range(SOME_SILENT + 1), INTERRUPTED)
+"""Of a hermes-browse that was not killed."""
 _SILENT = (
     *("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost"),
     "host-ssh",
@@ -215,10 +224,18 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     Raises:
         NotFoundError: There is no such host.
         HostError: It did not answer.
+        WriteInDoubtError: It did not say whether it has done what was to be done in the trash.
     """
     host = named_host(arguments.host, arguments.profile)
     words = without(argv, {"--host", "--profile"}, {"--debug"})
-    reply = run_once(host, host.command_line(words), _RUN_SECONDS)
+    try:
+        reply = run_once(host, host.command_line(words), _RUN_SECONDS)
+        if reply.code not in _EXIT_CODES:  # it, or ssh, was killed
+            raise fault(host, "host-lost")
+    except HostError as lost:
+        if arguments.command == "trash" and lost.code in ("host-lost", "host-silent"):
+            raise doubtful(host) from lost
+        raise
     if not arguments.json:
         sys.stdout.write(printable(reply.out))
         sys.stdout.flush()

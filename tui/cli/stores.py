@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 SOME_SILENT = 6
 """The exit code when some host or profile did not answer."""
+INTERRUPTED = 130
 UNUSED = (StoreMissingError, StoreEmptyError)
 """Errors of a store that Hermes has not used yet."""
 

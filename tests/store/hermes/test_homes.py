@@ -111,6 +111,7 @@ def test_a_profile_that_cannot_be_looked_up(tmp_path):
 def test_all_profiles(native, tmp_path):
     """The root's first, then folders whose names are profiles' names."""
     (native / "profiles" / "file").touch()
+    (native / "profiles" / "default").mkdir()
     assert [each.profile for each in profiles(native)] == ["default", "coder", "work"]
     assert [each.profile for each in profiles(tmp_path / "none")] == ["default"]
 

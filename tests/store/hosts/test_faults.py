@@ -345,6 +345,13 @@ def test_words_of_shells_about_a_program(code, said, broken):
     assert (said in error.sentence) is broken
 
 
+def test_words_of_a_login_do_not_explain_a_lost_connection():
+    """What `.bashrc` printed as an error before the program began."""
+    said = "cat: /etc/motd: Permission denied\nclient_loop: send disconnect: Broken pipe\n"
+    assert explain(Host("vps", "vps"), 255, said, has_greeted=True).code == "host-lost"
+    assert explain(Host("vps", "vps"), 255, said, has_greeted=False).code == "host-login"
+
+
 def test_no_store_there(links, ssh_server, tmp_path):
     """It says where there is none."""
     home = tmp_path / "empty"

@@ -167,6 +167,8 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
                 answer = several.prompt_before(of_place.session_id, of_place.message_id)
                 assert answer == keys.here(asked_by)
             assert several.details(merged_one) == one.details(conversation)
+            assert several.measure(of_key) == keys.here(one.measure(segments))
+            assert list(several.measure(of_key).values()) == list(one.measure(segments).values())
             stored, direct = several.stored_session(key), one.stored_session(root_id)
             assert several.stored_messages([each for each, _state in stored.messages]) == (
                 one.stored_messages([each for each, _state in direct.messages])

@@ -110,7 +110,7 @@ async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
 def many(plan):
     """A plan of a hundred thousand, a fifth of them runs of a job; half as many are spared."""
     sample = next(each for each in plan.selected if each.conversation.id == "old")
-    sizes = Sizes(rows=2, content=100, copies=40)
+    sizes = Sizes(rows=2, content=100, indexed=40)
 
     def made(number, prefix):
         cron = number % 5 == 0
