@@ -36,11 +36,9 @@ _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
 _BATCH = 8
 """As many of them are read at a time."""
-_TELLING = 12
-"""Characters: a shorter line may well stand among the unknown ones too, unless the lines around it
-are those of the edit."""
-_TELLING_WHOLE = 3
-"""The same where the whole file is known: a blank line or a bracket may be written by hand."""
+_TELLING = 3
+"""Characters: a shorter line, a blank one or a bracket, may be written by hand, unless the lines
+around it are those of the edit. In a file that is not known whole any line may."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -117,17 +115,21 @@ def _read_uses(
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
     by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}
-    uses: list[ToolUse] = []
+    names = name, json.dumps(name)[1:-1]
+    telling: set[ToolUse] = set()
     for root, each in conversations.items():
         above = each.parent_root_id if each.relation is Relation.BRANCHED else None
-        uses += _without_copies(by_root[root], by_root.get(above or "", ()))
-    names = name, json.dumps(name)[1:-1]
-    telling = [
-        use
-        for use in sorted(uses, key=attrgetter("order"))
-        if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names)
-    ]
-    return telling, catalog.sessions
+        own = [
+            use
+            for use in _without_copies(by_root[root], by_root.get(above or "", ()))
+            if use.name in ("terminal", *FILE_TOOLS) and any(n in use.arguments for n in names)
+        ]
+        telling.update(own)
+        last = max((use.order for use in own if use.name == "write_file"), default=(0, 0))
+        if last > (0, 0):  # the whole text: what was shown before may be a copy
+            shown = (use for use in read_tool_uses(reader, [each]) if use.order < last)
+            telling.update(use for use in shown if use.name in ("terminal", "execute_code"))
+    return sorted(telling, key=attrgetter("order")), catalog.sessions
 
 
 def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:
@@ -165,15 +167,15 @@ def _owners_by_text(file: TrackedFile, texts: Sequence[str]) -> defaultdict[str,
         for line in version.lines:
             own[line.text or ""].append(_owner(line))
         gone = {line.text or "" for line in version.before if line.removed_by is not None}
-        telling = _TELLING
-        if version.text() is not None:
+        is_whole = version.text() is not None
+        if is_whole:
             gone |= left.keys() - own.keys()
-            telling = _TELLING_WHOLE
         around = _neighbours([line.text for line in version.lines])
         unsure |= {
             text
             for text in own
-            if len(text.strip()) < telling and around.get(text) != around_there.get(text)
+            if not (is_whole and len(text.strip()) >= _TELLING)
+            and around.get(text) != around_there.get(text)
         }
         for text in gone:
             left.pop(text, None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -15,18 +18,18 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .diffs import DiffLine, unified_diff
-from .edited_file import Edit, EditedFile, whole
-from .programs import may_change_files, read_program, written_names
+from .diffs import DiffLine, quoted, unified_diff
+from .edited_file import Edit, whole
+from .programs import changed_names, may_change_files, read_program, written_names
 from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PROGRAMS = {
-    "terminal": ("command", may_change_files),
-    "execute_code": ("code", lambda code: read_program(code).may_change_more),
+    "terminal": ("command", may_change_files, written_names),
+    "execute_code": ("code", lambda code: read_program(code).may_change_more, changed_names),
 }
-"""Tools that run a command or a program: the argument that has it, and whether that may change
-files that no other call names."""
+"""Tools that run a command or a program: the argument that has it, whether that may change files
+that no other call names, and the names of those that it surely or maybe changes."""
 _LARGEST = 50_000_000
 """Bytes of a file that is compared with what a conversation left."""
 
@@ -116,18 +119,24 @@ def read_changes(
     uses = read_tool_uses(reader, tree)
     tracked: Files = {}
     failed = replay_uses(reader, tracked, _telling(uses), catalog.sessions)
-    commands = tuple(_commands(uses))
-    touched = {name for command in commands for name in written_names(command.text)}
+    found = list(_commands(uses))
+    touched = {name for _command, names in found for name in names}
+    is_touched = re.compile("|".join(map(fnmatch.translate, touched)) or "(?!)").match
     own = {segment.id for segment in tree[0].segments}
     directory = tree[0].cwd or ""
+    if is_here and directory:
+        directory = os.path.realpath(directory)  # as the tools name files (0.15 and later)
     files: list[FileChange] = []
     for path, file in sorted(tracked.items()):
         if any(edit.ok for edit in file.edits):
-            names = set(map(posixpath.basename, (path, file.first_path)))
-            change = file_change(path, file, directory, is_touched=bool(touched & names))
+            names = [relative(each, directory) for each in (path, file.first_path)]
+            parts = [part for name in names for part in name.split("/") if part]
+            file.is_certain &= not any(map(is_touched, parts))
+            change = file_change(path, file, directory)
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
-            disk = _read_disk(path, file.last) if is_here else None
+            disk = _read_disk(path, file) if is_here else None
             files.append(change._replace(by_subagents=by_subagents, disk=disk))
+    commands = tuple(command for command, _names in found)
     return Changes(session_id, tree[0].id, tuple(files), failed, commands)
 
 
@@ -147,7 +156,7 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     return [
         use
         for use in uses
-        if use.name in FILE_TOOLS
+        if use.name in FILE_TOOLS or (use.name == "terminal" and "cd" in use.arguments)
         if use.name != "read_file"
         or is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
     ]
@@ -158,14 +167,12 @@ def relative(path: str, directory: str) -> str:
     return path.removeprefix(directory.rstrip("/") + "/")
 
 
-def file_change(
-    path: str, file: TrackedFile, directory: str, *, is_touched: bool = False
-) -> FileChange:
-    """Return what became of a file; `is_touched` if a command names it to change it."""
+def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
+    """Return what became of a file."""
     name = relative(path, directory)
     before, after = relative(file.first_path, directory).lstrip("/"), name.lstrip("/")
     is_known_before = all(version.is_known_before for version in file.versions)
-    is_exact = file.is_certain and is_known_before and not is_touched
+    is_exact = file.is_certain and is_known_before
     diff: list[DiffLine] = []
     for version in file.versions:
         diff += unified_diff(version, before, after)
@@ -177,7 +184,8 @@ def file_change(
             if is_known_before
             else _("what stood there before is not known; every line is shown as added")
         )
-        diff.insert(0, DiffLine(f"# {after}: {reason}\n", diff[0].message_id if diff else None))
+        told = f"# {quoted(after)}: {reason}\n"
+        diff.insert(0, DiffLine(told, diff[0].message_id if diff else None))
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
         path,
@@ -202,17 +210,19 @@ def diff_text(files: Iterable[FileChange]) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold lone surrogates
 
 
-def _commands(uses: Sequence[ToolUse]) -> Iterator[ShellCommand]:
+def _commands(uses: Sequence[ToolUse]) -> Iterator[tuple[ShellCommand, set[str]]]:
+    """Yield what may have changed files, with the names of files that it has."""
     for use in uses:
         if use.name in _PROGRAMS:
-            argument, may_change = _PROGRAMS[use.name]
+            argument, may_change, names = _PROGRAMS[use.name]
             text = as_mapping(use.arguments).get(argument)
             if isinstance(text, str) and may_change(text):
-                yield ShellCommand(use.message_id, use.session_id, text)
+                yield ShellCommand(use.message_id, use.session_id, text), names(text)
 
 
-def _read_disk(path: str, left: EditedFile) -> str | None:
+def _read_disk(path: str, file: TrackedFile) -> str | None:
     """Compare a file of this machine with what the conversation left, without changing anything."""
+    left, changed = file.last, "changed" if file.is_certain else None
     if not path.startswith("/"):
         return None
     try:
@@ -223,5 +233,5 @@ def _read_disk(path: str, left: EditedFile) -> str | None:
         return None
     known = left.text()  # before `read`, which takes the text over
     if not left.patch([whole(text)], None):
-        return "changed"
+        return changed
     return "same" if known == text else None

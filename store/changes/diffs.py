@@ -135,16 +135,20 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
         before: Its path before the first edit, without a slash ahead.
         after: Its path after the last, likewise.
     """
-    old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
+    is_new = version.was_absent and version.exists
+    is_gone = not (version.exists or version.was_absent)
+    # One name in the head, if there is no file on the other side.
+    before, after = after if is_new else before, before if is_gone else after
+    old, new = quoted(f"a/{before}"), quoted(f"b/{after}")
     headers = [f"diff --git {old} {new}"]
-    if version.was_absent and version.exists:
+    if is_new:
         headers.append("new file mode 100644")
         old = NOTHING
-    elif not (version.exists or version.was_absent):
+    elif is_gone:
         headers.append("deleted file mode 100644")
         new = NOTHING
     elif before != after:
-        headers += [f"rename from {_quoted(before)}", f"rename to {_quoted(after)}"]
+        headers += [f"rename from {quoted(before)}", f"rename to {quoted(after)}"]
     hunks = list(_diff_hunks(list(_compare(version))))
     if hunks:
         headers += [f"--- {old}", f"+++ {new}"]
@@ -154,9 +158,11 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
         yield from hunks
 
 
-def _quoted(path: str) -> str:
+def quoted(path: str) -> str:
     """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
-    escaped = _QUOTED.sub(lambda sign: b"\\%03o" % ord(sign[0]), path.encode()).decode()
+    escaped = _QUOTED.sub(
+        lambda sign: b"\\%03o" % ord(sign[0]), path.encode("utf-8", "replace")
+    ).decode()
     return path if escaped == path and " " not in path else f'"{escaped}"'
 
 

@@ -7,6 +7,7 @@ unknown: maybe only the lines around the edits are known.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -45,9 +46,12 @@ class Line:
     """None for a line from before the first edit."""
     removed_by: Edit | None = None
     is_copied: bool = False
-    """Whether the model had been shown an added line, so that somebody else may have written it."""
+    """Whether an added line may have stood there: the file was not known, and the model had been
+    shown the line."""
 
 
+_AHEAD = re.compile(r"^(?:[-+ ]| *\d+\||[^:\s]+:\d+:)")
+"""What a diff, a numbered text or a search shows ahead of a line."""
 SignedLine = tuple[str, Line]
 """A line of a diff: blank if it is in both versions, minus or plus."""
 
@@ -105,18 +109,35 @@ class EditedFile:
         texts = [line.text for lines in (self.before, self.lines) for line in lines[:-1]]
         return all(text is None or text.endswith("\n") for text in texts)
 
+    def has_returns(self) -> bool:
+        """Whether a line is known that ends as on Windows."""
+        return any((line.text or "").endswith("\r\n") for line in self.lines)
+
     def show(self, text: str) -> None:
         """The model was shown lines, of this file or about it."""
-        self.shown |= set(text.splitlines()) - {_content(line.text) for line in self.lines}
+        lines = text.splitlines()
+        shown = {*lines, *(_AHEAD.sub("", line, count=1) for line in lines)}
+        self.shown |= shown - {_content(line.text) for line in self.lines}
 
     def write(self, text: str, edit: Edit) -> None:
         """The whole text was written; lines that stay keep who wrote them."""
+        new = [Line(line, edit) for line in split(text)]
         if self.text() is None:
+            self._keep_owners(new)
             self.is_known_before = False
             self.before, self.lines = [], []
-        new = [self._added(line, edit) for line in split(text)]
         self._change(0, list(signed(self.lines, new)), edit)
         self.is_open, self.exists = False, True
+
+    def _keep_owners(self, new: Sequence[Line]) -> None:
+        """Let lines of a new text be those that stood there, as far as that is known."""
+        owners = {line.text: line.added_by for line in self.lines}
+        for line in new:
+            owner = owners.get(line.text)
+            if owner is not None:
+                line.added_by = owner
+            else:
+                line.is_copied = line.text in owners or _content(line.text) in self.shown
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
         """Apply all hunks of a diff; change nothing that is known and return False if they do not
@@ -126,7 +147,7 @@ class EditedFile:
         for hunk in reversed(hunks):  # so that the places above stay
             old = iter(self.lines[hunk.start :])
             lines = [
-                (line[0], self._added(line[1:], edit) if line[0] == "+" else next(old))
+                (line[0], Line(line[1:], edit) if line[0] == "+" else next(old))
                 for line in hunk.lines
             ]
             self._change(hunk.start, lines, edit)
@@ -149,10 +170,6 @@ class EditedFile:
             line.text = text
         self.is_open = self.is_open and not hunk.is_end
         return True
-
-    def _added(self, text: str, edit: Edit | None) -> Line:
-        is_copied = bool(self.shown) and _content(text) in self.shown
-        return Line(text, edit, is_copied=is_copied)
 
     def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit | None) -> None:
         """Put the lines of a diff in the place of those that it is of."""

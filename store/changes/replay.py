@@ -17,7 +17,7 @@ from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, EditedFile, Hunk, whole
-from .programs import read_program
+from .programs import moved_to, read_program
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
@@ -26,6 +26,10 @@ _OUTSIDE = "was modified since you last read it"
 """Another program, or one that the tool does not know of, changed the file before this edit."""
 _SIBLING = "sibling subagent"
 """Another agent did."""
+_UNLIKE = re.compile(r"«redacted|\.\.\. \[truncated\]$", re.MULTILINE)
+"""In what `read_file` shows in the place of secrets, and of the rest of long lines."""
+_MARK = 3
+"""Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
 EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
 FILE_TOOLS = ("read_file", "execute_code", *EDITORS)
@@ -106,12 +110,29 @@ def replay_uses(
         sessions: The sessions of the calls and those above them, by id.
         name: As of `replay_call`.
     """
-    results = read_results(reader, uses)
+    results = read_results(reader, [use for use in uses if name or use.name != "terminal"])
     directory_of = cache(partial(_directory, sessions))
-    return sum(
-        replay_call(files, use, results.get(use.result_id, ""), directory_of(use.session_id), name)
-        for use in uses
-    )
+    elsewhere: set[str] = set()
+    failed = 0
+    for use in uses:
+        directory = directory_of(use.session_id)
+        if use.name == "terminal":
+            _follow(elsewhere, use, directory)
+        here = "" if use.session_id in elsewhere else directory
+        failed += replay_call(files, use, results.get(use.result_id, ""), here, name)
+    return failed
+
+
+def _follow(elsewhere: set[str], use: ToolUse, directory: str) -> None:
+    """Note whether a terminal has left the directory of its session: the file tools follow it, and
+    their results do not always say so (0.14 to 0.19)."""
+    place = moved_to(str(as_mapping(use.arguments).get("command")))
+    if place is None:
+        return
+    if posixpath.normpath(posixpath.join(directory, place)) == posixpath.normpath(directory):
+        elsewhere.discard(use.session_id)
+    else:
+        elsewhere.add(use.session_id)
 
 
 def _directory(sessions: Mapping[str, Session], session_id: str | None) -> str:
@@ -162,8 +183,12 @@ class _FileCall:
         if not isinstance(path, str) or not path:
             return TrackedFile("")
         place = self._resolve(path)
-        file = self._files.pop(place, None) or TrackedFile(place)
+        given = posixpath.normpath(posixpath.join(self._directory, path))
+        file = self._files.pop(place, None) or self._files.pop(given, None) or TrackedFile(place)
+        if not file.edits:
+            file.first_path = place  # it was read by a link
         present = self._resolve(to) if to not in ("", path) else place
+        file.is_certain &= present not in self._files  # what was there is not known any more
         if self._name in ("", posixpath.basename(present)):
             self._files[present] = file
         return file
@@ -172,20 +197,26 @@ class _FileCall:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
         plain = posixpath.normpath(posixpath.join(self._directory, path))
         end = f"/{posixpath.normpath(path)}"
+        resolved = str(self._result.get("resolved_path"))
+        if resolved.startswith("/") and self._arguments.get("path"):  # the only one of the call
+            return posixpath.normpath(resolved)
         if path.startswith("/"):
             return plain
         if path.startswith("~"):
             plain, end = path, path.lstrip("~")
-        names = [str(self._result.get("resolved_path")), *self._modified]
-        named = [name for name in names if name.startswith("/") and name.endswith(end)]
+        named = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
+        if len(named) > 1 and not self._directory:
+            for name in named:  # which of them is meant is not known
+                self._files.setdefault(name, TrackedFile(name)).is_certain = False
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
         return min(named, key=len, default=plain)
 
     def show(self) -> None:
-        """Take down what a terminal printed: what is written after that may be a copy."""
+        """Take down what a program printed: what is written after that may be a copy."""
         output = str(self._result.get("output") or "")
-        for file in self._files.values():
-            file.last.show(output)
+        if self._name and output:  # who wrote a line is asked for
+            for file in self._files.values():
+                file.last.show(output)
 
     def read(self) -> None:
         """Take over what `read_file` showed."""
@@ -195,11 +226,12 @@ class _FileCall:
             file.miss()
         elif isinstance(content, str) and not error:
             text = _LINE_NUMBER.sub("", content)
-            # Long lines are cut and secrets are masked, so that the size differs.
-            if _size(text) == self._result.get("file_size"):
+            size = self._result.get("file_size")
+            if _size(text) == size and not _UNLIKE.search(text):
                 file.patch([whole(text)])
             else:
                 file.last.show(text)
+                file.is_certain &= _size(text) + _MARK != size
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
@@ -219,9 +251,12 @@ class _FileCall:
     def run_program(self) -> None:
         """Do the edits of a program that ended well and names them outright; their own results are
         not stored."""
-        calls = read_program(str(self._arguments.get("code", ""))).calls
+        self.show()
         result, edit = self._result, self._edit
-        if result.get("status") != "success" or result.get("tool_calls_made") != len(calls):
+        if result.get("status") != "success" or not result.get("tool_calls_made"):
+            return
+        calls = read_program(str(self._arguments.get("code", ""))).calls
+        if result["tool_calls_made"] != len(calls):
             return
         self._result = {"_warning": _OUTSIDE}
         for name, arguments in calls:
@@ -265,13 +300,17 @@ class _FileCall:
 
     def _apply_diff(self) -> bool:
         """Do a `patch` by its diff; return whether it has one that can be read."""
+        diff = str(self._result.get("diff") or "")
         try:
-            files = parse_diff(str(self._result.get("diff") or ""))
+            files = parse_diff(diff)
         except ValueError:
             return False
         for before, after, hunks in files:
             is_new, is_gone = before == NOTHING, after == NOTHING
             file = self._edited(after if is_new else before, "" if is_new or is_gone else after)
+            if not self._arguments.get("path"):
+                # Mode `patch` shows new lines with other ends than it writes (0.19).
+                file.is_certain &= "\r\n" not in diff and not file.last.has_returns()
             if is_new:
                 text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
                 file.last.write(text, self._edit)

@@ -137,7 +137,8 @@ def _rows(segments: Sequence[Session], history: CompactionHistory) -> Iterator[R
         session_id = segments[generation.segment].id
         for row in generation.rows:
             if row.id not in left_out:
-                turn += row.role == "user" or turn < 0  # what precedes the first prompt is one too
+                is_prompt = row.role == "user" and not row.is_hidden
+                turn += is_prompt or turn < 0  # what precedes the first prompt is one too
                 yield RunRow(session_id, row.id, row.timestamp, row.role, row.tokens, turn)
 
 
@@ -203,17 +204,24 @@ def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
     model = _("the model changed from {before} to {after}", before=before.model, after=after.model)
     changes = {
-        model: before.model != after.model,
-        _("the system prompt changed"): before.prompt != after.prompt,
-        _("the tools changed"): before.tools != after.tools,
+        model: (before.model, after.model),
+        _("the system prompt changed"): (before.prompt, after.prompt),
+        _("the tools changed"): (before.tools, after.tools),
     }
-    found = (text for text, has_changed in changes.items() if has_changed)
+    # What is not stored may have been the same.
+    found = (text for text, (old, new) in changes.items() if old and new and old != new)
     return ", ".join(found) or _("nothing that is stored explains it")
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
-    gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
+    busy = [(each.root.started_at, each.last_active) for each in run.subagents]
+    gaps: list[tuple[float, RunRow]] = []
+    for (earlier, _row), (later, row) in pairwise(times):
+        for begin, end in sorted((a, b) for a, b in busy if a is not None and b is not None):
+            if begin - earlier < _GAP:
+                earlier = max(earlier, min(end, later))
+        gaps.append((later - earlier, row))
     for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= _GAP:
             is_prompt = row.role == "user"

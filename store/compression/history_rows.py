@@ -27,7 +27,7 @@ _IS_SPEECH = "role IN ('user', 'assistant')"
 _TEXT = f"CASE WHEN {_IS_SPEECH} THEN trim(content, char(32, 9, 10, 13)) ELSE content END"
 """Rows that Hermes loaded and wrote again have lost leading and trailing white space."""
 _STATEMENT = (
-    "SELECT id, role, timestamp, state, display_order, "
+    "SELECT id, role, timestamp, state, hidden, display_order, "
     f"COALESCE(NULLIF({bytes_sql('api_content')}, 0), {bytes_sql('content')}) "
     f"+ {bytes_sql('tool_calls')}, "
     "typeof(content) = 'text' AND content < char(1) AND content <> '', "
@@ -51,6 +51,8 @@ class HistoryRow(NamedTuple):
     role: str
     timestamp: float | None
     state: State
+    is_hidden: bool
+    """From people: said by Hermes to the model (0.20 to 0.22)."""
     size: int
     """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in
     full."""
@@ -116,7 +118,7 @@ def _history_row(
     row: Row, summaries: Mapping[int, ChatMessage], times: set[tuple[float, str]]
 ) -> HistoryRow:
     """Decode a row of `_STATEMENT`; `times` are those of earlier rows, with the role, and grow."""
-    message_id, stored_role, time, state, order, size, picture, tokens, *content = row
+    message_id, stored_role, time, state, hidden, order, size, picture, tokens, *content = row
     answers, calls, *compared, _is_marked = content
     role, key, timestamp = text_of(stored_role), as_int(message_id), as_time(time)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
@@ -130,6 +132,7 @@ def _history_row(
         role=role,
         timestamp=timestamp,
         state=STATES[state],
+        is_hidden=bool(hidden),
         size=as_count(size),
         fingerprint=(role, *compared, call),
         call=call,

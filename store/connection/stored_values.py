@@ -63,9 +63,14 @@ def as_count(value: object) -> int:
     return min(max(int(value), 0), _MAX_INTEGER)
 
 
+_MOST_MONEY = 1e12
+
+
 def as_money(value: object) -> float | None:
-    """Return a finite amount, or None."""
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    """Return an amount whose sums stay finite, or None."""
+    if isinstance(value, int | float) and abs(value) < _MOST_MONEY:
+        return float(value)
+    return None
 
 
 def as_flag(value: object) -> bool:

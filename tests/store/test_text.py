@@ -160,9 +160,10 @@ def test_counts_money_and_flags():
         0,
         0,
     ]
-    assert [as_money(each) for each in (0, 1.5, float("nan"), "free", None)] == [
+    assert [as_money(each) for each in (0, 1.5, float("nan"), 1e308, "free", None)] == [
         0.0,
         1.5,
+        None,
         None,
         None,
         None,

@@ -103,6 +103,45 @@ def test_the_prompt_of_an_edit_is_read_once(tmp_path):
     assert len(asked) == 1
 
 
+def owners(folder, calls, text):
+    """The lines of the file that belong to somebody, after calls by their numbers."""
+    builder = StoreBuilder(folder / "state.db")
+    builder.session("s", cwd="/w")
+    written = [add_tool_use(builder, f"c{n}", *call) for n, call in enumerate(calls)]
+    with Store(builder.write()).reader() as reader:
+        blame = read_blame(reader, PATH, text)
+    return {line.text: written.index(line.edit.message_id) for line in blame if line.edit}
+
+
+@pytest.mark.parametrize(
+    "output", ["{}", "+{}", "1|{}", "src/file.txt:7:{}"], ids=["cat", "diff", "numbered", "search"]
+)
+@pytest.mark.parametrize("tool", ["terminal", "execute_code"])
+def test_what_a_program_showed_may_have_stood_there(tmp_path, tool, output):
+    """The command need not name the file: `cat *.txt`."""
+    shown = {"output": output.format("a line that stood there"), "exit_code": 0}
+    text = "a line that stood there\nanother line\n"
+    assert owners(tmp_path, [(tool, {}, shown), write(text)], text) == {"another line": 1}
+
+
+def test_a_text_over_one_that_is_partly_known(tmp_path):
+    """A line that a patch inserted, and the lines around it, were there."""
+    old = "".join(f"line number {number}\n" for number in range(20))
+    new = old.replace("line number 9\n", "line number nine\n")
+    last = new.replace("line number 8\n", "line number eight\n")
+    found = owners(tmp_path, [patch(old, new), write(last)], last)
+    assert found["line number nine"] == 0 and found["line number eight"] == 1
+    assert "line number 10" not in found
+
+
+def test_a_line_that_stands_elsewhere_too(tmp_path):
+    """The inserted one was taken away by hand, and the other one was never read."""
+    lines = [f"line number {number}\n" for number in range(40)]
+    old = "".join(lines)
+    new = "".join([*lines[:20], lines[35], *lines[20:]])
+    assert owners(tmp_path, [patch(old, new)], old) == {}
+
+
 def edited(old, texts, owner):
     """Lines after an edit: those that it inserted, as its diff has them, have a new owner."""
     lines = []

@@ -86,6 +86,12 @@ def test_a_fall_of_the_cache_share_is_found(changed, reason, tmp_path):
     assert texts(run, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
 
 
+def test_what_is_not_stored_is_no_reason(tmp_path):
+    """Columns of a newer release are empty before the update."""
+    run = run_of(_two_parts(tmp_path / "state.db", 9000, 250, model=None, system_prompt=None))
+    assert texts(run, "cache")[0][1].endswith("nothing that is stored explains it")
+
+
 def test_a_small_fall_is_none(tmp_path):
     run = run_of(_two_parts(tmp_path / "state.db", 9000, 2000))
     assert texts(run, "cache") == []
@@ -148,6 +154,31 @@ def test_gaps_the_slowest_and_the_dearest(tmp_path):
     assert texts(run, "gap") == [(late, "2 hours until the next prompt")]
     assert texts(run, "slowest") == [(slow, "the slowest call: terminal, 17 minutes")]
     assert texts(run, "dearest") == [(late, "the most expensive turn: 100 tokens")]
+
+
+def test_there_is_no_silence_while_a_subagent_works(tmp_path):
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    builder.message("s", "user", "go", timestamp=T0)
+    builder.session(
+        *("a",), source="subagent", parent_session_id="s", model_config={"_delegate_from": "s"}
+    )
+    builder.message("a", "user", "work", timestamp=T0 + 60)
+    builder.message("a", "assistant", "done", timestamp=T0 + 7000)
+    late = builder.message("s", "assistant", "well", timestamp=T0 + 9000)
+    assert texts(run_of(builder), "gap") == [(late, "33 minutes of silence")]
+
+
+def test_what_hermes_says_to_the_model_is_no_prompt(tmp_path):
+    """It stands in hidden rows of the user (0.20 to 0.22)."""
+    builder = StoreBuilder(tmp_path / "state.db", "31")
+    builder.session("s")
+    builder.message("s", "user", "go")
+    for number in range(4):
+        builder.message("s", "user", "go on", display_kind="hidden")
+        add_tool_use(builder, f"c{number}", "terminal", {"command": "make"}, "failed")
+    run = run_of(builder)
+    assert len(run.turns) == 1 and len(texts(run, "loop")) == 1
 
 
 def test_turns_begin_with_a_prompt(tmp_path):
