@@ -54,7 +54,9 @@ _TEXTS = (
 )  # fmt: skip
 _ROLES = ("user", "assistant", "tool", "system")
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
-_SPACE = re.compile(r"[\s,]*")
+_SPACE = re.compile(r"[\s,:]*")
+"""What stands between values."""
+_DECODER = json.JSONDecoder()
 
 
 class OldFile(NamedTuple):
@@ -147,7 +149,7 @@ def read_pieces(path: Path) -> Iterator[Piece]:
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
-        text = line.decode("utf-8", "replace")
+        text = line.decode("utf-8", "replace").removeprefix("\ufeff")
         try:
             value, reason = json.loads(text), _("no object")
         except (ValueError, RecursionError) as error:
@@ -200,13 +202,45 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
 
 
 def _before_damage(text: str) -> Iterator[Object]:
-    """Yield the whole objects that a cut or damaged document begins with."""
-    decoder, place = json.JSONDecoder(), text.find("[") + 1
+    """Yield the facts and the whole messages that a cut or damaged document begins with."""
+    facts: Object = {}
+    place = len(text)
     with suppress(ValueError, RecursionError):  # the place of the damage
-        while place and (space := _SPACE.match(text, place)) is not None:
-            value, place = decoder.raw_decode(text, space.end())
+        place = _begin_of_messages(text, facts)
+    if facts:
+        yield facts | {"role": FACTS}
+    with suppress(ValueError, RecursionError):
+        while True:
+            value, place = _value_at(text, place)
             if isinstance(value, dict):
                 yield value
+
+
+def _begin_of_messages(text: str, facts: Object) -> int:
+    """Return where the list of messages begins, behind its bracket; fill in the facts that stand
+    ahead of it (`system_prompt` and `tools`, 0.19). ValueError if there is damage before."""
+    place = _behind_space(text, 0)
+    if text.startswith("{", place):
+        name, place = _value_at(text, place + 1)
+        while name != "messages":
+            facts[str(name)], place = _value_at(text, place)
+            name, place = _value_at(text, place)
+        place = _behind_space(text, place)
+    if not text.startswith("[", place):
+        raise ValueError(text[place : place + 1])
+    return place + 1
+
+
+def _value_at(text: str, place: int) -> tuple[object, int]:
+    """Return the next value, and the place behind it; ValueError at the end and at damage."""
+    value: tuple[object, int] = _DECODER.raw_decode(text, _behind_space(text, place))
+    return value
+
+
+def _behind_space(text: str, place: int) -> int:
+    space = _SPACE.match(text, place)
+    assert space is not None  # it may be empty
+    return space.end()
 
 
 def _text(value: object) -> str | None:

@@ -30,6 +30,8 @@ from .pages import Pages, Transcript, cut
 from .resume import as_configured, run_plan
 
 _MOST_HITS = 200
+_DIGITS = 9
+"""Of a number; a longer one is none."""
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
 HELP = N_("""\
@@ -87,7 +89,7 @@ class Dialogue:
         word, _blank, rest = line.partition(" ")
         if line.startswith("/"):
             yield from self._search(line[1:].strip())
-        elif line.isdecimal():
+        elif line.isdecimal() and len(line) <= _DIGITS:
             yield from self._open_row(int(line))
         elif word == "v" and rest.strip() in _VIEWS:
             self._view = View(rest.strip())
