@@ -121,8 +121,11 @@ class MainScreen(PaneMessages):
     # Changes of the state
 
     def watch_catalog(self) -> None:
-        for root in [root for root in self.marks if not self.catalog.is_root(root)]:
-            del self.marks[root]  # it is gone
+        for root in list(self.marks):
+            if self.catalog.is_root(root):
+                self.marks[root] = self.details.complete(self.catalog.conversation(root))[0]
+            else:
+                del self.marks[root]  # it is gone
         self.refresh_place()
         if self.searched is not None:
             self.search.list_read()

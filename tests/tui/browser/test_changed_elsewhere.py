@@ -86,3 +86,15 @@ async def test_our_own_delete_is_no_surprise(path):
         browser.screen.rows.cursor = rows_of(browser).index(row)
         await browser.press("enter", "D", "y")
         assert "other" not in names(browser) and "no longer" not in browser.status
+
+
+async def test_what_is_marked_follows_the_store(path):
+    """A key acts on it as it is now: one that was archived elsewhere is unarchived by `a`."""
+    async with on_store(path, NOW, SIZE) as browser:
+        await browser.press("4")
+        row = next(row for row in rows_of(browser) if row.conversation.root_id == "other")
+        browser.screen.rows.cursor = rows_of(browser).index(row)
+        await browser.press("space")
+        await changed(browser, path, "UPDATE sessions SET archived = 1 WHERE id = 'other'")
+        await browser.press("a")
+        assert not names(browser)["other"][1] and "brought back" in browser.status
