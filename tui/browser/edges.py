@@ -18,7 +18,7 @@ from . import header
 from .list.columns import order_arrow
 from .list.rows import is_live
 from .list.views import order_name, shown_line
-from .panes import Panes
+from .panes import LEAST_FOR_TREE, Panes
 
 _HIT_ORDERS = {
     HitOrder.NEWEST: N_("hits newest"),
@@ -111,6 +111,8 @@ class Edges(Panes):
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(not has_head(*event.size), "-low")
+        if self.lineage.has_focus and event.size.height < LEAST_FOR_TREE:
+            self.toggle_lineage()
         self.share_out()
         self.show_header()
         self.watch_status()

@@ -185,17 +185,18 @@ class KeyScreen(BoundKeys, CurrentPanes):
         """Step back once, by the first of these that there is.
 
         Undim, end a recap, stop a scan, end a zoom, go back to the screen a conversation was opened
-        from, else to the list, clear the marks, end the search, which may go back to a screen too.
+        from, go to the list, clear the marks, end the search, which may go back to a screen too.
         """
         if self.seen is not None:
             self.toggle_seen_here()
         elif self.loader.is_recap and self.current is not None:
             self.loader.toggle_recap()  # which ends it
-        elif (self.searched is not None and self.search.stop()) or self.end_zoom():
+        elif (
+            (self.searched is not None and self.search.stop()) or self.end_zoom() or self.go_back()
+        ):
             return
         elif self.focused is not self.rows:
-            if not self.go_back():
-                self.set_focus(self.rows)
+            self.set_focus(self.rows)
         elif self.marks:
             self.edits.clear()
         elif self.searched is not None:

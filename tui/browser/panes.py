@@ -28,6 +28,9 @@ from .list.list_model import FirstPage
 from .search.box import FindBox, GoToBox, SearchBox
 from .transcript.view import TranscriptView
 
+LEAST_FOR_TREE = 14
+"""Lines of a terminal in which a line of the tree has room."""
+
 
 class Panes(Context):
     """The panes, without their contents."""
@@ -147,6 +150,8 @@ class Panes(Context):
         if self.lineage.has_focus:
             self.remove_class("-lineage")
             self.set_focus(self.rows)
+        elif self.size.height < LEAST_FOR_TREE:
+            self.say(_("the terminal is too low for the family tree"))
         else:
             self.add_class("-lineage")
             self.set_focus(self.lineage)

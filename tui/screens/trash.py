@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from textual.app import ComposeResult
@@ -16,7 +17,7 @@ from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.progress import Stage
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.bundle import read_bundle_facts, verify
+from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_facts, verify
 from hermes_browse.store.trash.shelf import Bundle, drop, find
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -213,9 +214,15 @@ class TrashScreen(ListScreen):
             self.app.push_screen(DropCard(bundles), decided)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
-        folder, count = trash_folder(self.main.location), len(bundles)
-        for bundle in bundles:
-            await self.write(partial(drop, folder, bundle.name))
+        folder = trash_folder(self.main.location)
+        count = len(bundles)
+        try:
+            for bundle in bundles:
+                with suppress(BundleNotFoundError):  # another program has dropped it
+                    await self.write(partial(drop, folder, bundle.name))
+        finally:  # what is gone is not shown, though the rest could not be dropped
+            self._marked = frozenset()
+            self.catalog_changed()
         self.say(
             ngettext(
                 "deleted 1 deletion for good",
@@ -224,5 +231,3 @@ class TrashScreen(ListScreen):
                 count=count,
             )
         )
-        self._marked = frozenset()
-        self.catalog_changed()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
@@ -80,6 +81,8 @@ class Application(App["ResumePlan"]):
         """It is the very first start, and no key was pressed yet."""
         self.writes = Writes()
         """Of all stores: a change goes on when another store is shown."""
+        self.journals: dict[Path, list[Any]] = {}
+        """What can be undone in each store, by its path: it stays when another store is shown."""
         self.pane_sizes = self.startup.pane_sizes
         """Shared by the main screens of all stores."""
 

@@ -2,10 +2,11 @@
 is gone."""
 
 import pytest
-from browsing import NOW, on_store, rows_of
-from trashing import family, run
+from browsing import NOW, on_demo, on_store, rows_of
+from trashing import family, rows, run
 
 from hermes_browse.tui.browser.list.rows import ConversationRow
+from hermes_browse.tui.screens.insights.screen import InsightsScreen
 
 SIZE = (120, 36)
 
@@ -98,3 +99,49 @@ async def test_what_is_marked_follows_the_store(path):
         await changed(browser, path, "UPDATE sessions SET archived = 1 WHERE id = 'other'")
         await browser.press("a")
         assert not names(browser)["other"][1] and "brought back" in browser.status
+
+
+async def test_a_title_is_that_of_the_newest_part(path):
+    """Another program continued the conversation while the title was typed."""
+    async with on_store(path, NOW, SIZE) as browser:
+        row = next(row for row in rows_of(browser) if row.conversation.root_id == "other")
+        browser.screen.rows.cursor = rows_of(browser).index(row)
+        await browser.press("f2")
+        run(
+            path,
+            f"UPDATE sessions SET ended_at = {NOW}, end_reason = 'compression' WHERE id = 'other'",
+            "INSERT INTO sessions (id, source, started_at, parent_session_id, title) "
+            f"VALUES ('late', 'cli', {NOW}, 'other', 'Quay #2')",
+        )
+        browser.screen.listing.read()
+        await browser.settle()
+        await browser.press("ctrl+u", *"Pier", "enter")
+        assert rows(path, "SELECT title FROM sessions WHERE id = 'late'") == [("Pier",)]
+
+
+async def test_all_that_is_found_is_marked(tmp_path):
+    """Not only what was read to be shown."""
+    async with on_demo(tmp_path, SIZE) as browser:
+        await browser.search("the")
+        screen = browser.screen
+        await browser.wait_until(lambda: screen.results.total is not None)
+        await browser.press("enter", "h", "asterisk")
+        shown = {each.root_id for each in screen.results.listed}
+        roots = {screen.catalog.root_of(each) for each in screen.results.total.sessions}
+        assert len(roots) > len(shown) and screen.marks.keys() >= roots
+        await browser.press("asterisk")
+        assert not screen.marks
+
+
+async def test_the_way_back_is_there_from_the_list_too(tmp_path):
+    async with on_demo(tmp_path, SIZE) as browser:
+        await browser.press("I", "7", "j", "enter", "h")
+        assert browser.screen.rows.has_focus and "Esc goes back" in browser.status
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, InsightsScreen)
+
+
+async def test_a_tree_without_room_takes_no_keys(tmp_path):
+    async with on_demo(tmp_path, (30, 8)) as browser:
+        await browser.press("l")
+        assert browser.screen.rows.has_focus and "too low" in browser.status

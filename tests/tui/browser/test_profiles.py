@@ -97,6 +97,21 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
         assert not first.reads.holds_store
 
 
+async def test_what_was_done_is_undone_after_another_store_was_shown(root):
+    async with browser_of(root) as browser:
+        await browser.press("a")
+        for keys in (("down", "down"), ()):
+            await browser.press("0")
+            await until(browser, ProfilesCard)
+            before = browser.screen
+            await browser.press("home", *keys, "enter")
+            await browser.wait_until(lambda before=before: browser.screen is not before)
+            await until(browser, MainScreen)
+        assert browser.screen.location.profile == "default"
+        await browser.press("u")
+        assert "undone" in browser.status and "Root chat" in str(browser.row.conversation.title)
+
+
 async def test_a_broken_profile_leaves_everything_as_it_is(root):
     """It says why in a line."""
     async with browser_of(root) as browser:

@@ -1,5 +1,7 @@
 """The trash on screen: bundles are listed, opened, put back whole or in part, and thrown away."""
 
+from pathlib import Path
+
 import pytest
 from browsing import go_to, on_store, rows_of
 from pruning import NOW
@@ -120,6 +122,33 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path):
         assert "1 session is in the store already" in browser.status
         await browser.press("u")
         assert "old" in session_ids(path)
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_several_are_dropped_while_another_program_drops_one(path, monkeypatch, is_refused):
+    """What is gone is not shown, even if the rest cannot be dropped."""
+    async with on_store(path, NOW) as browser:
+        trash = trash_folder(browser.screen.location)
+        for name in [row.conversation.id for row in rows_of(browser)][:3]:
+            delete(Store(path), [name], trash, now=NOW)
+        await browser.press("X", "space", "space", "space", "D")
+        first, second, third = sorted(trash.glob("*-*.db"))
+        if is_refused:
+            unlink = Path.unlink
+
+            def refuse(file, **named):
+                if file.name.startswith(second.stem):
+                    raise PermissionError(1, "no")
+                return unlink(file, **named)
+
+            monkeypatch.setattr(Path, "unlink", refuse)
+        else:
+            second.unlink()
+        await browser.press("3", "enter")
+        assert second.exists() == is_refused and sum(each.exists() for each in (first, third)) < 2
+        left = len(list(trash.glob("*-*.db")))
+        assert len(browser.app.screen.rows.source) == max(left, 1)
+        assert is_refused or "deleted 3 deletions for good" in browser.status
 
 
 async def test_a_damaged_bundle_is_named(path):

@@ -142,8 +142,10 @@ class Edits(Marking):
     async def _rename(self, conversation: Conversation, typed: str) -> None:
         """Store a title; ask again if it was refused."""
         main, store = self._main, self._main.opened()
+        # Another program may have continued it in a new part since the card opened.
+        present = main.catalog.of_session(conversation.id) or conversation
         try:
-            renamed = await main.write(lambda: store.rename(conversation.id, typed))
+            renamed = await main.write(lambda: store.rename(present.id, typed))
         except BrowseError as error:
             self._ask_title(conversation, (typed, str(error)))
         else:

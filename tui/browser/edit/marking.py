@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.delete import Deleted
@@ -18,6 +18,9 @@ from ...text import formats
 from ..context import Context
 from ..current import CurrentPanes
 from ..list.rows import conversations_of
+
+if TYPE_CHECKING:
+    from ..search.results import SearchResults
 
 _RANGE = N_("a range begins here · V again where it ends")
 
@@ -45,7 +48,7 @@ class Marking:
 
     def __init__(self, main: CurrentPanes) -> None:
         self._main = main
-        self.journal: list[Undoable] = []
+        self.journal: list[Undoable] = main.app.journals.setdefault(main.location.path, [])
         """Changes of this run that can be undone."""
         self._anchor: str | None = None
 
@@ -91,10 +94,25 @@ class Marking:
 
     def mark_all(self) -> None:
         """Mark every row of the list, or remove all marks if there are any."""
-        if self._main.marks:
+        main, found = self._main, self._main.results
+        if main.marks:
             self.clear()
+        elif found is not None and found.goes_on:
+            main.start("marks", self._mark_found, found)
         else:
-            self._main.start("marks", self._mark_rows, 0, len(self._main.rows) - 1)
+            main.start("marks", self._mark_rows, 0, len(main.rows) - 1)
+
+    async def _mark_found(self, found: SearchResults) -> None:
+        """Mark all conversations of a search, also those whose hits have not been read."""
+        main, catalog = self._main, self._main.catalog
+        await self._mark_rows(0, len(main.rows) - 1)
+        if found.total is None or found.total.at_least:
+            main.say(_("not all hits are counted: those that are shown are marked"))
+            return
+        roots = filter(None, map(catalog.root_of, found.total.sessions))
+        all_found = map(catalog.conversation, roots)
+        main.marks.update({each.root_id: main.details.complete(each)[0] for each in all_found})
+        main.redraw_marks()
 
     async def _mark_rows(self, first: int, last: int) -> None:
         source, details = self._main.rows.source, self._main.details
