@@ -32,8 +32,9 @@ from .source import (
 
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
-# Characters that YAML does not allow, that it treats as line ends, and that terminals act on.
-_BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[\ufffe\uffff]")
+# Characters that YAML does not allow, that it treats as line ends, and that terminals act on; and the
+# begin of a tag, for readers that do not know a head of this kind.
+_BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[<\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#(?=#*$)")
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 _ANY_FENCE = re.compile(r"[ \t>*+\-0-9.)]*(`{3,}|~{3,})")

@@ -28,6 +28,7 @@ from .secrets import (
     NAMED_SECRET,
     Secret,
     find_secrets,
+    is_named_secret,
     is_value,
     names_secret,
     readings,
@@ -154,9 +155,11 @@ class Redactor:
         text = text_of(value)
         if _HEADER.fullmatch(key):
             return self.text(f"{key}: {text}").removeprefix(f"{key}: ")
-        is_plain = MARK not in text and " " not in text and is_value(text)
         cleaned = self.value(text)
-        if cleaned == text and is_plain and names_secret(key):
+        if cleaned != text or MARK in text:
+            return cleaned
+        is_named = " " not in text and is_value(text) and names_secret(key)
+        if is_named or is_named_secret(key, text):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return cleaned
 

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..connection.stored_values import write_json
+
 _DATA = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
 
 MARK = "[REDACTED:"
@@ -81,6 +83,8 @@ _REST = _compiled("{letter}*+")
 """The rest of a value that is longer than its pattern."""
 _NEEDLES = ("key", "token", "secret", "pass", "pwd", "credential", "auth")
 """A text without any of these, in lower case, names no secret."""
+_LONGEST_NAMED = 4096
+"""Of a value that is looked at with its name."""
 _NAMED_KEY = _compiled(_DATA["named_key"] + r"\Z")
 _PLACEHOLDER = re.compile(f"{_DATA['placeholder']}|(?i:{_any_of('placeholders')})", re.DOTALL)
 _HARMLESS = re.compile(rf"(?:.*(?:[_\-]|(?<=[a-z0-9])(?=[A-Z])))?(?i:{_any_of('harmless_names')})")
@@ -127,6 +131,15 @@ def names_secret(key: str) -> bool:
     """Tell whether a key of a JSON object names a secret."""
     match = _NAMED_KEY.search(key[-80:])
     return match is not None and not _HARMLESS.fullmatch(match["tail"])
+
+
+def is_named_secret(key: str, value: str) -> bool:
+    """Tell whether the value of a key of a JSON object would be a secret in a text of both."""
+    if _NAMES.search(key.lower()) is None:
+        return False
+    before = f'"{key}": "'
+    text = before + write_json(value)[1:_LONGEST_NAMED]
+    return any(secret.start == len(before) for secret in _find_named(text))
 
 
 def is_value(value: str) -> bool:

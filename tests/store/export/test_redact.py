@@ -318,3 +318,38 @@ def test_a_megabyte_of_each_beginning():
         check=True,
         timeout=600,
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"DB_PASS": "hunter2Zq9x"}',
+        '{"DEPLOY_KEY": "f3A9kd02LsPq81ZxW7vB4nTt"}',
+        '{"password": "correct horse battery"}',
+        '{"content": "{\\"password\\": \\"hunter 2Zq9x\\"}"}',
+    ],
+)
+def test_json_hides_what_the_same_text_hides(text):
+    """Arguments of calls and results are stored as JSON."""
+    for redact in (Redactor().text, Redactor().json_text):
+        assert "named-secret" in redact(text)
+        assert not any(word in redact(text) for word in ("hunter", "f3A9", "horse"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"keyboard": "us", "author": "Jane Doe", "tokens": "12", "token_type": "bearer"}',
+        '{"secret_question": "what is it", "path": "/a b", "key": "name"}',
+        "machine learning login page password reset",
+    ],
+)
+def test_names_that_only_look_like_it_hide_nothing(text):
+    assert Redactor().json_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "host", ["machine gitea", "default", "machine git port 993", "machine a.b"]
+)
+def test_a_netrc_of_any_host(host):
+    assert "hunter2" not in Redactor().text(f"{host} login bob password hunter2")
