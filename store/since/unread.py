@@ -40,7 +40,9 @@ def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str,
     """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
     sessions = catalog.sessions.values()
     recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
-    return _count(reader, catalog, _shown(reader, catalog, recent, "m.timestamp >= ?", after))
+    # To SQLite a time that is a text is later than any number.
+    rows = _shown(reader, catalog, recent, "m.timestamp >= ?", after)
+    return _count(reader, catalog, (row for row in rows if row[2] is None or row[2] >= after))
 
 
 def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
@@ -144,5 +146,6 @@ def _branched_off(reader: Reader, branch: Conversation, above: Conversation) -> 
         for ids in ([branch.root_id], above.session_ids)
     )
     identities = read_identities(reader, [*own, *theirs])
-    known = {identities[id] for id in theirs}
-    yield from takewhile(lambda id: identities[id] in known, own)
+    rest = (identities[id] for id in theirs)
+    # In order: a short answer may stand there several times, and be given once more.
+    yield from takewhile(lambda id: identities[id] in rest, own)

@@ -17,6 +17,7 @@ from trashing import rows
 from hermes_browse.store import open_store
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.since.unread import find_written
 
 _OPERATIONS = st.lists(
     st.tuples(
@@ -270,3 +271,26 @@ def test_a_damaged_file_of_marks(history, tmp_path):
     (tmp_path / "notes.db").write_bytes(b"no database" * 100)
     attention = history.store.attention(history.store.catalog(T0), T0)
     assert attention.waiting == {"s0"} and not attention.have_marks and not attention.unread
+
+
+def test_a_short_answer_that_is_given_once_more(history):
+    """In a branch, after a copy of a conversation that has the same words."""
+    for content in ("deploy it", "yes"):
+        history.change(
+            history.insert("s0", "user", content), history.insert("s0", "assistant", "Done.")
+        )
+    history.branch("s0")
+    branch = next(root for root in history.chains if root != "s0")
+    history.change(history.insert(branch, "user", "yes"))
+    history.change(history.insert(branch, "assistant", "Done."))
+    assert history.unread()[branch] == 2
+
+
+def test_times_that_are_texts(history):
+    """Other tools write them; SQLite takes them for later than any number."""
+    for text in ("2020-01-02T03:04:05", "2099-01-02T03:04:05"):
+        sql, values = history.insert("s0", "user", text)
+        history.change((sql, [*values[:3], text]))
+    with history.store.store.reader() as reader:
+        found = find_written(reader, history.store.catalog(history.at), history.at)
+    assert {root: new.amount for root, new in found.items()} == {"s0": 1}
