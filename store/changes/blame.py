@@ -25,7 +25,7 @@ from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Relation, Session
+from ..sessions.models import Conversation, Relation, Session
 from .edited_file import Edit, Line, split
 from .replay import FILE_TOOLS, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
@@ -124,12 +124,20 @@ def _read_uses(
             for use in _without_copies(by_root[root], by_root.get(above or "", ()))
             if use.name in ("terminal", *FILE_TOOLS) and any(n in use.arguments for n in names)
         ]
-        telling.update(own)
-        last = max((use.order for use in own if use.name == "write_file"), default=(0, 0))
-        if last > (0, 0):  # the whole text: what was shown before may be a copy
-            shown = (use for use in read_tool_uses(reader, [each]) if use.order < last)
-            telling.update(use for use in shown if use.name in ("terminal", "execute_code"))
+        telling.update(own, _shown_before(reader, each, own))
     return sorted(telling, key=attrgetter("order")), catalog.sessions
+
+
+def _shown_before(
+    reader: Reader, conversation: Conversation, own: Sequence[ToolUse]
+) -> Iterator[ToolUse]:
+    """Yield the programs whose output a conversation had seen when it wrote the whole file last: it
+    may have copied lines."""
+    writes = [use.order for use in own if use.name == "write_file"]
+    if writes:
+        for use in read_tool_uses(reader, [conversation]):
+            if use.name in ("terminal", "execute_code") and use.order < max(writes):
+                yield use
 
 
 def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:

@@ -20,8 +20,9 @@ from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .diffs import DiffLine, quoted, unified_diff
 from .edited_file import Edit, whole
-from .programs import changed_names, may_change_files, read_program, written_names
+from .programs import changed_names, read_program
 from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
+from .shell_lines import may_change_files, written_names
 from .tool_uses import ToolUse, read_tool_uses
 
 _PROGRAMS = {
@@ -156,7 +157,7 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     return [
         use
         for use in uses
-        if use.name in FILE_TOOLS or (use.name == "terminal" and "cd" in use.arguments)
+        if use.name in ("terminal", *FILE_TOOLS)
         if use.name != "read_file"
         or is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
     ]
@@ -222,7 +223,7 @@ def _commands(uses: Sequence[ToolUse]) -> Iterator[tuple[ShellCommand, set[str]]
 
 def _read_disk(path: str, file: TrackedFile) -> str | None:
     """Compare a file of this machine with what the conversation left, without changing anything."""
-    left, changed = file.last, "changed" if file.is_certain else None
+    left = file.last
     if not path.startswith("/"):
         return None
     try:
@@ -233,5 +234,5 @@ def _read_disk(path: str, file: TrackedFile) -> str | None:
         return None
     known = left.text()  # before `read`, which takes the text over
     if not left.patch([whole(text)], None):
-        return changed
+        return "changed" if file.is_certain else None
     return "same" if known == text else None

@@ -17,7 +17,8 @@ from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, EditedFile, Hunk, whole
-from .programs import moved_to, read_program
+from .programs import read_program
+from .shell_lines import moved_to
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)

@@ -215,12 +215,14 @@ def _reason(before: Stretch, after: Stretch) -> str:
 
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
-    busy = [(each.root.started_at, each.last_active) for each in run.subagents]
+    worked = [(each.root.started_at, each.last_active) for each in run.subagents]
+    busy = sorted((begin, end) for begin, end in worked if begin is not None and end is not None)
     gaps: list[tuple[float, RunRow]] = []
     for (earlier, _row), (later, row) in pairwise(times):
-        for begin, end in sorted((a, b) for a, b in busy if a is not None and b is not None):
-            if begin - earlier < _GAP:
-                earlier = max(earlier, min(end, later))
+        if later - earlier >= _GAP:
+            for begin, end in busy:
+                if begin - earlier < _GAP:
+                    earlier = max(earlier, min(end, later))
         gaps.append((later - earlier, row))
     for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= _GAP:

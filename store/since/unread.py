@@ -146,6 +146,7 @@ def _branched_off(reader: Reader, branch: Conversation, above: Conversation) -> 
         for ids in ([branch.root_id], above.session_ids)
     )
     identities = read_identities(reader, [*own, *theirs])
+    # In order, as `in` takes all up to the one that it finds: a short answer may stand there several
+    # times, and be given once more.
     rest = (identities[id] for id in theirs)
-    # In order: a short answer may stand there several times, and be given once more.
     yield from takewhile(lambda id: identities[id] in rest, own)

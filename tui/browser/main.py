@@ -121,11 +121,8 @@ class MainScreen(PaneMessages):
     # Changes of the state
 
     def watch_catalog(self) -> None:
-        for root in list(self.marks):
-            if self.catalog.is_root(root):
-                self.marks[root] = self.details.complete(self.catalog.conversation(root))[0]
-            else:
-                del self.marks[root]  # it is gone
+        if self.marks:
+            self.start("renew-marks", self.edits.renew_marks)
         self.refresh_place()
         if self.searched is not None:
             self.search.list_read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -11,6 +12,7 @@ from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.progress import EVERY, Stage
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
@@ -110,9 +112,26 @@ class Marking:
             main.say(_("not all hits are counted: those that are shown are marked"))
             return
         roots = filter(None, map(catalog.root_of, found.total.sessions))
-        all_found = map(catalog.conversation, roots)
-        main.marks.update({each.root_id: main.details.complete(each)[0] for each in all_found})
+        main.marks.update(await main.call(partial(self._present, catalog, list(roots))))
         main.redraw_marks()
+
+    async def renew_marks(self) -> None:
+        """Keep what is marked as it is now, without what is gone."""
+        main, roots = self._main, list(self._main.marks)
+        present = await main.call(partial(self._present, main.catalog, roots))
+        for root in main.marks.keys() & roots:
+            if root in present:
+                main.marks[root] = present[root]
+            else:
+                del main.marks[root]
+        main.redraw_marks()
+
+    def _present(self, catalog: Catalog, roots: Sequence[str]) -> dict[str, Conversation]:
+        """Return the conversations of a catalog by their roots; on any thread, as there may be
+        thousands."""
+        there = filter(catalog.is_root, roots)
+        complete = self._main.details.complete
+        return {root: complete(catalog.conversation(root))[0] for root in there}
 
     async def _mark_rows(self, first: int, last: int) -> None:
         source, details = self._main.rows.source, self._main.details
