@@ -29,8 +29,6 @@ from .secrets import (
     Secret,
     find_secrets,
     is_named_secret,
-    is_value,
-    names_secret,
     readings,
 )
 
@@ -158,8 +156,7 @@ class Redactor:
         cleaned = self.value(text)
         if cleaned != text or MARK in text:
             return cleaned
-        is_named = " " not in text and is_value(text) and names_secret(key)
-        if is_named or is_named_secret(key, text):
+        if is_named_secret(key, text):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return cleaned
 

@@ -85,7 +85,6 @@ _NEEDLES = ("key", "token", "secret", "pass", "pwd", "credential", "auth")
 """A text without any of these, in lower case, names no secret."""
 _LONGEST_NAMED = 4096
 """Of a value that is looked at with its name."""
-_NAMED_KEY = _compiled(_DATA["named_key"] + r"\Z")
 _PLACEHOLDER = re.compile(f"{_DATA['placeholder']}|(?i:{_any_of('placeholders')})", re.DOTALL)
 _HARMLESS = re.compile(rf"(?:.*(?:[_\-]|(?<=[a-z0-9])(?=[A-Z])))?(?i:{_any_of('harmless_names')})")
 
@@ -127,14 +126,9 @@ def _has_secret(match: re.Match[str] | None) -> bool:
     return match is not None and is_value(match["value"]) and not _HARMLESS.fullmatch(match["tail"])
 
 
-def names_secret(key: str) -> bool:
-    """Tell whether a key of a JSON object names a secret."""
-    match = _NAMED_KEY.search(key[-80:])
-    return match is not None and not _HARMLESS.fullmatch(match["tail"])
-
-
 def is_named_secret(key: str, value: str) -> bool:
-    """Tell whether the value of a key of a JSON object would be a secret in a text of both."""
+    """Tell whether the value of a key of a JSON object is a secret by the name of the key, as in a
+    text `"key": "value"`."""
     if _NAMES.search(key.lower()) is None:
         return False
     before = f'"{key}": "'
