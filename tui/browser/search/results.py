@@ -103,18 +103,18 @@ class SearchResults:
         if not catalog.exact:
             return self
 
-        def present(each: Conversation) -> Conversation:
-            return catalog.conversation(each.root_id)._replace(preview=each.preview)
-
-        there = catalog.sessions
-        kept = {id: each for id, each in self.conversations.items() if each.root_id in there}
+        present: dict[str, Conversation] = {}
+        for each in (*self.titles, *self.conversations.values()):
+            newer = catalog.of_session(each.root_id)
+            if newer is not None:
+                present[each.root_id] = newer._replace(preview=each.preview)
+        roots = {id: each.root_id for id, each in self.conversations.items()}
+        hits = tuple(hit for hit in self.hits if roots.get(hit.session_id) in present)
         return replace(
             self,
-            answer=replace(
-                self.answer, hits=tuple(hit for hit in self.hits if hit.session_id in kept)
-            ),
-            titles=tuple(present(each) for each in self.titles if each.root_id in there),
-            conversations={id: present(each) for id, each in kept.items()},
+            answer=replace(self.answer, hits=hits),
+            titles=tuple(present[each.root_id] for each in self.titles if each.root_id in present),
+            conversations={id: present[root] for id, root in roots.items() if root in present},
         )
 
     def groups(self) -> dict[str, list[Hit]]:
