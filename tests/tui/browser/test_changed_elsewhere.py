@@ -1,11 +1,15 @@
 """What another process does while something is searched or read: the screen follows, and says what
 is gone."""
 
+import asyncio
+import threading
+
 import pytest
 from browsing import NOW, on_demo, on_store, rows_of
 from trashing import family, rows, run
 
 from hermes_browse.tui.browser.list.rows import ConversationRow
+from hermes_browse.tui.browser.search import search
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 
 SIZE = (120, 36)
@@ -50,6 +54,30 @@ async def test_what_was_found_follows_the_store(path, query):
             f"DELETE FROM sessions WHERE id = '{second}'",
         )
         assert second not in names(browser) and first in names(browser)
+
+
+async def test_a_count_does_not_bring_back_what_was_there_before(path, monkeypatch):
+    """The store changes while the hits are counted."""
+    begun, go_on = threading.Event(), threading.Event()
+    count_hits = search.count_hits
+
+    def slow(*asked):
+        begun.set()
+        go_on.wait(10)
+        return count_hits(*asked)
+
+    async with on_store(path, NOW, SIZE) as browser:
+        monkeypatch.setattr(search, "count_hits", slow)
+        browser.screen.focus_search()
+        browser.screen.box.value = "lantern"  # a key would wait for the count
+        await asyncio.to_thread(begun.wait, 10)
+        first = next(iter(names(browser)))
+        run(path, f"UPDATE sessions SET title = 'Harbour anew' WHERE id = '{first}'")
+        browser.screen.listing.read()
+        await browser.wait_until(lambda: names(browser)[first][0] == "Harbour anew")
+        go_on.set()
+        await browser.settle()
+        assert names(browser)[first][0] == "Harbour anew"
 
 
 async def test_reading_again_searches_again(path):
@@ -124,8 +152,9 @@ async def test_all_that_is_found_is_marked(tmp_path):
     async with on_demo(tmp_path, SIZE) as browser:
         await browser.search("the")
         screen = browser.screen
+        await browser.press("enter", "h")
         await browser.wait_until(lambda: screen.results.total is not None)
-        await browser.press("enter", "h", "asterisk")
+        await browser.press("asterisk")
         shown = {each.root_id for each in screen.results.listed}
         roots = {screen.catalog.root_of(each) for each in screen.results.total.sessions}
         assert len(roots) > len(shown) and screen.marks.keys() >= roots

@@ -117,6 +117,17 @@ class SearchResults:
             conversations={id: present[root] for id, root in roots.items() if root in present},
         )
 
+    def with_count(self, counted: SearchResults) -> SearchResults:
+        """Return them with what was counted of them."""
+        return replace(
+            self,
+            total=counted.total,
+            roots=counted.roots,
+            suggestions=counted.suggestions,
+            notes=counted.notes,
+            coverage=counted.coverage,
+        )
+
     def groups(self) -> dict[str, list[Hit]]:
         """Return the hits by root id of their conversation, ordered by the first hit of each."""
         groups: dict[str, list[Hit]] = {}

@@ -104,12 +104,12 @@ class LiveSearch:
 
     async def _renew(self, found: SearchResults) -> None:
         """Show the conversations of the hits as they are now; the hits are those that were found."""
-        main = self._main
-        renewed = found.renewed(main.catalog)
-        before = found.listed
-        changed = [each for each in renewed.listed if each not in before]
+        main, catalog, before = self._main, self._main.catalog, found.listed
+        changed = [each for each in found.renewed(catalog).listed if each not in before]
         main.details.add(await main.read(lambda store: store.with_details(changed)))
-        if main.results is found and renewed != found:
+        latest = main.results or found  # they may have been counted meanwhile
+        renewed = latest.renewed(catalog)
+        if renewed != latest:
             self._show(renewed)
 
     def _stop_all(self) -> None:
@@ -212,8 +212,9 @@ class LiveSearch:
         main, location = self._main, self._main.location
         await asyncio.sleep(_REST)
         main.details.add(await main.read(lambda store: store.with_details(found.listed)))
-        self._show(found)
-        counted = await main.read(lambda store: count_hits(store, found, request, location))
+        self._show(main.results or found)
+        count = await main.read(lambda store: count_hits(store, found, request, location))
+        counted = (main.results or found).with_count(count)  # they may be renewed by now
         if main.search_status:  # the cursor has not moved since
             main.search_status = counted.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
