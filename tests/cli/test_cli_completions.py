@@ -61,6 +61,7 @@ def ask(tmp_path):
     return asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("words, wanted", ASKED, ids=[" ".join(words) for words, _ in ASKED])
 def test_a_shell_completes(ask, shell, words, wanted):

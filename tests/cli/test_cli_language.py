@@ -65,6 +65,7 @@ def _helps(parser):
                 yield from _helps(child)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
 def test_every_help_is_in_it():
     """Of every command and option."""

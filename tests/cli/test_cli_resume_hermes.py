@@ -47,6 +47,7 @@ def wait_for(root, arguments, texts, **environment):
     return _ESCAPE.sub("", written)
 
 
+@pytest.mark.slow
 def test_hermes_without_a_provider_says_so_itself(tmp_path):
     """Nothing of ours stands between: its own set-up message comes."""
     root = tmp_path / ".hermes"

@@ -30,6 +30,7 @@ def painted(columns, line, **env):
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line, style",
     [
@@ -45,6 +46,7 @@ def test_styles(line, style):
     assert "\x1b" not in painted(100, line, TERM="dumb")
 
 
+@pytest.mark.slow
 def test_a_width_that_is_none():
     """COLUMNS=0 means that of the terminal, as in other programs."""
     for line in ("list --view all", "show c2b7a5f0"):

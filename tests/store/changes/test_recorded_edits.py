@@ -123,6 +123,7 @@ def test_files_of_one_name_are_told_apart(tmp_path):
     assert [each.path for each in files] == ["/w/src/x.py", "/w/x.py"]
 
 
+@pytest.mark.slow
 def test_many_calls_take_few_statements(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/w")

@@ -115,6 +115,7 @@ def test_the_marks_are_there_before_the_bundle_is(path, monkeypatch):
     assert [".db", ".json", ".sha256"] in seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["A" * 100, "A" * 98, "Ferry #999999999", "Ferry #7"])
 def test_a_title_that_is_cut_finds_a_free_number(path, title):
     """Of two in turn, while another session has the title."""

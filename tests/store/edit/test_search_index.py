@@ -17,6 +17,7 @@ def without_triggers(path, events):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "events", [("insert", "delete", "update"), ("insert",), ("delete",)], ids=" ".join
 )

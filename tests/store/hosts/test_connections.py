@@ -115,6 +115,7 @@ def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
     until(lambda: server.alive() == [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_both_ends_end_with_ours(server, number):
     """However that ends: ssh here, the program there."""

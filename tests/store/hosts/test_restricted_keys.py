@@ -210,6 +210,7 @@ def test_a_key_that_only_reads_changes_nothing(unchanged):
         assert far.call("state", {})["answer"][2] == 60
 
 
+@pytest.mark.slow
 def test_the_browser_with_each_key(server):
     """With the right it changes the store and undoes that; without, it says why not; the hello has
     said so."""
@@ -253,6 +254,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 def test_arguments_of_any_type(unchanged):
     """Each question has one answer, and none a failure that nobody expected; the program goes
     on."""

@@ -303,6 +303,7 @@ GREEDY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize(("name", "values"), GREEDY, ids=[each[0] for each in GREEDY])
 def test_no_question_takes_memory_without_bound(program, name, values):

@@ -276,6 +276,7 @@ def test_hostile_rows(tmp_path, by):
     assert travelled.without_session == facts.without_session
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", WITH_BYTES)
 def test_with_bytes_messages_of_nobody_count(tmp_path, by):
     """Over all time everything that takes room is added up; of `big_store` every row has bytes."""

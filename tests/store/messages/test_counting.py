@@ -60,6 +60,7 @@ def random_messages(chance, session_id, shape):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["22", "31", "31-migrated"])
 @pytest.mark.parametrize("seed", range(4))
 def test_counts_are_those_of_the_outline(tmp_path, shape, seed):

@@ -134,6 +134,7 @@ def test_what_is_written_to_a_place_is_read_again(root):
         assert {place_of(key) for key in several.catalog(NOW).order(View.ALL)} == {"default"}
 
 
+@pytest.mark.slow
 def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
     """Lineage, compactions, what the model saw, details and export rows of the sample store: the
     same as asked directly, with keys for ids."""

@@ -148,6 +148,7 @@ def texts(store):
     return Texts({key: unicodedata.normalize("NFC", text) for key, text in rows(store).items()})
 
 
+@pytest.mark.slow
 @_SLOW
 @given(
     st.lists(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=2), min_size=1, max_size=2),

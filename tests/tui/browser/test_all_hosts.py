@@ -210,6 +210,7 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(app, vps
         assert "Chat v1@vps" not in names(browser) and "Chat s15@nas" in names(browser)
 
 
+@pytest.mark.slow
 async def test_enter_asks_a_host_again_that_is_away(app, vps, nas):
     """Without waiting for the next time."""
     nas.fail(since=NOW)
@@ -338,6 +339,7 @@ async def test_conversations_of_a_host_are_read_named_and_found(app, far, monkey
         await until_read(browser, "it saw a lighthouse")
 
 
+@pytest.mark.slow
 async def test_the_end_of_the_browser_ends_the_connections(app, vps):
     """Also while one is asked; nothing waits for it."""
     vps.gate.clear()

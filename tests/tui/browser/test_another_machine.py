@@ -54,6 +54,7 @@ def _conversations(machine):
         return {each.id: (each.title, each.archived) for each in every}
 
 
+@pytest.mark.slow
 async def test_a_conversation_is_read_there_as_here(browser, machine):
     screen = await _go(browser, machine)
     assert "vps" in browser.text("#header")

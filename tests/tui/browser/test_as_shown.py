@@ -147,6 +147,7 @@ async def test_everything_marked_is_accounted_for(tmp_path):
 # Sentences
 
 
+@pytest.mark.slow
 async def test_the_status_line_knows_who_writes(tmp_path):
     """Where a row is live it says so from the first frame; our own change makes nobody a writer."""
     async with on_demo(tmp_path) as browser:

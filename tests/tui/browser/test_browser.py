@@ -97,6 +97,7 @@ async def test_keys_without_an_object_are_not_offered(tmp_path):
         assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
 
 
+@pytest.mark.slow
 async def test_keys_for_what_is_marked_are_offered_where_nothing_is_found(browser):
     await browser.press("space")
     await browser.search("nothing-has-this-word")
@@ -108,6 +109,7 @@ async def test_keys_for_what_is_marked_are_offered_where_nothing_is_found(browse
     assert not browser.screen.marks and "archive" not in browser.text("#keys")
 
 
+@pytest.mark.slow
 async def test_the_footer_begins_with_the_keys_of_a_search(browser):
     """And of a find; without either it names none of them, nor the key of a fold that is none."""
     assert "next hit" not in browser.text("#keys")
@@ -135,12 +137,14 @@ async def test_enter_is_offered_where_a_message_folds(browser):
     assert offered == {True, False}
 
 
+@pytest.mark.slow
 async def test_a_search_without_words_that_finds_nothing(browser):
     """What nothing contains is words."""
     await browser.search("before:2001-01-01 ")
     assert "No message matches." in browser.text("#list")
 
 
+@pytest.mark.slow
 async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
     await browser.press("M")
     assert "copy lost" in browser.text("#keys")

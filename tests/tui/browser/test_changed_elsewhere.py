@@ -33,6 +33,7 @@ async def changed(browser, path, *statements):
     await browser.settle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["lantern", "harbour", "title:harbour"])
 async def test_what_was_found_follows_the_store(path, query):
     """Hits, and a list that is narrowed: titles and states, and what is gone."""
@@ -80,6 +81,7 @@ async def test_a_count_does_not_bring_back_what_was_there_before(path, monkeypat
         assert names(browser)[first][0] == "Harbour anew"
 
 
+@pytest.mark.slow
 async def test_reading_again_searches_again(path):
     async with on_store(path, NOW, SIZE) as browser:
         await browser.search("lantern")
@@ -109,6 +111,7 @@ async def test_what_is_deleted_while_it_is_read_is_left(path):
         assert browser.screen.rows.has_focus and "is no longer in the store" in browser.status
 
 
+@pytest.mark.slow
 async def test_our_own_delete_is_no_surprise(path):
     async with on_store(path, NOW, SIZE) as browser:
         row = next(row for row in rows_of(browser) if row.conversation.root_id == "other")
@@ -129,6 +132,7 @@ async def test_what_is_marked_follows_the_store(path):
         assert not names(browser)["other"][1] and "brought back" in browser.status
 
 
+@pytest.mark.slow
 async def test_a_title_is_that_of_the_newest_part(path):
     """Another program continued the conversation while the title was typed."""
     async with on_store(path, NOW, SIZE) as browser:
@@ -147,6 +151,7 @@ async def test_a_title_is_that_of_the_newest_part(path):
         assert rows(path, "SELECT title FROM sessions WHERE id = 'late'") == [("Pier",)]
 
 
+@pytest.mark.slow
 async def test_all_that_is_found_is_marked(tmp_path):
     """Not only what was read to be shown."""
     async with on_demo(tmp_path, SIZE) as browser:
@@ -162,6 +167,7 @@ async def test_all_that_is_found_is_marked(tmp_path):
         assert not screen.marks
 
 
+@pytest.mark.slow
 async def test_the_way_back_is_there_from_the_list_too(tmp_path):
     async with on_demo(tmp_path, SIZE) as browser:
         await browser.press("I", "7", "j", "enter", "h")

@@ -112,6 +112,7 @@ async def test_a_bulk_archive_spares_the_protected(path):
         assert {id for id, flag in column_of(path, "archived").items() if flag} == {"put-away"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape, can", [("31", True), ("22", False)])
 async def test_pin(tmp_path, shape, can):
     """Where the store has pins; where not, the screen says so and nothing is changed."""

@@ -41,6 +41,7 @@ async def _inspect(browser, number):
     return screen
 
 
+@pytest.mark.slow
 async def test_45117_the_history_before_each_compression_is_found_and_given_back(
     tmp_path, clipboard
 ):
@@ -57,6 +58,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
         assert "question 2: what about the quay?" in clipboard[-1]
 
 
+@pytest.mark.slow
 async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path, clipboard):
     """Five of its thirteen sessions are empty, and what follows them knows nothing of before:
     Hermes 0.18 wrote it."""
@@ -113,6 +115,7 @@ def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path, w
     hermes.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_shell", [False, True])
 async def test_an_aborted_compression_offers_what_helps(
     tmp_path, with_shell, clipboard, monkeypatch

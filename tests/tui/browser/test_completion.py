@@ -132,6 +132,7 @@ async def test_an_unfinished_filter_is_no_mistake_yet(browser):
     assert "is: knows live" in browser.status
 
 
+@pytest.mark.slow
 async def test_tab_takes_what_is_offered_and_else_moves_on(browser):
     await browser.search("sou")
     await browser.press("tab")

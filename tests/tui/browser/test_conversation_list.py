@@ -236,6 +236,7 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes():
         assert name.reverse and not bar.reverse
 
 
+@pytest.mark.slow
 @given(
     st.text(max_size=80),
     st.integers(38, 160),

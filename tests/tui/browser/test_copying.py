@@ -223,6 +223,7 @@ def test_raw_takes_salvaged_bytes(tmp_path):
         assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
 
 
+@pytest.mark.slow
 async def test_the_raw_row_is_looked_at_and_left(browser):
     await browser.press("tab", "K")
     current = browser.screen.transcript.current

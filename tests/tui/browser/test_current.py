@@ -251,6 +251,7 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(seed, tmp
                 ) from error
 
 
+@pytest.mark.slow
 async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monkeypatch):
     """As right after the start: until it is found keys are about nothing, and the tree stays as it
     is."""

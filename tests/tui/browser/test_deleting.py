@@ -41,6 +41,7 @@ async def test_delete_one_and_undo(path):
     assert not differences(before, dump(path)) and is_sound(path)
 
 
+@pytest.mark.slow
 async def test_the_question_is_seen_in_a_small_terminal(tmp_path):
     """A long list of what goes takes the room that is left, and scrolls."""
     async with on_demo(tmp_path, (80, 24)) as browser:
@@ -99,6 +100,7 @@ async def test_delete_several_asks_for_their_number(path, monkeypatch):
             assert ": 2 sessions" in browser.status
 
 
+@pytest.mark.slow
 async def test_the_card_makes_ids_of_the_store_harmless(path):
     """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
     store."""

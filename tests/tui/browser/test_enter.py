@@ -11,6 +11,7 @@ from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.compactions import CompactionsScreen
 
 
+@pytest.mark.slow
 async def test_enter_reads_and_r_resumes(tmp_path):
     """Conversations, jobs, the nodes of the tree, also what a screen over the main one lists."""
     async with on_demo(tmp_path, (160, 48)) as browser:
@@ -81,6 +82,7 @@ async def test_enter_in_the_box_reads_the_first_result(tmp_path, monkeypatch):
         assert screen.rows.has_focus, "there is nothing to read"
 
 
+@pytest.mark.slow
 async def test_what_is_typed_is_shown_at_the_match(browser):
     """The first n goes to the hit after that one."""
     screen = browser.screen

@@ -31,6 +31,7 @@ def broken(tmp_path):
     return builder.write()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", slow_but([(93, 30)], [(80, 24), (93, 30), (120, 36)]))
 async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
     """However a line is broken: as many letters are lit as stand in the text, and `n` stops at each
@@ -115,6 +116,7 @@ async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path):
         assert "no search" in browser.status, "n is about the search again"
 
 
+@pytest.mark.slow
 async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_path):
     async with finding_in(tmp_path) as browser:
         await browser.press("enter", "end", "N")
@@ -144,6 +146,7 @@ async def test_the_box_says_what_it_takes(tmp_path):
         assert browser.text("#find-box").strip() == "exact text"
 
 
+@pytest.mark.slow
 async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
     async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home", "pagedown")
@@ -155,6 +158,7 @@ async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
         assert browser.screen.transcript.has_focus
 
 
+@pytest.mark.slow
 async def test_escape_ends_the_find_and_its_sentence(tmp_path):
     async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab")
@@ -174,6 +178,7 @@ async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path):
         assert not browser.screen.transcript.is_finding, "blanks are nothing to look for"
 
 
+@pytest.mark.slow
 async def test_the_screen_reads_nothing_while_it_finds(tmp_path, monkeypatch):
     threads = set()
     original = Reader.rows
@@ -235,11 +240,13 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path):
         assert not_dim(browser, "needle")
 
 
+@pytest.mark.slow
 async def test_a_find_in_dim_output_is_not_dim(tmp_path):
     async with finding_in(tmp_path, "needlé here") as browser:
         assert not_dim(browser, "needlé here")
 
 
+@pytest.mark.slow
 async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, monkeypatch):
     """The messages around a find of fewer letters may come late; they are no longer wanted then."""
     asked, may_answer = threading.Event(), threading.Event()
@@ -262,6 +269,7 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, mon
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
+@pytest.mark.slow
 async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(tmp_path, monkeypatch):
     """What is read in the old version of the conversation is gone to in the new one."""
     may_answer = threading.Event()
@@ -301,6 +309,7 @@ async def test_a_hit_of_the_search_ends_finding(tmp_path):
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
+@pytest.mark.slow
 async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path):
     """Of very many calls of a message the first hundred are laid out; the pager has the others."""
     builder = StoreBuilder(tmp_path / "state.db")

@@ -97,6 +97,7 @@ async def test_up_brings_back_what_was_searched_for(store):
         assert browser.screen.box.value == "docker"
 
 
+@pytest.mark.slow
 async def test_up_moves_in_the_list_below_its_first_row(store):
     async with on_store(store) as browser:
         await browser.search("the")

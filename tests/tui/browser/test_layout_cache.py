@@ -130,6 +130,7 @@ def test_tools_and_reasoning_too(tools):
     assert shown[0] == shown[1]
 
 
+@pytest.mark.slow
 async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path, monkeypatch):
     """Neither when a conversation is opened, nor at another width, nor where everything of a result
     is asked for."""

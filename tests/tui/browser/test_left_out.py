@@ -78,6 +78,7 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path):
         assert "what the model still sees" in browser.text("#facts"), "told in words, not by colour"
 
 
+@pytest.mark.slow
 async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
     tmp_path,
 ):

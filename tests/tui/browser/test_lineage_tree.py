@@ -78,6 +78,7 @@ async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path):
         )
 
 
+@pytest.mark.slow
 async def test_the_mouse_moves_folds_and_selects(tmp_path):
     """A click moves the cursor, one on the arrow folds too, two read."""
     async with on_demo(tmp_path, (160, 40)) as browser:
@@ -119,6 +120,7 @@ async def test_many_children_are_unfolded_when_they_are_asked_for(tmp_path):
         assert isinstance(tree.entry, SessionEntry) and tree.entry.session_id == "s2000"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, size):
     """However deep; escapes and markup are letters."""
@@ -145,6 +147,7 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, s
             assert "\x1b" not in strip.text and "[r" in strip.text
 
 
+@pytest.mark.slow
 async def test_a_flag_on_a_subagent_names_what_was_changed(tmp_path):
     """As in Hermes, archive and pin take the compressed conversation along that it works for."""
     async with on_demo(tmp_path, (160, 40)) as browser:

@@ -133,6 +133,7 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path):
         assert "o changes it" in browser.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "size, has_head",
     [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)],
@@ -143,6 +144,7 @@ async def test_a_low_screen_has_no_head(tmp_path, size, has_head):
         assert "Fix auth bug #3" in browser.text("#list").splitlines()[0]
 
 
+@pytest.mark.slow
 async def test_sizes_come_in_and_are_sorted_once(tmp_path, monkeypatch):
     """No row moves before all bytes are known, and the status line tells how far that is."""
     monkeypatch.setattr(measuring, "_PIECE", 150)
@@ -296,6 +298,7 @@ def test_rows_in_words(tmp_path):
     assert about(None, NOW, RESUME, 200) == ""
 
 
+@pytest.mark.slow
 async def test_the_row_is_told_after_what_was_said(tmp_path):
     """A message stays until the cursor is moved; screens over this one do not tell of its rows."""
     async with on_demo(tmp_path, (160, 36)) as browser:
@@ -318,6 +321,7 @@ async def test_the_row_is_told_after_what_was_said(tmp_path):
         assert "Enter reads" not in browser.status
 
 
+@pytest.mark.slow
 async def test_what_fails_while_measuring_is_said(tmp_path, monkeypatch):
     """The list stays as it is, and says what is wrong."""
 

@@ -23,6 +23,7 @@ def _calls(count):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tools", Tools)
 @pytest.mark.parametrize("is_open", [False, True])
 def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):

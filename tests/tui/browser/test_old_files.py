@@ -69,6 +69,7 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_a_second_key_while_they_are_looked_for(hermes_home):
     """It does not say that there are none."""
     home_of(hermes_home, 3)
@@ -80,6 +81,7 @@ async def test_a_second_key_while_they_are_looked_for(hermes_home):
         await browser.settle()
 
 
+@pytest.mark.slow
 async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_home, tmp_path):
     """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest
     hits first."""
@@ -115,6 +117,7 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 async def test_a_read_that_still_runs_leaves_no_folder_behind(hermes_home):
     """It would make SQLite's files anew while the folder is removed, which is after it has ended."""
     home_of(hermes_home, 2)
@@ -138,6 +141,7 @@ async def test_a_read_that_still_runs_leaves_no_folder_behind(hermes_home):
     assert not place.exists()
 
 
+@pytest.mark.slow
 async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home):
     """Nothing is archived, deleted or resumed, and nothing fails silently; other views are those of
     the store."""

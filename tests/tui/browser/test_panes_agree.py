@@ -23,6 +23,7 @@ from hermes_browse.tui.text.family import SessionEntry
 from hermes_browse.tui.widgets.card import Card
 
 
+@pytest.mark.slow
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser):
     """A search whose answer changes within the rest of the cursor: the tree is that of the result,
     and so are keys."""
@@ -61,6 +62,7 @@ async def test_letters_wait_for_the_field_that_opens(browser, keys, typed):
     assert browser.app.focused.value == typed
 
 
+@pytest.mark.slow
 async def test_keys_behind_the_answer_of_a_card(browser):
     """The card is closed and its answer acted on: what was deleted or named just now is undone."""
     await browser.press("T")
@@ -72,6 +74,7 @@ async def test_keys_behind_the_answer_of_a_card(browser):
     assert browser.screen.sort is Sort.STARTED and browser.app.screen is browser.screen
 
 
+@pytest.mark.slow
 async def test_a_paste_keeps_its_place_among_keys(browser):
     browser.app.post_message(Key("slash", "/"))
     browser.app.post_message(Paste("cook"))
@@ -80,6 +83,7 @@ async def test_a_paste_keeps_its_place_among_keys(browser):
     assert browser.screen.box.value == "cooki"
 
 
+@pytest.mark.slow
 async def test_a_card_that_is_late_stands_on_no_other_screen(browser):
     """The details are read behind the screen; what was opened meanwhile has the keys."""
     _together(browser, "i", "B")
@@ -87,6 +91,7 @@ async def test_a_card_that_is_late_stands_on_no_other_screen(browser):
     assert [type(each).__name__ for each in browser.app.screen_stack] == ["MainScreen", "RunScreen"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["D", "R"])
 @pytest.mark.parametrize("meanwhile", ["/y", "Py"])
 async def test_a_question_that_is_late_takes_no_key(browser, key, meanwhile, monkeypatch):
@@ -138,6 +143,7 @@ async def test_the_tree_marks_what_enter_opens(tmp_path):
         assert model.conversation.root_id == listed.conversation.root_id
 
 
+@pytest.mark.slow
 async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path, monkeypatch):
     """While a conversation is still being read, its title stands over an empty page, and keys are
     about it."""

@@ -182,12 +182,14 @@ async def test_esc_leads_back_to_the_store_and_0_to_another(root):
         assert len(browser.app.screen_stack) == 1
 
 
+@pytest.mark.slow
 async def test_the_id_that_is_copied_is_that_of_its_own_store(root):
     async with everything_of(root) as browser:
         await browser.press("y")
         assert browser.app.clipboard == "same"
 
 
+@pytest.mark.slow
 async def test_a_row_resumes_in_its_own_profile(root, tmp_path, monkeypatch):
     """`hermes -p coder`, from the screen of the default profile."""
     programs = tmp_path / "programs"

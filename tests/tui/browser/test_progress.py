@@ -69,6 +69,7 @@ async def test_one_large_conversation(path, shown):
             )
 
 
+@pytest.mark.slow
 async def test_what_holds_hermes_up_is_said(path, monkeypatch):
     """A conversation that takes longer to delete than Hermes waits for the lock is asked about with
     a warning."""

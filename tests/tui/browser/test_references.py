@@ -54,6 +54,7 @@ def test_what_a_text_refers_to(text, targets):
     assert list(found_in(text)) == targets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begin, piece", [
     *(("", each) for each in ("a", "+a", "%20", "=+", "+a/")),
     *(("https://example.org", each) for each in (".", ")", ".)")),

@@ -116,6 +116,7 @@ def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path):
     assert [5990, 5000] in portions
 
 
+@pytest.mark.slow
 async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare, monkeypatch):
     gate = _Gate(monkeypatch)
     async with on_store(bare) as browser:
@@ -165,6 +166,7 @@ async def test_escape_keeps_what_was_found(bare, monkeypatch):
         assert _hits(browser) == found, "what was stopped is not begun again"
 
 
+@pytest.mark.slow
 async def test_a_scan_that_was_stopped_without_a_hit(bare, monkeypatch):
     """It says that nothing was found until then, not that there is nothing."""
     gate = _Gate(monkeypatch)

@@ -115,6 +115,7 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser
     assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
 
 
+@pytest.mark.slow
 async def test_a_conversation_found_by_its_title_says_so(browser):
     """Titles are a group of their own, above the messages; the cursor passes over the heads."""
     await browser.search("ferry")
@@ -128,6 +129,7 @@ async def test_a_conversation_found_by_its_title_says_so(browser):
     assert browser.screen.rows.cursor == 1
 
 
+@pytest.mark.slow
 async def test_a_search_for_conversations_is_in_the_order_of_the_list(browser):
     await browser.search("has:subagent")
     assert "conversations" in browser.status and "↓ activity" in browser.text("#views")

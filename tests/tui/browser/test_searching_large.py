@@ -25,6 +25,7 @@ def large(tmp_path_factory):
     return big_store(tmp_path_factory.mktemp("large") / "state.db", 200, 4000)
 
 
+@pytest.mark.slow
 async def test_all_hits_are_counted_while_the_keyboard_rests(large):
     """A page of 32 says 32+ at first; the number stands there soon, with the conversations."""
     with Store(large).reader() as reader:
@@ -41,6 +42,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large):
         assert f"{total.count:,} hits" in browser.status
 
 
+@pytest.mark.slow
 async def test_each_press_is_a_step_while_hits_are_read(large):
     """Also those that come before the next page does."""
     async with on_store(large) as browser:
@@ -53,6 +55,7 @@ async def test_each_press_is_a_step_while_hits_are_read(large):
         assert f"hit {PAGE + 11}/" in browser.status
 
 
+@pytest.mark.slow
 async def test_the_first_key_finds_the_store_looked_through(large):
     """What the index lacks is found out behind the first frame, not within a keystroke."""
     asked = []

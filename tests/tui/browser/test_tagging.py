@@ -44,6 +44,7 @@ async def test_tag_and_undo(tmp_path):
         assert tagged(browser) == {}
 
 
+@pytest.mark.slow
 async def test_refused(tmp_path):
     """What is no tag is said in the card, where it can be edited."""
     async with browsing(demo_app(tmp_path)) as browser:
@@ -77,6 +78,7 @@ async def test_a_search_and_its_tag(tmp_path):
         assert {tags for tags in tagged(browser).values()} == {("water",)}
 
 
+@pytest.mark.slow
 async def test_another_name(tmp_path):
     """The card names the tags there are; words become one name."""
     async with browsing(demo_app(tmp_path)) as browser:

@@ -25,6 +25,7 @@ async def _resize(pilot, view, size):
         await pilot.pause()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_end", [True, False])
 async def test_a_resize_keeps_what_is_read(*, at_end):
     """Down to one line of another width and back: the same message at the top, or the end."""
@@ -54,6 +55,7 @@ async def test_another_width_keeps_the_line_of_a_long_message():
             assert 1_800 < int(words[0].removeprefix("word")) < 2_200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("message_id", [None, 25_000, 0])
 async def test_fifty_thousand_messages_lay_out_one_page(message_id, monkeypatch):
     """Opening at the end, in the middle or at the start renders what is on screen and no more."""

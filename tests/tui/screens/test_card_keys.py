@@ -120,6 +120,7 @@ async def test_every_card_tells_its_keys(browser):
     assert line(browser) == "2 and Enter delete · Esc back"
 
 
+@pytest.mark.slow
 async def test_the_command_that_shrinks_the_file_is_copied_as_all_else(browser, monkeypatch):
     """By the best route there is, which the answer names."""
     copied = []

@@ -92,6 +92,7 @@ async def test_it_says_what_became_of_a_file(store):
         assert unknown in browser.status and unknown in " ".join(browser.text("#diff").split())
 
 
+@pytest.mark.slow
 async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store):
     """Also one of a subagent; the prompt stands above the diff."""
     async with on_store(store, NOW) as browser:
@@ -125,6 +126,7 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
             assert browser.app.screen is screen and screen.diff.current == line
 
 
+@pytest.mark.slow
 async def test_commands_are_listed_and_read(store):
     async with on_store(store, NOW) as browser:
         screen = await _open(browser)
@@ -139,6 +141,7 @@ async def test_commands_are_listed_and_read(store):
         assert browser.screen.transcript.current_id == row.place[1]
 
 
+@pytest.mark.slow
 async def test_the_diff_is_saved_as_the_command_line_prints_it(store, tmp_path, monkeypatch):
     """A file that is there is not replaced."""
     (tmp_path / "work").mkdir()
@@ -154,6 +157,7 @@ async def test_the_diff_is_saved_as_the_command_line_prints_it(store, tmp_path, 
     assert first.read_bytes() == second.read_bytes() == printed.encode()
 
 
+@pytest.mark.slow
 async def test_a_diff_with_half_a_character_is_saved(tmp_path, monkeypatch):
     """JSON can hold half of one; a file cannot."""
     monkeypatch.chdir(tmp_path)
@@ -168,6 +172,7 @@ async def test_a_diff_with_half_a_character_is_saved(tmp_path, monkeypatch):
     assert "+?" in (tmp_path / "Half.diff").read_text()
 
 
+@pytest.mark.slow
 async def test_a_conversation_without_edits_says_so(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
@@ -188,6 +193,7 @@ async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(browser):
     assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
 
 
+@pytest.mark.slow
 async def test_escapes_of_a_store_are_only_shown(tmp_path):
     bad = "\x1b]0;owned\x07\u202e[bold]"
     builder = StoreBuilder(tmp_path / "state.db")

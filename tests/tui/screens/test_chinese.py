@@ -64,6 +64,7 @@ def _lines(browser):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("screen", slow_but(("list", "search", "delete", "clean-up"), SCREENS))
 async def test_a_screen(screen, tmp_path):
     """At 80 columns: every line as wide as the screen, and none of our sentences in English."""
@@ -89,6 +90,7 @@ async def test_the_columns_of_the_list_stand_below_each_other(tmp_path, width):
         assert len(sources) == 1 and _CHINESE.search("".join(drawn))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 def test_looks(size, tmp_path, snap_compare):
     """For a reviewer who reads it."""

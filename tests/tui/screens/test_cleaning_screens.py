@@ -83,6 +83,7 @@ async def test_rules_plan_and_totals(path):
             assert isinstance(browser.app.screen, MainScreen)
 
 
+@pytest.mark.slow
 async def test_a_plan_in_which_all_is_kept_says_so(path):
     """It matches all the same. While rules are typed no row is described: its keys are letters."""
     async with on_store(path, NOW, (80, 24)) as browser:
@@ -96,6 +97,7 @@ async def test_a_plan_in_which_all_is_kept_says_so(path):
         assert "pinned" in browser.status
 
 
+@pytest.mark.slow
 async def test_sums_leave_out_what_does_not_fit(tmp_path):
     """Whole facts, not half of one, and a sign that there are more. Messages are counted with the
     hidden ones among them."""
@@ -169,6 +171,7 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         )
 
 
+@pytest.mark.slow
 async def test_the_clean_up_can_be_left_while_it_measures(path, monkeypatch):
     """Its lines are removed before the coroutine that tells in one of them how far it is."""
     monkeypatch.setattr(plan_screen, "_UPDATE", 0.0002)
@@ -181,6 +184,7 @@ async def test_the_clean_up_can_be_left_while_it_measures(path, monkeypatch):
         assert isinstance(browser.app.screen, MainScreen)
 
 
+@pytest.mark.slow
 async def test_a_screen_that_is_kept_for_the_way_back_reads_nothing(path, monkeypatch):
     """Until it is shown again, also after rows that came late have moved its cursor."""
     async with on_store(path, NOW) as browser:
@@ -197,6 +201,7 @@ async def test_a_screen_that_is_kept_for_the_way_back_reads_nothing(path, monkey
         assert asked == [screen]
 
 
+@pytest.mark.slow
 async def test_the_question_is_on_a_small_screen(tmp_path):
     """With the box for the number and the keys, however many conversations the card names."""
     async with on_demo(tmp_path, (80, 24)) as browser:
@@ -266,6 +271,7 @@ async def test_a_message_stays_until_the_cursor_is_moved(path):
         assert "Enter shows the runs of this job" in browser.status
 
 
+@pytest.mark.slow
 async def test_what_is_new_after_a_delete_is_not_taken(tmp_path):
     """It was to stay. The cursor is on the first row, and there again when all is back."""
     async with on_demo(tmp_path) as browser:

@@ -70,6 +70,7 @@ async def deploys(tmp_path):
         yield browser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(80, 24), (120, 36), (200, 60)]))
 async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
@@ -108,6 +109,7 @@ async def test_lost_terms_are_walked_and_copied(clipboard, deploys):
     assert "Go on then." not in clipboard[-1]
 
 
+@pytest.mark.slow
 async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path, monkeypatch):
     path = long_conversation(tmp_path / "state.db", 1200, 1)
     async with on_store(path, NOW, (160, 40)) as browser:
@@ -207,6 +209,7 @@ async def test_escapes_and_markup_of_a_store_are_only_shown(tmp_path, clipboard)
         assert "\x1b" not in clipboard[-1]
 
 
+@pytest.mark.slow
 async def test_rows_fill_exactly_their_width(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
     async with on_store(store, NOW) as browser:
@@ -303,6 +306,7 @@ async def test_the_recap_has_no_context(deploys):
     assert "no message here" in deploys.status
 
 
+@pytest.mark.slow
 async def test_the_resume_card_says_what_the_model_will_not_remember(browser):
     await browser.press("R")  # the newest of the sample was compressed twice
     assert "The model has only a summary of 47 of 56 messages" in browser.card()

@@ -51,6 +51,7 @@ async def test_a_store_that_went_away(tmp_path):
         assert "1 error" in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_the_screen_never_waits(tmp_path, monkeypatch):
     """Nothing of it runs on the screen's thread, and what goes wrong there is a sentence."""
     threads = set()
@@ -75,6 +76,7 @@ async def test_the_screen_never_waits(tmp_path, monkeypatch):
         assert "RuntimeError" in told and "secret" not in told and "looking" not in told
 
 
+@pytest.mark.slow
 async def test_the_report_can_be_copied(tmp_path, monkeypatch):
     """As plain text, problems included."""
     app = demo_app(tmp_path)

@@ -59,6 +59,7 @@ async def test_the_folder_is_shown(path, tmp_path):
             assert browser.text("#folder") == f"in {folder}"
 
 
+@pytest.mark.slow
 async def test_what_was_typed_outlives_a_failure(path, tmp_path, monkeypatch):
     """A file that cannot be written leaves the card with its path and says why there; another path
     is saved to."""
@@ -85,6 +86,7 @@ async def test_what_was_typed_outlives_a_failure(path, tmp_path, monkeypatch):
         assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
 
 
+@pytest.mark.slow
 async def test_a_card_that_was_left_says_it_in_the_status_line(path, monkeypatch):
     """Esc while it is being saved leaves the card and not the saving; a failure is told where one
     looks then."""
@@ -106,6 +108,7 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(path, monkeypatch
         assert browser.app.screen is browser.screen and "The disk is full." in browser.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["~nobody-here/x.md", "x" * 300])
 async def test_a_path_that_cannot_be_is_said(path, name):
     """It does not end the browser."""

@@ -50,6 +50,7 @@ def behind(browser):
     return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tab", slow_but(["1", "6"], ["1", "2", "6"]))
 @pytest.mark.parametrize("size", slow_but([(80, 16)], [(50, 14), (80, 16), (80, 24)]))
 async def test_a_low_terminal_shows_lines_rather_than_the_chart(path, tab, size):
@@ -85,6 +86,7 @@ def names(browser):
     return [name for name, _values in parts(browser)]
 
 
+@pytest.mark.slow
 async def test_days_with_their_bars(path):
     """Newest first; the bar of the line is the chosen one; Enter, Esc, and what is behind a day."""
     async with on_store(path, NOW) as browser:
@@ -119,6 +121,7 @@ async def test_days_with_their_bars(path):
         assert browser.screen.current.id in {"b", "c"}
 
 
+@pytest.mark.slow
 async def test_periods_units_and_measures(path):
     """[ and ] look back, b changes the bars, m what they measure."""
     async with on_store(path, NOW) as browser:
@@ -166,6 +169,7 @@ async def test_by_model_source_and_directory(path):
         assert "Chat b" in browser.text("#groups")
 
 
+@pytest.mark.slow
 async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
     """By its first words, not by its id."""
     told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
@@ -182,6 +186,7 @@ async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
         assert "Move the tests to pytest" in legend and "20260101_000000" not in legend
 
 
+@pytest.mark.slow
 async def test_hours_of_the_week(path):
     """A map instead of bars; Enter shows what a search could not; / says so."""
     async with on_store(path, NOW) as browser:
@@ -208,6 +213,7 @@ async def test_hours_of_the_week(path):
         assert behind(browser) == {"b", "c"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys, query", [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
 )
@@ -283,6 +289,7 @@ async def test_news_wait_for_f5(path):
         assert lines(browser)[0].group.sessions == 2 and "F5" not in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_columns_are_stacked(path):
     """By model, by source, or not at all; where lines are models they are the parts."""
     async with on_store(path, NOW) as browser:
@@ -298,6 +305,7 @@ async def test_columns_are_stacked(path):
         assert names(browser) == ["two", "one"]
 
 
+@pytest.mark.slow
 async def test_nothing_at_all(tmp_path):
     """A period without anything says what to press."""
     path = make_store(tmp_path / "state.db", "22", [session("old", 500)], [message("old", 500)])

@@ -22,6 +22,7 @@ def home(tmp_path, path):
     return Location(folder / "state.db", root=folder, profile="default")
 
 
+@pytest.mark.slow
 async def test_forecasts_count_messages_as_the_list_does(browser):
     """Those that Hermes has compacted, too."""
     await browser.press("W")

@@ -44,6 +44,7 @@ def lanes(browser):
     return [(row.item.lane, row.item.title[:5]) for row in rows if isinstance(row, SinceRow)]
 
 
+@pytest.mark.slow
 async def test_signs(browser):
     """In the rows, in the head, as filters, in the sentence about a row."""
     assert signs(browser) == {"Fix": ("?", True), "Board": ("·", True), "Boating": ("?", True)}
@@ -84,6 +85,7 @@ def _text(browser):
     )
 
 
+@pytest.mark.slow
 async def test_the_job_without_a_session(browser, tmp_path):
     """Of a script Hermes keeps the output: Enter shows it, and says so if it is gone."""
     await browser.press("A")
@@ -98,6 +100,7 @@ async def test_the_job_without_a_session(browser, tmp_path):
     assert "kept no output" in browser.status and browser.app.screen is screen
 
 
+@pytest.mark.slow
 async def test_all_read_and_back(browser):
     """a marks everything, u takes it back."""
     await browser.press("A", "a")
@@ -109,6 +112,7 @@ async def test_all_read_and_back(browser):
     await browser.wait_until(lambda: len(browser.screen.attention.unread) == 3)
 
 
+@pytest.mark.slow
 async def test_the_reason_goes_with_its_row(browser):
     """The line at the bottom says nothing of what is no longer there."""
     await browser.press("A")
@@ -118,6 +122,7 @@ async def test_the_reason_goes_with_its_row(browser):
     assert not lanes(browser) and not browser.status.strip()
 
 
+@pytest.mark.slow
 async def test_in_the_rows_of_hits(browser):
     """The sign of what is new goes from the results of a search too."""
     await browser.search("tokens ")
@@ -138,6 +143,7 @@ async def test_reading_marks_what_is_in_sight(browser):
     await browser.wait_until(lambda: "2 new" in browser.text("#header"))
 
 
+@pytest.mark.slow
 async def test_only_what_is_in_sight(tmp_path):
     """Of a long conversation only the messages that were on the page are read."""
     path = tmp_path / "state.db"
@@ -178,6 +184,7 @@ def two_profiles(tmp_path):
     return root / "state.db"
 
 
+@pytest.mark.slow
 async def test_a_fault_of_ours_elsewhere_is_a_sentence(two_profiles, monkeypatch):
     """What the other profiles make of a question does not end the browser."""
     since = OpenStore.since
@@ -194,6 +201,7 @@ async def test_a_fault_of_ours_elsewhere_is_a_sentence(two_profiles, monkeypatch
         assert "secret" not in browser.status and lanes(browser)
 
 
+@pytest.mark.slow
 async def test_another_profile(two_profiles):
     """All profiles are on the screen; Enter switches to the one of the row, at its message."""
     async with browsing(open_app(locate_file(two_profiles))) as browser:
@@ -208,6 +216,7 @@ async def test_another_profile(two_profiles):
         assert browser.screen.current.title == "Work chat" and browser.screen.transcript.has_focus
 
 
+@pytest.mark.slow
 async def test_reading_among_all_profiles(tmp_path):
     """In the list of all profiles a mark is set in the store of the conversation."""
     root = tmp_path / "hermes"
@@ -239,6 +248,7 @@ def test_nothing_of_a_title_reaches_the_terminal(tmp_path):
     assert Content("".join(part for part, _look in line)).plain.isprintable()
 
 
+@pytest.mark.slow
 async def test_what_arrives_in_sight_is_read(browser):
     """Without a key: the end of a transcript that is followed is what one looks at."""
     await browser.press("enter", "G")

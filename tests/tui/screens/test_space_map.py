@@ -95,6 +95,7 @@ def prune_screen(browser):
     return browser.app.screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pane", ["plan", "map"])
 async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""

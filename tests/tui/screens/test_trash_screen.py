@@ -124,6 +124,7 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path):
         assert "old" in session_ids(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_refused", [False, True])
 async def test_several_are_dropped_while_another_program_drops_one(path, monkeypatch, is_refused):
     """What is gone is not shown, even if the rest cannot be dropped."""
@@ -151,6 +152,7 @@ async def test_several_are_dropped_while_another_program_drops_one(path, monkeyp
         assert is_refused or "deleted 3 deletions for good" in browser.status
 
 
+@pytest.mark.slow
 async def test_a_damaged_bundle_is_named(path):
     """It is shown, with what is wrong, and not restored."""
     async with on_store(path, NOW) as browser:

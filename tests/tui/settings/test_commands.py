@@ -184,6 +184,7 @@ async def test_the_palette_offers_every_command(browser):
     assert "Theme" in titles
 
 
+@pytest.mark.slow
 async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path):
     """With the keys in the transcript its own commands come first; on another screen, those of that
     screen."""
@@ -216,6 +217,7 @@ async def test_a_theme_is_shown_under_the_cursor(browser):
     assert browser.app.theme == "nord"
 
 
+@pytest.mark.slow
 async def test_the_palette_quits_from_every_screen(browser):
     await browser.press("X", "ctrl+p", *"quit", "enter")
     assert browser.app._exit
@@ -332,6 +334,7 @@ async def test_help_is_narrowed_by_what_is_typed(tmp_path):
         assert browser.app.screen is browser.screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width, columns", [(80, 1), (120, 2), (200, 3)])
 async def test_help_has_as_many_columns_as_fit(width, columns, tmp_path):
     """None is wider than the card, and no line is cut."""

@@ -72,6 +72,7 @@ async def test_columns_are_as_set(tmp_path):
         assert f" {conversation.source} " not in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", slow_but([20, 80], [20, 45, 80, 200]))
 @pytest.mark.parametrize("sort", [Sort.ACTIVITY, Sort.COST])
 def test_rows_are_as_wide_as_they_should_be(tmp_path, width, sort):
@@ -89,6 +90,7 @@ def test_rows_are_as_wide_as_they_should_be(tmp_path, width, sort):
                 assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.AGE_WIDTH)
 
 
+@pytest.mark.slow
 async def test_keys_of_the_other_screens(tmp_path):
     """They do what the old ones did, which do nothing any more; keys line and help show them."""
     app = configured(tmp_path, '[keys]\ndoctor-back = "x"\ninsights-measure = "ctrl+n"\n')
@@ -125,6 +127,7 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path, age, left):
             assert "dropped" not in browser.status
 
 
+@pytest.mark.slow
 async def test_it_goes_on_as_it_was_left(tmp_path):
     """View, order and a theme chosen by hand come back; what is set comes first."""
     app = configured(tmp_path)

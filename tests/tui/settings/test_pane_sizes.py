@@ -39,6 +39,7 @@ async def test_keys_move_the_line(tmp_path):
         assert rows.size.height > height and browser.screen.pane_sizes.width == LEAST
 
 
+@pytest.mark.slow
 async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path):
     """The share comes back with the other pane."""
     async with on_demo(tmp_path, (120, 36)) as browser:

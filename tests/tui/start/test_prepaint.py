@@ -79,6 +79,7 @@ def test_no_colours_no_painting_ahead(monkeypatch):
     assert not start.is_possible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", start.PALETTES)
 async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
     """The tables painted from are the themes as Textual resolves them."""

@@ -16,6 +16,7 @@ print(f"ended {ended.returncode} [{ended.stdout}]")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streams", slow_but(["usual"], ["usual", "nothing"]))
 def test_what_is_chosen_is_printed_and_not_run(hermes_home, streams):
     """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print

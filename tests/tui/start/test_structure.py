@@ -145,6 +145,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path, monkeypat
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
 
+@pytest.mark.slow
 async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
     """Each reading makes all conversations anew; the first change after a pause is read soon."""
     monkeypatch.setattr(listing, "_BETWEEN", 500.0)

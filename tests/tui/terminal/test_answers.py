@@ -13,6 +13,7 @@ from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.widgets.lines import TextLine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["D", "a"])
 async def test_a_key_for_a_plan_that_is_being_made(path, monkeypatch, key):
     """It says so and waits for the new plan; the numbers of the old one are dim."""
@@ -59,6 +60,7 @@ async def test_a_change_that_waits_for_another_writer_says_so(path):
         assert "archived" in browser.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [("slash",), ("tab", "backslash"), ("tab", "number_sign")])
 async def test_a_field_that_opens_ends_what_was_said(browser, keys):
     """The sentence belonged to the keys before."""
@@ -68,6 +70,7 @@ async def test_a_field_that_opens_ends_what_was_said(browser, keys):
     assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
 async def test_a_key_without_meaning_says_so(browser, place):
     """On every screen; one that means something does not."""

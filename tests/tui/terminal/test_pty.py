@@ -40,6 +40,7 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home):
     }
 
 
+@pytest.mark.slow
 def test_keys_typed_before_the_screen_is_up_arrive(hermes_home):
     """What is typed while Python still starts is not lost; the q in it is a letter."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -145,6 +146,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home):
     """No traceback and no value of a variable reaches the screen; the log says where it
     happened."""
@@ -227,6 +229,7 @@ def _started(before, hermes_home):
     return terminal
 
 
+@pytest.mark.slow
 def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
     """Without a handle on the store meanwhile, which would stop Hermes' own prune."""
     terminal = _started(["sh", "-mc", '"$@"; echo stopped; read line; fg', "sh"], hermes_home)
@@ -263,6 +266,7 @@ raise SystemExit(main(sys.argv[1:]))
 """The browser gets a SIGTSTP while it holds the lock of the queue that it writes to."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_told_to_stop_in_the_middle_of_a_write_it_stops(hermes_home):
     terminal = Terminal(["--home", str(hermes_home)], code=_STOPPED_IN_A_WRITE)
@@ -278,6 +282,7 @@ def test_told_to_stop_in_the_middle_of_a_write_it_stops(hermes_home):
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_ctrl_z_does_nothing_where_no_shell_would_go_on(hermes_home):
     """In a window of its own the browser would stand still for ever."""
     terminal = _started([], hermes_home)
@@ -320,6 +325,7 @@ def test_stopped_at_any_moment_nothing_stays(tmp_path, monkeypatch, number):
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
 
 
+@pytest.mark.slow
 def test_the_very_first_start_begins_with_a_hint(hermes_home):
     """Three lines, which the first key takes away for good, and does what it does."""
     terminal = Terminal(["--home", str(hermes_home)], is_first=True)

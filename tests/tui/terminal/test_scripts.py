@@ -16,7 +16,7 @@ from hermes_browse.store.demo import build_home
 
 pytestmark = posix_only
 
-_DAILY = ("Enter", "Esc", "`/`", "`n` `N`", "`R` `w`", "`a`", "`D`", "`u`", "`P` `X`", "`l`")
+_DAILY = ("Enter", "`/`", "`a`", "`D`", "`u`")
 """What `make test` plays: `make check` plays all, and on a large store too."""
 
 

@@ -9,6 +9,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 
 
+@pytest.mark.slow
 async def test_the_export_card_fits_a_low_terminal(tmp_path):
     """What is said of secrets, and the keys, are on screen."""
     for number, size in enumerate([(60, 15), (40, 12)]):
@@ -106,6 +107,7 @@ def _told(browser):
     return "".join(browser.status.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", slow_but(["", "X"], ["", "P", "X", "W", "H", "I"]))
 async def test_a_long_sentence_is_shown_whole(key, tmp_path):
     """It takes lines of the panes above it, and gives them back to the next one."""

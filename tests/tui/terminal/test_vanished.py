@@ -54,6 +54,7 @@ _SCREENS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("screen", slow_but(["list", "dialog"], list(_SCREENS)))
 def test_it_ends_on_every_screen(hermes_home, screen):
     """Whatever is shown: nobody is left to press a key."""
@@ -77,6 +78,7 @@ def _reading_for_ever(module, name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module, name, keys",
     [
