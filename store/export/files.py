@@ -32,6 +32,7 @@ _UNSAFE = re.compile(r'[/\\:*?"<>|\ufffd\u2400-\u2426]')
 _RESERVED = re.compile(
     r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?"
 )
+_STORE_FILE = re.compile(r"state\.db(?:-wal|-shm|-journal)?", re.IGNORECASE)
 
 
 class Format(StrEnum):
@@ -166,13 +167,16 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
     Args:
         path: Of the file to write.
         force: Allow to replace a file.
-        keep: Files never to replace: the store and what belongs to it.
+        keep: Files never to replace, and folders whose files never are: the store and what belongs
+            to it. The store of another profile is known by its name.
 
     Raises:
         RefusedError: It exists, is not a regular file, or is one to keep.
         BrowseError: It cannot be examined.
     """
-    if any(_is_same_file(path, each) for each in keep):  # there or not: a journal, for example
+    # There or not: a journal, for example.
+    is_kept = any(_is_same_file(path, each) or _is_same_file(path.parent, each) for each in keep)
+    if is_kept or _STORE_FILE.fullmatch(os.path.basename(os.path.realpath(path))):
         raise RefusedError(
             _("{path} belongs to the session store: nothing is written there.", path=path)
         )

@@ -20,6 +20,8 @@ sessions that are, and among how many sessions those are searched."""
 _WIDER = (1, 4, 16)
 """How many times as many the successive tries look among."""
 _MAX_CANDIDATES = 3000
+_ALL = -1
+"""As an SQLite LIMIT."""
 _SAMPLES, _GROWTH = 20, 1.5
 """`ids_follow_time` samples this many messages; the distance of each from the end grows by this
 factor."""
@@ -67,17 +69,18 @@ def ids_follow_time(reader: Reader, page: int = _PAGE) -> bool:
 
 
 def _gather(
-    reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]
+    reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str], most: int
 ) -> None:
-    """Read sessions with their ancestors, and all descendants of these, into `known`."""
+    """Read sessions with their ancestors, and descendants of these, into `known`: at most so many;
+    `_ALL` is all of them."""
     statement = (
         "WITH RECURSIVE above(id) AS ("
         "SELECT s.id FROM sessions s WHERE s.id IN ({keys}) UNION "
         "SELECT s.parent_session_id FROM above a CROSS JOIN session_rows s ON s.id = a.id "
-        f"WHERE s.parent_session_id IS NOT NULL LIMIT {_MAX_CANDIDATES}), "
+        f"WHERE s.parent_session_id IS NOT NULL LIMIT {most}), "
         "family(id) AS (SELECT id FROM above UNION "
         "SELECT s.id FROM family f CROSS JOIN session_rows s ON s.parent_session_id = f.id "
-        f"LIMIT {_MAX_CANDIDATES}) SELECT id FROM family"
+        f"LIMIT {most}) SELECT id FROM family"
     )
     family = first_texts(reader.rows_in(statement, ids))
     missing = [each for each in dict.fromkeys(family) if each not in known]
@@ -101,7 +104,7 @@ def read_first_page(
     in_order = ids_follow_time(reader, limit)
     for wider in _WIDER:
         newest = _newest_candidates(reader, view, wider * limit, in_order=in_order)
-        _gather(reader, known, newest, busy)
+        _gather(reader, known, newest, busy, _MAX_CANDIDATES)
         beyond = reader.value(
             "SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1]
         )
@@ -114,5 +117,5 @@ def read_first_page(
 def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -> Catalog:
     """Read a catalog of some sessions with their ancestors and all descendants of these."""
     known: dict[str, Session] = {}
-    _gather(reader, known, session_ids, read_busy(reader))
+    _gather(reader, known, session_ids, read_busy(reader), _ALL)
     return Catalog(known.values(), now, exact=False)

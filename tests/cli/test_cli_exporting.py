@@ -134,9 +134,27 @@ def test_the_store_is_never_written_over(root):
     """Not even with --force, by no other name."""
     before = (root / "state.db").read_bytes()
     os.symlink(root / "state.db", "link.md")
-    for output in (str(root / "state.db"), "link.md", str(root / "state.db-wal")):
-        ended = call("export", CHAIN, "--output", output, "--force")
+    other = root / "profiles" / "other" / "state.db"
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_bytes(before)
+    for output in (root / "state.db", "link.md", root / "state.db-wal", other):
+        ended = call("export", CHAIN, "--output", str(output), "--force")
         assert ended.code == 5 and "belongs to the session store" in ended.err
+    assert (root / "state.db").read_bytes() == before == other.read_bytes()
+
+
+def test_an_old_transcript_is_never_written_over(root):
+    """Nor is the store beside it."""
+    old = root / "sessions" / "20260102_100000_abc.jsonl"
+    old.parent.mkdir(exist_ok=True)
+    said = '{"role": "user", "content": "before"}\n'
+    old.write_text(said, encoding="utf-8")
+    before = (root / "state.db").read_bytes()
+    for command in (["--old", "export", old.name], ["export", CHAIN]):
+        for output in (old, root / "state.db"):
+            ended = call(*command, "--output", str(output), "--force")
+            assert ended.code == 5 and "belongs to the session store" in ended.err
+    assert old.read_text(encoding="utf-8") == said
     assert (root / "state.db").read_bytes() == before
 
 

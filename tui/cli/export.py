@@ -7,7 +7,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 
 from hermes_browse.store.cleanup.selection import parse_line
@@ -22,7 +21,7 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.export_files import Export, Saved, redacted_words
+from ..text.export_files import Export, Saved, format_by_name, kept_files, redacted_words
 from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
@@ -30,10 +29,6 @@ from .parser import Argument, Flag, Valued, name_arg
 
 _LONGEST = 200
 """Letters of the query that a sentence repeats."""
-_SUFFIXES = {
-    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSONL),
-    **dict.fromkeys((".html", ".htm"), Format.HTML),
-}
 
 
 class ExportCommand(Subcommand):
@@ -103,8 +98,8 @@ class ExportCommand(Subcommand):
 
 def format_of(arguments: SimpleNamespace) -> Format:
     """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
-    suffix = Path(arguments.output or "").suffix.lower()
-    return Format(arguments.format or _SUFFIXES.get(suffix, Format.MARKDOWN))
+    named = format_by_name(arguments.output or "")
+    return Format(arguments.format or named or Format.MARKDOWN)
 
 
 def _conversations(context: CommandContext) -> list[Conversation]:
@@ -145,9 +140,10 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
     """Write files, and print which."""
     arguments, redactor = context.arguments, export.redactor
     documents = export.plan(conversations, arguments.output)
+    keep = kept_files(context.location)
     files: list[Json] = []
     not_live: Counter[State] = Counter()
-    for saved in export.save(documents, force=arguments.force):
+    for saved in export.save(documents, keep=keep, force=arguments.force):
         files.append(
             fields(saved.counts, "sessions", "messages")
             | {

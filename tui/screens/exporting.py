@@ -33,8 +33,9 @@ from ..text.export_files import (
     MANY,
     Document,
     Export,
+    format_by_name,
+    kept_files,
     redacted_words,
-    store_files,
 )
 from ..widgets.bindings import following
 from ..widgets.card import Card
@@ -110,7 +111,13 @@ class ExportCard(Card[None]):
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
-        """Show in which folder that is."""
+        """Show in which folder that is. A name that ends as one of another format chooses that one;
+        a refusal was of the name before."""
+        self._refused = ""
+        named = format_by_name(event.value)
+        if named in self._formats:
+            self._format = named
+        self._show()
         self._main.start("folder", self._show_folder, event.value or self._proposal())
 
     async def _show_folder(self, path: str) -> None:
@@ -159,12 +166,16 @@ class ExportCard(Card[None]):
         return _switch(words, self._everything).stylize(look)
 
     def action_format(self, by: int) -> None:
-        """Choose the next format; a proposed name gets its extension."""
+        """Choose the next format; a proposed name, or one that ends as a format, gets its
+        extension."""
         box = self.query_one(Input)
         is_proposed = box.value == self._proposal()
+        stem = box.value if format_by_name(box.value) is None else os.path.splitext(box.value)[0]
         self._format = following(self._formats, self._format, by)
         if is_proposed:
             box.value = self._proposal()
+        elif stem != box.value:
+            box.value = stem + EXTENSIONS[self._format]
         self._refused = ""
         self._show()
 
@@ -211,7 +222,7 @@ class ExportCard(Card[None]):
         if os.path.isdir(target):  # its files are checked when their names are known
             return ""
         try:
-            check_target(Path(target), force=force, keep=store_files(self._main.store.path))
+            check_target(Path(target), force=force, keep=kept_files(self._main.location))
         except BrowseError as error:
             return error.sentence
         return ""
@@ -228,7 +239,8 @@ class ExportCard(Card[None]):
             export = Export(opened, format_, redactor, now, everything, self._part)
             documents = export.plan(opened.with_details(conversations), path)
             not_live: Counter[State] = Counter()
-            for saved in export.save(documents, force=force):
+            keep = kept_files(context.location)
+            for saved in export.save(documents, keep=keep, force=force):
                 not_live += saved.counts.not_live
             words = formats.joined(export.not_live_words(not_live), redacted_words(redactor))
             return documents, words

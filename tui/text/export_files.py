@@ -19,6 +19,7 @@ from hermes_browse.store.export.files import (
 )
 from hermes_browse.store.export.redact import Redactor, describe
 from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext
 
@@ -29,10 +30,21 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from hermes_browse.store.api import OpenStore
+    from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
 MANY = "hermes-export"
 """The default name of the file or folder for several conversations."""
+_BY_ENDING = {
+    ".md": Format.MARKDOWN,
+    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSONL),
+    **dict.fromkeys((".html", ".htm"), Format.HTML),
+}
+
+
+def format_by_name(path: str) -> Format | None:
+    """Return the format that the name of a file ends as; None if it ends as none."""
+    return _BY_ENDING.get(Path(path).suffix.lower())
 
 
 class Document(NamedTuple):
@@ -46,10 +58,13 @@ class Saved(NamedTuple):
     bytes: int
 
 
-def store_files(path: Path) -> list[Path]:
-    """The file of a store, and SQLite's files beside it."""
-    real = os.path.realpath(path)  # SQLite's files are beside the target of a link
-    return [path, *(Path(f"{real}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
+def kept_files(location: Location) -> list[Path]:
+    """What no export replaces: the file of a store, SQLite's files beside it, and the folder of the
+    old transcripts."""
+    real = os.path.realpath(location.path)  # SQLite's files are beside the target of a link
+    files = [location.path, *(Path(f"{real}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
+    folder = location.old_files or sessions_folder(location)
+    return files if folder is None else [*files, folder]
 
 
 class Export(NamedTuple):
@@ -109,17 +124,18 @@ class Export(NamedTuple):
             part=self.part,
         )
 
-    def save(self, documents: Sequence[Document], *, force: bool) -> Iterator[Saved]:
+    def save(
+        self, documents: Sequence[Document], *, keep: Sequence[Path], force: bool
+    ) -> Iterator[Saved]:
         """Write files one after another, each atomically; all paths are checked before the first is
         written.
 
-        With `force` existing files are replaced, but never those of the store.
+        With `force` existing files are replaced, but never those to keep.
 
         Raises:
             RefusedError: A file exists, or belongs to the store.
             BrowseError: A file cannot be written.
         """
-        keep = store_files(self.store.store.path)
         for document in documents:
             check_target(document.path, force=force, keep=keep)
         for document in documents:

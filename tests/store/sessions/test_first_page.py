@@ -9,7 +9,7 @@ from builders import T0, big_store, make_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.session_rows import read_sessions
 
 NOW = T0 + 1e6
@@ -53,6 +53,28 @@ def test_no_row_is_read_whole_twice(tmp_path, monkeypatch):
         assert set(read.values()) == {1}
         exact = read_catalog(reader, NOW).order()[:20]
         assert first.order()[:20] == exact
+
+
+def test_a_family_of_thousands_is_read_whole(tmp_path):
+    """The newest part stands behind 3,100 subagents of the first one."""
+    subagents = [
+        {"id": f"a{at}", "source": "subagent", "parent_session_id": "p1", "started_at": T0 + at}
+        for at in range(3_100)
+    ]
+    parts = [
+        {
+            "id": f"p{at}",
+            "parent_session_id": f"p{at - 1}" if at > 1 else None,
+            "started_at": T0 + 5_000 * at,
+            "ended_at": T0 + 5_000 * (at + 1) if at < 3 else None,
+            "end_reason": "compression" if at < 3 else None,
+        }
+        for at in (1, 2, 3)
+    ]
+    path = make_store(tmp_path / "state.db", "22", [parts[0], *subagents, *parts[1:]], [])
+    with Store(path).reader() as reader:
+        conversation = read_neighbourhood(reader, ["p1"], NOW).of_session("p1")
+    assert [part.id for part in conversation.segments] == ["p1", "p2", "p3"]
 
 
 def _long_lives(imported, per_session):

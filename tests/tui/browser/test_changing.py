@@ -204,6 +204,14 @@ async def test_export(path, tmp_path, monkeypatch):
         assert saved.read_text(encoding="utf-8") == "mine"
         await browser.press("ctrl+o")
         assert "hello there" in saved.read_text(encoding="utf-8")
+        other = tmp_path / "other.html"
+        other.write_text("mine", encoding="utf-8")
+        await browser.press("e", "enter")
+        browser.app.screen.query_one("Input").value = "other.html"
+        await browser.press("ctrl+o")  # nothing was said of this one
+        assert other.read_text(encoding="utf-8") == "mine"
+        await browser.press("enter", "ctrl+o")
+        assert other.read_text(encoding="utf-8").startswith("<!DOCTYPE html>"), "as it is named"
         await browser.press("e", "down", "down", "enter")
         assert (
             (tmp_path / "Old plans.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
