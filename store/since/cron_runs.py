@@ -31,7 +31,7 @@ _PLAIN = re.compile(r"(?!\.)[A-Za-z0-9_.-]+")
 """A job whose id can be the name of a folder."""
 _MOST_BYTES = 1_000_000
 _NEAR = 60.0
-"""Seconds between the claim of a run and the start of its session, at most."""
+"""Seconds between the end of a run and that of its output or its session, at most."""
 
 
 class CronRun(NamedTuple):
@@ -41,10 +41,20 @@ class CronRun(NamedTuple):
     """Its id."""
     name: str
     began_at: float | None
+    """None if only its end is known."""
     at: float | None
     """When it ended, or began."""
     error: str
     is_running: bool
+
+    def is_of(self, conversation: Conversation) -> bool:
+        """Whether a conversation of its job is that of this run: it began within it, which may be
+        minutes after the run where a script comes first; or it ended with it."""
+        started = conversation.root.started_at or FAR_PAST
+        if self.began_at is None:
+            return abs((conversation.last_active or started) - (self.at or FAR_PAST)) < _NEAR
+        is_over = not self.is_running and self.at is not None and started > self.at
+        return started >= self.began_at and not is_over
 
     def has_failed_since(self, time: float) -> bool:
         """Whether it failed at a time, in Unix seconds, or later."""
@@ -71,7 +81,7 @@ def _last_runs(home: Path) -> Iterator[Row]:
         error = text_of(job.get("last_error")) or text_of(job.get("last_delivery_error"))
         if job.get("last_status") == "error" or error:
             at = job.get("last_run_at")
-            yield job.get("id"), at, at, error, False
+            yield job.get("id"), None, at, error, False
 
 
 def _executions(path: Path) -> list[Row] | None:
@@ -113,18 +123,9 @@ def read_output(reader: Reader, job: str, at: float) -> str | None:
 
 
 def with_sessions(runs: Iterable[CronRun], catalog: Catalog) -> Runs:
-    """Return runs with the conversations that began with them."""
+    """Return runs with their conversations."""
     by_job: dict[str | None, list[Conversation]] = {}
     for each in catalog.chains():
         if each.source == "cron" and each.root.started_at is not None:
             by_job.setdefault(job_of(each.root), []).append(each)
-
-    def of(run: CronRun) -> Conversation | None:
-        near = (
-            each
-            for each in by_job.get(run.job, ())
-            if abs((each.root.started_at or FAR_PAST) - (run.began_at or FAR_PAST)) < _NEAR
-        )
-        return next(near, None)
-
-    return [(run, of(run)) for run in runs]
+    return [(run, next(filter(run.is_of, by_job.get(run.job, ())), None)) for run in runs]

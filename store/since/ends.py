@@ -122,9 +122,9 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
 def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, TurnRow]:
     """Read the newest rows of sessions, with the ends of their texts, by session id; those that
     were taken back only where there are no others."""
-    rows = _read_last_rows(reader, session_ids, "")
+    rows = _read_last_rows(reader, session_ids, "AND NOT n.hidden")
     taken_back = [session for session, row in rows.items() if not row.is_active]
-    return rows | _read_last_rows(reader, taken_back, "AND n.state = 'live'")
+    return rows | _read_last_rows(reader, taken_back, "AND NOT n.hidden AND n.state = 'live'")
 
 
 def _read_last_rows(

@@ -107,7 +107,7 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         "waiting": waiting,
         "wrong": _wrong(reader, catalog, runs, unread, since),
         "new": _new(unread),
-        "running": _running(reader, [each for each in opened if each.id not in asked]),
+        "running": _running(reader, [each for each in opened if each.id not in asked], runs),
     }
     facts = [(lane, fact) for lane, found in lanes.items() for fact in found]
     conversations = [catalog.conversation(fact.session_id) for _lane, fact in facts]
@@ -170,13 +170,15 @@ def _new(unread: Mapping[str, Unread]) -> Iterator[SinceFact]:
         yield SinceFact(root, new.first_message_id, new.at, why)
 
 
-def _running(reader: Reader, opened: Iterable[Conversation]) -> Iterator[SinceFact]:
+def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iterator[SinceFact]:
+    """Yield what is live, and what a run of a job is in, however long it is silent."""
+    of_runs = {each.id for run, each in runs if each is not None and run.is_running}
     for conversation in opened:
-        if conversation.status is not Status.LIVE:
+        if conversation.status is not Status.LIVE and conversation.id not in of_runs:
             continue
         turn = read_turn(reader, conversation.id)
         tools = pending(turn)
         why = _("in {tool}", tool=tools[-1].name) if tools else _("at work, or just done")
-        is_busy = any(segment.busy for segment in conversation.segments)
+        is_busy = conversation.id in of_runs or any(each.busy for each in conversation.segments)
         began, last = (turn[0].at, turn[-1].id) if turn else (None, None)
         yield SinceFact(conversation.id, last, began, why, is_busy)

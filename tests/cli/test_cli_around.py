@@ -197,8 +197,8 @@ def test_profiles_are_merged_in_the_order_that_is_asked_for(root, sort):
     rows = call(line, "0", "--home", str(root)).document["conversations"]
     assert len({each["profile"] for each in rows}) > 1
     if sort == "messages":
-        counts = [each["message_count"] for each in rows]
-        assert counts == sorted(counts, reverse=True)
+        keys = [(each["message_count"], each["last_active"] or "") for each in rows]
+        assert keys == sorted(keys, reverse=True), "those alike by activity"
     few = call(line, "3", "--home", str(root)).document["conversations"]
     assert [each["id"] for each in few] == [each["id"] for each in rows[:3]]
 

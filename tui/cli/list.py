@@ -109,7 +109,8 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
     if answers.only is not None:
         return rows
     sort = Sort(arguments.sort)
-    key = sort_key(sort, {})
+    key, activity = sort_key(sort, {}), sort_key(Sort.ACTIVITY, {})
+    rows.sort(key=lambda row: activity(row.conversation), reverse=True)  # of those alike, as in one
     rows.sort(
         key=lambda row: key(row.conversation), reverse=arguments.reverse is (sort is Sort.TITLE)
     )

@@ -204,10 +204,11 @@ def test_runs_of_cron(home, monkeypatch):
     jobs = [{"id": "j1", "name": "backup.sh"}, {"id": "j2", "name": "Morning paper"}]
     home.write("cron/jobs.json", {"jobs": jobs})
     stamp = time.strftime("%Y%m%d_%H%M%S")
-    home.session(f"cron_j2_{stamp}", says("No network."), "cron")
     for job, error in (("j1", "exit 3"), ("j1", None), ("j2", "model 404")):
         made = executions.create_execution(job, source="schedule")
         executions.mark_execution_running(made["id"])
+        if job == "j2":
+            home.session(f"cron_j2_{stamp}", says("No network."), "cron")
         executions.finish_execution(made["id"], success=error is None, error=error)
     executions.create_execution("j1", source="schedule")
     since = home.since()
@@ -219,6 +220,51 @@ def test_runs_of_cron(home, monkeypatch):
     assert [item.title for item in since.lane("running") if item.session_id is None] == [
         "backup.sh"
     ]
+
+
+def test_each_run_has_its_own_session(home, monkeypatch):
+    """Also where one comes each minute and the one before it went well, where a script takes longer
+    than a minute, and where one is silent for long."""
+    executions = pytest.importorskip("cron.executions")
+    ledger = home.folder / "cron" / "executions.db"
+    monkeypatch.setattr(executions, "EXECUTIONS_FILE", ledger)
+    now = time.time()
+    ledger.parent.mkdir()
+    for number, began, session, ended, error in (
+        (0, 1_205, 1_204, 1_200, None),
+        (1, 1_145, 1_144, 1_140, "no model"),
+        (2, 1_085, 1_084, 1_080, "no network"),
+        (3, 900, 800, 790, "after a script of 100 s"),
+        (4, 600, 599, None, None),
+    ):
+        id = f"cron_j1_20260101_00000{number}"
+        home.session(id, runs() if ended is None else says("Done."), "cron")
+        home.change("UPDATE sessions SET started_at = ? WHERE id = ?", now - session, id)
+        home.change("UPDATE messages SET timestamp = ? WHERE session_id = ?", now - session, id)
+        made = executions.create_execution("j1", source="schedule")["id"]
+        executions.mark_execution_running(made)
+        if ended is not None:
+            home.db.end_session(id, "cron_complete")
+            executions.finish_execution(made, success=error is None, error=error)
+        times = [
+            None if each is None else time.strftime("%FT%TZ", time.gmtime(now - each))
+            for each in (began, began, ended)
+        ]
+        sql = "UPDATE executions SET claimed_at = ?, started_at = ?, finished_at = ? WHERE id = ?"
+        execute(ledger, sql, *times, made)
+    since = home.since()
+    assert found(since, "wrong") == {
+        "cron_j1_20260101_000001": ("the job failed: no model", True),
+        "cron_j1_20260101_000002": ("the job failed: no network", True),
+        "cron_j1_20260101_000003": ("the job failed: after a script of 100 s", True),
+    }
+    assert found(since, "running") == {"cron_j1_20260101_000004": ("at work, or just done", True)}
+
+
+def test_bookkeeping_hides_no_question(home):
+    home.session("asked", says("Shall I?"))
+    home.db.append_message("asked", "session_meta", "{}")
+    assert list(found(home.since(), "waiting")) == ["asked"]
 
 
 def test_the_last_run_without_a_ledger(home):
