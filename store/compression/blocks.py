@@ -1,6 +1,15 @@
 """Find the blocks of rows that Hermes wrote when it compressed a conversation, and the copies in
 them.
 
+One compression, and the words for its rows:
+
+    1 hello    2 hi    3 fix it    4 read_file    5 done      *sent* before; they end a *generation*
+    6 hello    7 summary of 2 to 4    8 done                  the *block* that it *wrote*
+    9 thanks    10 welcome                                    rows *since*; 6 to 10: a generation
+
+*Kept*: 6, the *head*, and 8, the *tail*, copies of 1 and 5. *Replaced*, and so *gone*: 2 to 4.
+*Instead* the model had 6 to 8. Without 8, row 5 may have been kept, but *not stored again*.
+
 A store does not record where a block begins and ends. Hermes 0.18 and later write it as a batch:
 timestamps a microsecond apart, or those of the original rows. Older releases wrote row by row: the
 rows around the summary that repeat what was sent before are taken for its block, which is inferred.

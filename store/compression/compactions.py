@@ -184,8 +184,9 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
             previous = Generation(segment, tuple(rows[: starts[0]]))
             generations.append(previous)
         for block, end in zip(blocks, starts[1:], strict=True):
-            written = block.end - block.start
-            generation = Generation(segment, tuple(rows[block.start : end]), written)
+            generation = Generation(
+                segment, tuple(rows[block.start : end]), block.end - block.start
+            )
             found = _compaction(
                 reader, segments, previous, generation, block, tuple(empty_sessions), gaps
             )

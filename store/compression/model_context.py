@@ -122,8 +122,9 @@ class Contexts:
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
         elif _origins(generation).get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
-        late = generation.compaction.not_stored_again if generation.compaction is not None else ()
-        return self._context(row, generation, place, notes, late)._replace(at=message_id)
+        compaction = generation.compaction
+        unstored = compaction.not_stored_again if compaction is not None else ()
+        return self._context(row, generation, place, notes, unstored)._replace(at=message_id)
 
     def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
@@ -156,7 +157,7 @@ class Contexts:
         generation: Generation,
         until: int,
         notes: Sequence[CompactionNote] = (),
-        late: Sequence[int] = (),
+        unstored: Sequence[int] = (),
     ) -> ModelContext:
         """Return the context with the rows of a generation up to index `until`, and those that were
         carried over but not stored again.
@@ -171,9 +172,9 @@ class Contexts:
             for row in rows
         ]
         carried = sum(row.id in why for row in rows)
-        sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in late]
+        sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in unstored]
         found = [*notes, *self._notes(generation, rows, stored)]
-        if not late:
+        if not unstored:
             found = [note for note in found if note is not CompactionNote.NOT_STORED_AGAIN]
         return ModelContext(
             at=None,
