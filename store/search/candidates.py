@@ -94,8 +94,7 @@ class Sources:
         self._reader, self.oldest = reader, oldest
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
-        low, high = map(as_int, reader.rows(ends)[0])
-        self.edges = low, high
+        self.first_id, self.last_id = map(as_int, reader.rows(ends)[0])
         """The smallest and the largest id of a message; 0 where there is none."""
         self.all: list[_Source] = []
         self.engines: set[str] = set()
@@ -123,7 +122,8 @@ class Sources:
         is_certain: bool = False,
     ) -> None:
         """Add the rows of a SELECT, in a range of ids."""
-        self.all.append(_Source(ids, where, *(between or self.edges), is_certain))
+        low, high = between or (self.first_id, self.last_id)
+        self.all.append(_Source(ids, where, low, high, is_certain))
 
     def _scan(self, where: Condition, between: Span | None = None) -> None:
         self.engines.add("scan")
@@ -172,7 +172,7 @@ class Sources:
         with the other words are read before, or the newest rows if there are none: they may fill
         the page.
         """
-        low, high = rest = self.edges
+        low, high = rest = self.first_id, self.last_id
         literal = may_have([each for each in group if not each.is_plain])
         if any(each.is_prefix for each in group):
             others = loose_match(self._reader, index, group)
@@ -180,10 +180,12 @@ class Sources:
             order = "ASC" if self.oldest else "DESC"
             sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT 1 OFFSET {_NEWEST}"
             found = self._reader.value(sql, [*ids.values, low, high])
-            middle = self.edges[self.oldest] if found is None else as_int(found)
-            first, rest = (middle, high), (low, middle - 1)
             if self.oldest:
+                middle = high if found is None else as_int(found)
                 first, rest = (low, middle), (middle + 1, high)
+            else:
+                middle = low if found is None else as_int(found)
+                first, rest = (middle, high), (low, middle - 1)
             self._add(ids, literal if others else may_have(group), first)
         self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
         joined = joined_match(self._reader, index, group)
@@ -191,7 +193,7 @@ class Sources:
 
     def _add_gaps(self, index: FtsIndex, group: Group) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""
-        gaps = gaps_of(self._reader, index, self.edges[1])
+        gaps = gaps_of(self._reader, index, self.last_id)
         if gaps.missing:
             note = ngettext(
                 "Hermes' index lacks 1 message: it is scanned.",
@@ -256,25 +258,27 @@ class Candidates:
         their old times. There, some thousand candidates are ordered together.
         """
         self._block = self._block_size()
-        waits_for = after if self._block else None
+        skip_until = after if self._block else None
         for page in self._blocks(None if self._block else after):
             ids = [each.id for each in sorted(page, reverse=not self.sources.oldest)]
-            if waits_for in ids:
-                ids, waits_for = ids[ids.index(waits_for) + 1 :], None
-            if waits_for is None:
+            if skip_until in ids:
+                ids, skip_until = ids[ids.index(skip_until) + 1 :], None
+            if skip_until is None:
                 yield ids
 
     def _block_size(self) -> int:
         """Return `_block`; asked once while the store does not change, so that all pages agree."""
         known, key = self.reader.cache(), ("block", self.sources.oldest)
         if key not in known:
-            follows = ids_follow_time(self.reader)
-            known[key] = _SMALL_BLOCK * self._has_late_rows() if follows else _LARGE_BLOCK
+            if not ids_follow_time(self.reader):
+                known[key] = _LARGE_BLOCK
+            else:
+                known[key] = _SMALL_BLOCK if self._has_late_rows() else 0
         return int(known[key])
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
-        low, high = self.sources.edges
+        low, high = self.sources.first_id, self.sources.last_id
         if high - low < _SMALL_BLOCK:
             return True
         near = low + _SMALL_BLOCK if self.sources.oldest else high - _SMALL_BLOCK
@@ -299,7 +303,7 @@ class Candidates:
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
-        low, high = self.sources.edges
+        low, high = self.sources.first_id, self.sources.last_id
         total = max(high - low + 1, 1)
         if after is not None:
             low, high = (after + 1, high) if self.sources.oldest else (low, after - 1)
@@ -327,7 +331,8 @@ class Candidates:
         sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
         asked = self.reader.rows(sql, [*source.ids.values, low, high, size])
         ids = [as_int(row[0]) for row in asked]
-        self._scanned += len(ids) * (source.ids is _ALL_ROWS)
+        if source.ids is _ALL_ROWS:
+            self._scanned += len(ids)
         if len(ids) == size:
             reached = ids[-1]
         where = all_of([Condition("NOT m.hidden"), self.scope, source.where])
