@@ -1,7 +1,11 @@
 """What can be asked of a store, as methods of `OpenStore`: carried out here, or where the store is.
 
-A call is a function whose first argument is the connection, the store or its façade. Where the
-store is elsewhere, the name of the call and the other arguments are sent (`hosts/codec.py`).
+A call is a function whose first argument is the connection, the store or its façade. For example,
+`outline = read(later.transcript.read_outline)` in `OpenStore` makes `store.outline(segments)`:
+
+    here:       import messages/transcript.py (`later.py`); read_outline(store.reader, segments)
+    elsewhere:  send `outline` and the segments (`hosts/codec.py`); the other machine calls
+                `outline` of its own `OpenStore` (`hosts/serving.py`), and sends the answer back
 """
 
 from __future__ import annotations
@@ -28,19 +32,19 @@ class Call(Generic[P, T]):
 
     Args:
         function: What does it.
-        own: The attributes of the store that are its first arguments; none for a method.
+        leading: The attributes of the store that are its first arguments; none for a method.
         changes: Whether it changes the store.
     """
 
-    def __init__(self, function: Callable[..., T], *own: str, changes: bool = False) -> None:
+    def __init__(self, function: Callable[..., T], *leading: str, changes: bool = False) -> None:
         self.function, self.changes = function, changes
-        self._own = own
+        self._leading = leading
         self._name = ""
 
     @property
-    def own_count(self) -> int:
+    def leading_count(self) -> int:
         """How many of its arguments never travel: the first ones."""
-        return len(self._own) or 1
+        return len(self._leading) or 1
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -55,11 +59,11 @@ class Call(Generic[P, T]):
 
     def __call__(self, store: StoreConnection, /, *args: P.args, **named: P.kwargs) -> T:
         if store.remote is None:
-            first = [getattr(store, name) for name in self._own] or [store]
+            first = [getattr(store, name) for name in self._leading] or [store]
             return self.function(*first, *args, **named)
         store.check()
         function = getattr(self.function, "__wrapped__", self.function)
-        names = function.__code__.co_varnames[self.own_count :]
+        names = function.__code__.co_varnames[self.leading_count :]
         values = dict(zip(names, args, strict=False)) | named
         return cast("T", store.remote.call(self._name, values))
 

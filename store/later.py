@@ -1,5 +1,8 @@
 """Modules that are imported by the first call of a function in them: the first rows on screen need
-few of them, and importing all takes longer than reading those rows."""
+few of them, and importing all takes longer than reading those rows.
+
+`later.transcript.read_outline` stands for the function; `call.py` has an example.
+"""
 
 from __future__ import annotations
 

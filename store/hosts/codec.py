@@ -88,7 +88,7 @@ class Signature(NamedTuple):
     """Those that travel."""
     arguments: type[msgspec.Struct]
     """A structure of them."""
-    own: tuple[str, ...]
+    not_sent: tuple[str, ...]
     """Those of which each side has its own: a catalog, and `known` sizes."""
     stops: bool
     """Whether it takes `stopped`, a function that says whether to end with what is done."""
@@ -105,15 +105,15 @@ def signature(name: str) -> Signature:
     call = CALLS[name]
     function = inspect.unwrap(call.function)
     hints = get_type_hints(function, function.__globals__ | _TYPES)
-    parameters = [*inspect.signature(function).parameters.values()][call.own_count :]
+    parameters = [*inspect.signature(function).parameters.values()][call.leading_count :]
     sent: dict[str, object] = {}
     fields: list[tuple[str, Any, Any]] = []
     reports: dict[str, object] = {}
-    own: list[str] = []
+    not_sent: list[str] = []
     for parameter in parameters:
         kind = hints[parameter.name]
         if kind in _STAYS:
-            own.append(parameter.name)
+            not_sent.append(parameter.name)
         elif (reported := _reported(kind)) is not None:
             reports[parameter.name] = reported
         elif parameter.name != "stopped":
@@ -125,7 +125,7 @@ def signature(name: str) -> Signature:
     return Signature(
         sent,
         msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
-        tuple(own),
+        tuple(not_sent),
         "stopped" in hints,
         reports,
         hints["return"],

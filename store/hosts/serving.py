@@ -271,8 +271,8 @@ class Server:
         if types.changes:
             asked.changes, asked.seconds = True, CHANGE_SECONDS
         asked.begin()
-        for own in types.own:
-            values[own] = self.sizes if own == "known" else self.catalog(asked.store, now)
+        for each in types.not_sent:
+            values[each] = self.sizes if each == "known" else self.catalog(asked.store, now)
         for kind in types.reports:
             values[kind] = partial(self._report, asked, kind)
         if types.stops:
