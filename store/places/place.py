@@ -3,8 +3,11 @@ of it, and its keys: ids of sessions and messages that name their place, since i
 be equal.
 
 A session `20261124_101500_ab12` of the profile work is `20261124_101500_ab12 work`; a message has
-the number of its place in front of its own id. `Keys` rewrites the ids in whatever a store is asked
-and answers, by the names of their fields.
+the number of its place in front of its own id.
+
+Every field whose name is in `_ID_FIELDS` or `_KEYED_FIELDS` is changed, wherever it stands in what
+a store is asked or answers, whatever its class. So a new field may have such a name only if it
+holds ids, and if it holds ids, its name must be there.
 """
 
 from __future__ import annotations
@@ -86,9 +89,9 @@ def number_in(value: object, numbers: Mapping[str, int]) -> int:
 class Keys(NamedTuple):
     """Keys of one place.
 
-    In rows, ids are what stands in fields for them. Beside rows every text or number that is asked
-    is an id; in answers every one in a list, and those that lead to something in a mapping. An
-    answer that is one text is none.
+    In rows, every field of such a name is changed; see the module. Beside rows, every text or
+    number that is asked is an id; in answers every one in a list, and those that lead to something
+    in a mapping. An answer that is one text is none.
     """
 
     number: int

@@ -1,5 +1,10 @@
 """Several stores as one: ids that name their place, calls that go there, one search."""
 
+import re
+import sys
+from dataclasses import is_dataclass
+from typing import get_args, get_type_hints
+
 import pytest
 from builders import make_store
 from store_builder import T0
@@ -11,9 +16,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hosts import codec
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.places import id_of, merged, place_of
+from hermes_browse.store.places import id_of, merged, place, place_of
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Keys, Place
 from hermes_browse.store.search.query import parse
@@ -30,6 +36,22 @@ REFUSED = {
     *("tag", "rename_tag", "undo_tags", "tags", "job_output"),
 }
 """Calls about one store, as changes are."""
+
+
+NO_IDS = {"call_id", "tool_call_id"}
+"""Fields with ids that are none of sessions or messages."""
+
+
+def hints_of(kind):
+    """Return the types of the fields of a class of rows."""
+    return get_type_hints(kind, vars(sys.modules[kind.__module__]) | codec._TYPES)
+
+
+def classes_in(kind):
+    """Return the classes of rows in a type."""
+    is_row = hasattr(kind, "_fields") or is_dataclass(kind)
+    inner = hints_of(kind).values() if is_row else get_args(kind)
+    return set().union([kind] if is_row else [], *map(classes_in, inner))
 
 
 def merged_store(root):
@@ -64,6 +86,15 @@ def test_every_call_is_carried_out_or_refused():
     """So that a new one is not forgotten."""
     done = {*merged.OF_ONE, *merged.MERGED, *merged.METHODS}
     assert done | REFUSED == set(CALLS) and not done & REFUSED
+
+
+def test_every_field_with_an_id_is_known_by_its_name():
+    """A new one in an answer would keep the id of its own store."""
+    known = place._ID_FIELDS | place._KEYED_FIELDS | NO_IDS
+    answers = [codec.signature(name).answer for name in {*merged.OF_ONE, *merged.MERGED}]
+    classes = set().union(*map(classes_in, answers))
+    named = {name for each in classes for name in hints_of(each) if re.search(r"(^|_)ids?$", name)}
+    assert named and named <= known
 
 
 def test_a_refused_call_says_so(root):
