@@ -131,10 +131,9 @@ def summary(sentence: str, sessions: int, messages: int) -> str:
 
 
 class Portions(Generic[T]):
-    """Items that are done in portions, and what became of them.
+    """What became of items that `run` does in portions: it alone fills the lists, as it goes.
 
     Args:
-        items: In the order in which they are done.
         progress: Checked for a stop between portions, and receives a report after each.
         rows_of: Returns the messages of an item; without it all items are one portion.
         spares: Leave out an item that is refused, rather than all that follows with it.
@@ -142,38 +141,44 @@ class Portions(Generic[T]):
 
     def __init__(
         self,
-        items: Sequence[T],
         progress: Progress,
         rows_of: Callable[[T], int] | None = None,
         *,
         spares: bool = False,
     ) -> None:
-        self.items = items
         self.progress, self._rows_of, self._spares = progress, rows_of, spares
         self.done: list[T] = []
         self.spared: list[tuple[T, RefusedError]] = []
         self.doubtful: list[T] = []
         """Items in a portion whose commit failed, or that did not read back."""
-        self.error: BrowseError | None = None
-        """What ended the work when a part of it was done already, for whoever does not raise it."""
 
-    def run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
+    def run(
+        self,
+        items: Sequence[T],
+        work: Callable[[list[T]], None],
+        version: Callable[[], object],
+    ) -> None:
         """Do the work on all items; whatever it raises ends it, and what was done before stays
         done.
 
         Args:
+            items: In the order in which they are done.
             work: One transaction, all of its items or none.
             version: Returns something else once another process has committed to the store.
         """
         try:
-            self._run(work, version)
+            self._run(list(items), work, version)
         except BrowseError as error:
             if self.done:
                 error.is_unchanged = False  # it speaks of its own portion alone
             raise
 
-    def _run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
-        queue = list(self.items)
+    def _run(
+        self,
+        queue: list[T],
+        work: Callable[[list[T]], None],
+        version: Callable[[], object],
+    ) -> None:
         size, before = FEW_ROWS, version()
         while queue:
             self.progress.check()

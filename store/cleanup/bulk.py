@@ -169,9 +169,10 @@ def clean_up(
         tell(Step(done, len(expected), time.monotonic() - began, stage))
 
     portions = Portions[DeletePlan](
-        [], Progress(stopped, report), lambda plan: plan.messages, spares=True
+        Progress(stopped, report), lambda plan: plan.messages, spares=True
     )
     deleted: Deleted | None = None
+    error: BrowseError | None = None
     try:
         with store.reader() as reader:
             catalog = read_catalog(reader, now)
@@ -179,11 +180,12 @@ def clean_up(
             why = _("changed after the plan was made")
             changed = {each.id: why for each in expected if found.get(each.id) != each}
             unchanged = [each.id for each in expected if each.id not in changed]
-            portions.items, spared = sort_deletes(reader, catalog, unchanged, now)
+            plans, spared = sort_deletes(reader, catalog, unchanged, now)
             spared |= changed
-            if portions.items:
-                deleted = delete_portions(store, reader, portions, trash, now, sessions_folder)
-        error = portions.error
+            if plans:
+                deleted, error = delete_portions(
+                    store, reader, plans, portions, trash, now, sessions_folder
+                )
     except BrowseError as failed:
         error = failed
     if isinstance(error, QueryInterruptedError) and stopped():

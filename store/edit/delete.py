@@ -98,29 +98,35 @@ def delete(
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
-        whole = Portions(plan_delete(reader, session_ids, moment), progress)
-        return delete_portions(store, reader, whole, trash, moment, sessions_folder)
+        plans = plan_delete(reader, session_ids, moment)
+        deleted, _no_error = delete_portions(
+            store, reader, plans, Portions(progress), trash, moment, sessions_folder
+        )
+        return deleted
 
 
 def delete_portions(
     store: Store,
     reader: Reader,
+    plans: Sequence[DeletePlan],
     portions: Portions[DeletePlan],
     trash: Path,
     now: float,
     sessions_folder: Path | None,
-) -> Deleted:
-    """Write one bundle of all that is planned, then delete it in portions.
+) -> tuple[Deleted, BrowseError | None]:
+    """Write one bundle of all that is planned, then delete it in portions; return with it the error
+    that ended this when a part was done already.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
     The reader that the plans were made with is closed, but only when the store is open again:
     without any other connection, SQLite would make the index of the log anew from the whole log.
 
     Raises:
-        BrowseError: As of `delete`, if nothing was done before; else it is in `portions.error`. Also
-            where a session that the plans do not list would lose its parent: it may be a new part.
+        BrowseError: As of `delete`, if nothing was done before. Also where a session that the plans
+            do not list would lose its parent: it may be a new part.
     """
     notes: list[str] = []
+    error: BrowseError | None = None
     progress = portions.progress
 
     def files_gone() -> list[SessionFile]:
@@ -140,14 +146,12 @@ def delete_portions(
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
-            _check_room(writer.reader, trash, portions.items)
+            _check_room(writer.reader, trash, plans)
             sweep(trash, now)
             marks = BundleMarks(deleting=os.getpid())
-            bundle = _write(
-                writer.reader, portions.items, trash, now, sessions_folder, marks, progress
-            )
+            bundle = _write(writer.reader, plans, trash, now, sessions_folder, marks, progress)
             after.callback(end)
-            orphaned = {session.id for plan in portions.items for session in plan.orphaned}
+            orphaned = {session.id for plan in plans for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
                 raise RefusedError(_(_CHANGED), is_unchanged=True)
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
@@ -155,15 +159,16 @@ def delete_portions(
             _count_changes(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
             portions.run(
-                lambda plans: _delete_portion(writer, bundle, version, plans, now, progress),
+                plans,
+                lambda some: _delete_portion(writer, bundle, version, some, now, progress),
                 writer.version,
             )
-    except BrowseError as error:
+    except BrowseError as failure:
         if not portions.done:
             raise
-        portions.error = error
+        error = failure
     names = tuple(file.path.name for file in files_gone())
-    return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes))
+    return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes)), error
 
 
 def copy_to_trash(

@@ -178,10 +178,10 @@ def _insert(
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
     groups = list(filter(None, groups)) or [set()]
 
-    def count(sessions: Iterable[str]) -> int:
+    def count(sessions: set[str]) -> int:
         return sum(rows.messages[session] for session in sessions)
 
-    portions = Portions(groups, rows.progress, count)
+    portions = Portions(rows.progress, count)
     rows.progress.begin("restoring", count(missing))
 
     def insert(some: list[set[str]]) -> None:
@@ -195,7 +195,7 @@ def _insert(
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
-    portions.run(insert, writer.version)
+    portions.run(groups, insert, writer.version)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:

@@ -68,10 +68,11 @@ def test_portions_grow_and_rest_while_others_write(rests, monkeypatch):
     """Each item once and in order; small again, after a pause, once another process has written."""
     monkeypatch.setattr(progress, "FEW_ROWS", 3)
     seen = []
-    work = Portions([2, 2, 9, 1, 1, 1, 1, 1, 3], NOBODY, int)
-    work.run(seen.append, iter([0, 0, 0, 1, 1, 1]).__next__)
+    items = [2, 2, 9, 1, 1, 1, 1, 1, 3]
+    work = Portions(NOBODY, int)
+    work.run(items, seen.append, iter([0, 0, 0, 1, 1, 1]).__next__)
     assert seen == [[2], [2], [9, 1, 1, 1], [1, 1], [3]]
-    assert work.done == list(work.items) and len(rests) == 1
+    assert work.done == items and len(rests) == 1
 
 
 @pytest.mark.parametrize("begin", [0, 1])
@@ -79,18 +80,19 @@ def test_a_busy_store_is_waited_for(rests, begin):
     """Longer once a part is done, since Hermes may keep the lock for minutes; else it is given up.
     It is said while it waits."""
     told = []
-    work = Portions([1000, 1000], Progress(tell=told.append), int, spares=True)
+    items = [1000, 1000]
+    work = Portions(Progress(tell=told.append), int, spares=True)
 
     def unit(some):
         if len(work.done) == begin and len(rests) < progress.BUSY_TRIES + 5:
             raise StoreBusyError("busy")
 
     if begin:
-        work.run(unit, lambda: 0)
-        assert work.done == work.items
+        work.run(items, unit, lambda: 0)
+        assert work.done == items
     else:
         with pytest.raises(StoreBusyError):
-            work.run(unit, lambda: 0)
+            work.run(items, unit, lambda: 0)
         assert not work.done and rests == [progress.BUSY_PAUSE] * (progress.BUSY_TRIES - 1)
     waiting = next(stage for stage in told if stage.is_waiting)
     words = "1 of 5 · waiting: another program keeps the store for itself"
@@ -103,9 +105,9 @@ def test_waiting_ends_when_it_is_stopped(rests):
     def unit(some):
         raise StoreBusyError("busy")
 
-    work = Portions([1, 2], Progress(lambda: len(rests) == 3), int, spares=True)
+    work = Portions(Progress(lambda: len(rests) == 3), int, spares=True)
     with pytest.raises(QueryInterruptedError):
-        work.run(unit, lambda: 0)
+        work.run([1, 2], unit, lambda: 0)
     assert not work.done and len(rests) == 3
 
 
@@ -117,13 +119,13 @@ def test_a_refusal_spares_one():
             raise error
 
     for error in (RefusedError("It is being written to."), StoreRefusedError("odd")):
-        work = Portions([1, 2, 3, 4], NOBODY, int, spares=True)
+        work = Portions(NOBODY, int, spares=True)
         if isinstance(error, StoreRefusedError):
             with pytest.raises(StoreRefusedError):
-                work.run(unit, lambda: 0)
+                work.run([1, 2, 3, 4], unit, lambda: 0)
             assert not work.spared
         else:
-            work.run(unit, lambda: 0)
+            work.run([1, 2, 3, 4], unit, lambda: 0)
             assert work.done == [1, 2, 4] and work.spared == [(3, error)]
 
 
