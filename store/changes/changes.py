@@ -19,7 +19,7 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .diffs import DiffLine, quoted, unified_diff
-from .edited_file import Edit, whole
+from .edited_file import Edit, Extent
 from .programs import changed_names, read_program
 from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
 from .shell_lines import may_change_files, written_names
@@ -229,10 +229,10 @@ def _read_disk(path: str, file: TrackedFile) -> str | None:
     try:
         text = read_regular(path, _LARGEST).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return "gone" if left.exists else "same"
+        return "same" if left.extent is Extent.ABSENT else "gone"
     except (OSError, ValueError):
         return None
     known = left.text()  # before `read`, which takes the text over
-    if not left.patch([whole(text)], None):
+    if not left.see(text):
         return "changed" if file.is_certain else None
     return "same" if known == text else None

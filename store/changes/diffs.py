@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .edited_file import EditedFile, Hunk, Line, SignedLine, signed, split
+from .edited_file import EditedFile, Extent, Hunk, Line, SignedLine, signed, split
 
 NOTHING = "/dev/null"
 """The path in a header for a file that is not there."""
@@ -135,8 +135,9 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
         before: Its path before the first edit, without a slash ahead.
         after: Its path after the last, likewise.
     """
-    is_new = version.was_absent and version.exists
-    is_gone = not (version.exists or version.was_absent)
+    is_absent = version.extent is Extent.ABSENT
+    is_new = version.was_absent and not is_absent
+    is_gone = is_absent and not version.was_absent
     # One name in the head, if there is no file on the other side.
     before, after = after if is_new else before, before if is_gone else after
     old, new = quoted(f"a/{before}"), quoted(f"b/{after}")

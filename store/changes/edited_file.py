@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from enum import Enum, auto
 from typing import NamedTuple
 
 
@@ -81,6 +82,17 @@ def whole(text: str) -> Hunk:
     return Hunk(0, [f" {line}" for line in split(text)], is_end=True)
 
 
+class Extent(Enum):
+    """How far a file reaches."""
+
+    OPEN = auto()
+    """More lines from before may follow those that were seen."""
+    WHOLE = auto()
+    """No line follows; not all texts may be known."""
+    ABSENT = auto()
+    """There is no such file."""
+
+
 @dataclass
 class EditedFile:
     """The text of a file through edits that fit each other."""
@@ -95,14 +107,14 @@ class EditedFile:
     """Whether it is known what stood where edits changed it."""
     was_absent: bool = False
     """Whether there was no such file before the first edit."""
-    exists: bool = True
-    is_open: bool = True
-    """Whether more lines from before may follow."""
+    extent: Extent = Extent.OPEN
+    """As it stands."""
 
     def text(self) -> str | None:
         """Return the whole text; None if not every line is known."""
         texts = [line.text for line in self.lines if line.text is not None]
-        return None if self.is_open or len(texts) < len(self.lines) else "".join(texts)
+        is_open = self.extent is Extent.OPEN
+        return None if is_open or len(texts) < len(self.lines) else "".join(texts)
 
     def is_as_git_has_it(self) -> bool:
         """Whether all lines end with a line feed, except the last."""
@@ -127,7 +139,7 @@ class EditedFile:
             self.is_known_before = False
             self.before, self.lines = [], []
         self._change(0, list(signed(self.lines, new)), edit)
-        self.is_open, self.exists = False, True
+        self.extent = Extent.WHOLE
 
     def _keep_owners(self, new: Sequence[Line]) -> None:
         """Let lines of a new text be those that stood there, as far as that is known."""
@@ -139,7 +151,11 @@ class EditedFile:
             else:
                 line.is_copied = line.text in owners or _content(line.text) in self.shown
 
-    def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
+    def see(self, text: str) -> bool:
+        """Take over the whole text as it was seen; return False if it does not fit."""
+        return self._takes(whole(text))
+
+    def patch(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
         """Apply all hunks of a diff; change nothing that is known and return False if they do not
         fit."""
         if not all(map(self._takes, hunks)):
@@ -158,7 +174,9 @@ class EditedFile:
         texts = [line[1:] for line in hunk.lines if line[0] != "+"]
         end = hunk.start + len(texts)
         missing = end - len(self.lines)
-        if not self.exists or (missing > 0 and not self.is_open) or (missing < 0 and hunk.is_end):
+        if self.extent is Extent.ABSENT or (missing < 0 and hunk.is_end):
+            return False
+        if self.extent is Extent.WHOLE and missing > 0:
             return False
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
@@ -168,10 +186,11 @@ class EditedFile:
             return False
         for line, text in pairs:
             line.text = text
-        self.is_open = self.is_open and not hunk.is_end
+        if hunk.is_end:
+            self.extent = Extent.WHOLE
         return True
 
-    def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit | None) -> None:
+    def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit) -> None:
         """Put the lines of a diff in the place of those that it is of."""
         for sign, line in lines:
             if sign == "-":

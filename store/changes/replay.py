@@ -16,7 +16,7 @@ from ..connection.stored_values import Json, as_mapping
 from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
 from .diffs import NOTHING, parse_diff
-from .edited_file import Edit, EditedFile, Hunk, whole
+from .edited_file import Edit, EditedFile, Extent, Hunk, whole
 from .programs import read_program
 from .shell_lines import moved_to
 from .tool_uses import ToolUse, read_results
@@ -57,20 +57,26 @@ class TrackedFile:
         """Its last version."""
         return self.versions[-1]
 
-    def begin_again(self) -> None:
-        """Know nothing more: it is not as it was left."""
+    def begin_version(self) -> None:
+        """Begin another version, of which nothing is known: the file is not as it was left."""
         self.versions.append(EditedFile(self.last.shown))
         self.is_certain = False
 
     def change_unclearly(self) -> None:
         """It was changed, and what changed is not stored."""
-        self.begin_again()
+        self.begin_version()
         self.is_unclear = True
 
-    def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
-        """A diff was applied, or its lines were seen."""
+    def see(self, text: str) -> None:
+        """The whole text was seen."""
+        if not self.last.see(text):
+            self.begin_version()
+            self.last.see(text)
+
+    def patch(self, hunks: Sequence[Hunk], edit: Edit) -> None:
+        """A diff was applied."""
         if not self.last.patch(hunks, edit):
-            self.begin_again()
+            self.begin_version()
             self.is_unclear |= not self.last.patch(hunks, edit)
 
     def replace(self, old: str, new: str, everywhere: bool, edit: Edit) -> None:
@@ -84,11 +90,12 @@ class TrackedFile:
 
     def miss(self) -> None:
         """It was looked for and not found."""
-        if self.last.exists and (self.last.lines or not self.last.is_open):
-            self.begin_again()
-        if self.last.exists:
-            self.last.was_absent = True
-            self.last.exists = self.last.is_open = False
+        if self.last.extent is Extent.ABSENT:
+            return
+        if self.last.lines or self.last.extent is Extent.WHOLE:
+            self.begin_version()
+        self.last.was_absent = True
+        self.last.extent = Extent.ABSENT
 
 
 Files = dict[str, TrackedFile]
@@ -229,7 +236,7 @@ class _FileCall:
             text = _LINE_NUMBER.sub("", content)
             size = self._result.get("file_size")
             if _size(text) == size and not _UNLIKE.search(text):
-                file.patch([whole(text)])
+                file.see(text)
             else:
                 file.last.show(text)
                 file.is_certain &= _size(text) + _MARK != size
@@ -318,5 +325,5 @@ class _FileCall:
             else:
                 file.patch(hunks or [whole("")] * is_gone, self._edit)
             if is_gone:
-                file.last.exists = False
+                file.last.extent = Extent.ABSENT
         return bool(files)
