@@ -11,7 +11,7 @@ from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
 from .context import ShownPlace
-from .edges import Edges
+from .header_and_status import HeaderAndStatus
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
@@ -21,8 +21,8 @@ _OF_FIND = ("transcript-next-find", "transcript-end-finding")
 """Ids of commands that work only while a text is being found in the transcript."""
 
 
-class CurrentPanes(Edges):
-    """The panes, and what they show."""
+class ConversationPanes(HeaderAndStatus):
+    """The panes, and the conversation that they show."""
 
     _is_adopting = False
 

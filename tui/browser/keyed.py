@@ -18,7 +18,7 @@ from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of, driver_of
 from ..widgets.bindings import BoundKeys, key_names, meaningless
 from .by_name import load
-from .current import CurrentPanes
+from .current import ConversationPanes
 from .lineage import FamilyLoader
 from .list.listing import Listing
 from .transcript.loader import TranscriptLoader
@@ -62,7 +62,7 @@ class WayBack(NamedTuple):
     """The search, as it is in the box."""
 
 
-class KeyScreen(BoundKeys, CurrentPanes):
+class KeyScreen(BoundKeys, ConversationPanes):
     """The panes with their parts and keys."""
 
     KEYS = MAIN

@@ -1,4 +1,16 @@
-"""The main screen: its life, and what changes of its state lead to."""
+"""The main screen: its life, and what changes of its state lead to.
+
+It is one object in layers. Each class is derived from the one above it, and uses what that has:
+
+    Context            context.py            the state, alone: store and screens need no widget of it
+    Panes              panes.py              the widgets, which show the state
+    HeaderAndStatus    header_and_status.py  the lines around them, which every later layer updates
+    ConversationPanes  current.py            which conversation is shown, before keys act on it
+    KeyScreen          keyed.py              the keys, and the parts that do their work
+    PaneMessages       messages.py           messages of the panes, which lead to the parts
+    MainScreen         main.py               begins and ends all of it, and watches the state
+    OtherScreen        main.py               the same over another store, on top of a main screen
+"""
 
 from __future__ import annotations
 

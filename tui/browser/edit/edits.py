@@ -20,7 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...text import formats
-from ..current import CurrentPanes
+from ..current import ConversationPanes
 from ..search.searches import TagChoice
 from .deleting import (
     PlanChoices,
@@ -43,7 +43,7 @@ _NAME_CELLS = 60
 class Edits(Marking):
     """Acts on the marked conversations, else on the current ones."""
 
-    def __init__(self, main: CurrentPanes) -> None:
+    def __init__(self, main: ConversationPanes) -> None:
         super().__init__(main)
         self.choices = PlanChoices()
         """With these the clean-up opens, unless conversations are marked in the list."""

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ..context import Context
-from ..current import CurrentPanes
+from ..current import ConversationPanes
 from ..list.rows import conversations_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Undoable(NamedTuple):
 class Marking:
     """Marks conversations, and keeps a journal of what was done with them."""
 
-    def __init__(self, main: CurrentPanes) -> None:
+    def __init__(self, main: ConversationPanes) -> None:
         self._main = main
         self.journal: list[Undoable] = main.app.journals.setdefault(main.location.path, [])
         """Changes of this run that can be undone."""

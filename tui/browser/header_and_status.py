@@ -29,7 +29,7 @@ SHORT = 30
 """Lines below which the tree is shown only on request."""
 
 
-class Edges(Panes):
+class HeaderAndStatus(Panes):
     """The panes, and the lines around them."""
 
     _is_header_due = False
