@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from paths import ROOT
 
-from hermes_browse.tui.browser.by_name import PLACES, load
+from hermes_browse.tui.browser.by_name import IMPORTS, load
 from hermes_browse.tui.terminal.textual_private import READ_IN
 
 FLOORS = (
@@ -237,7 +237,7 @@ def test_no_module_imports_itself_by_way_of_others():
     graphlib.TopologicalSorter(graph).prepare()  # an error names the circle
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", IMPORTS)
 def test_every_name_leads_somewhere(name):
     """Type checkers do not follow a name in a table."""
     assert callable(load(name))

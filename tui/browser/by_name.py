@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-PLACES = {
+IMPORTS = {
     "changes": "tui.screens.changes.ChangesScreen",
     "compactions": "tui.screens.compactions.CompactionsScreen",
     "copying": "tui.browser.transcript.copying.Copying",
@@ -41,5 +41,5 @@ PLACES = {
 
 def load(name: str) -> Any:
     """Import a class or function; for a screen, `name` is the id of the command that opens it."""
-    module, _, attribute = PLACES[name].rpartition(".")
+    module, _, attribute = IMPORTS[name].rpartition(".")
     return getattr(import_module(f"hermes_browse.{module}"), attribute)

@@ -17,7 +17,7 @@ from .parser import JSON, Flag, Parser, add_all, add_store_options, speak_argpar
 class CommandEntry(NamedTuple):
     """A command."""
 
-    place: str
+    class_path: str
     """Its module and class."""
     help: str
     """In English."""
@@ -140,7 +140,7 @@ _WAYS = (
 
 def load(name: str) -> Subcommand:
     """Import the module of a command and create the command."""
-    module, _dot, class_name = COMMANDS[name].place.partition(".")
+    module, _dot, class_name = COMMANDS[name].class_path.partition(".")
     command = getattr(import_module(f".{module}", __package__), class_name)()
     assert isinstance(command, Subcommand)
     return command

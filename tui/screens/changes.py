@@ -32,7 +32,7 @@ from ..text.sentences import author, notes, summary
 from ..text.styled import Line, line_width, row_line, safe_text, wrap_spans
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
-from .sub_screen import ConversationScreen, Place, PlaceRow
+from .sub_screen import ConversationScreen, MessageRow, MessageTarget
 
 _EDGES = 3
 """Cells of a row that are no text."""
@@ -86,11 +86,11 @@ def _count(sign: str, count: int | None) -> str:
     return "?" if count is None else f"{sign}{count}"
 
 
-def command_row(command: ShellCommand) -> PlaceRow:
+def command_row(command: ShellCommand) -> MessageRow:
     """Return the row of a command that may have changed files."""
     key, text = f"c{command.message_id} {command.text}", one_line(command.text, 400)
-    place = command.session_id, command.message_id
-    return PlaceRow(key, (" $ ", "dim"), (text, "plain"), place, whole=command.text)
+    target = command.session_id, command.message_id
+    return MessageRow(key, (" $ ", "dim"), (text, "plain"), target, whole=command.text)
 
 
 def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
@@ -99,28 +99,28 @@ def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
     if isinstance(row, FileRow):
         nothing = NoteRow(_("what it changed, it changed back"))
         return list(_wrapped(_diff_lines(row.change), width)) or [nothing]
-    if isinstance(row, PlaceRow):
+    if isinstance(row, MessageRow):
         lines = safe_text(row.whole).split("\n")
-        return list(_wrapped((([(line, "output")], row.place) for line in lines), width))
+        return list(_wrapped((([(line, "output")], row.target) for line in lines), width))
     return []
 
 
-def _diff_lines(change: FileChange) -> Iterator[tuple[Line, Place]]:
+def _diff_lines(change: FileChange) -> Iterator[tuple[Line, MessageTarget]]:
     sessions = {edit.message_id: edit.session_id for edit in change.edits}
     last = change.edits[-1].message_id
     for line in change.diff:
         message_id = line.message_id or last
-        place = sessions[message_id], message_id
-        yield from ((each, place) for each in diff_lines(line.text.removesuffix("\n")))
+        target = sessions[message_id], message_id
+        yield from ((each, target) for each in diff_lines(line.text.removesuffix("\n")))
 
 
-def _wrapped(lines: Iterable[tuple[Line, Place]], width: int) -> Iterator[PlaceRow]:
+def _wrapped(lines: Iterable[tuple[Line, MessageTarget]], width: int) -> Iterator[MessageRow]:
     room = width - _EDGES
-    for number, (line, place) in enumerate(lines):
+    for number, (line, target) in enumerate(lines):
         pieces = [line] if line_width(line) <= room else wrap_spans(line, room)
         for part, piece in enumerate(pieces):
             text = piece[0] if piece else ("", "output")
-            yield PlaceRow(f"d{number} {part}", (" ", "dim"), text, place)
+            yield MessageRow(f"d{number} {part}", (" ", "dim"), text, target)
 
 
 _LONGEST_PROMPT = 300
@@ -142,7 +142,7 @@ class ChangesScreen(ConversationScreen):
 
     diff = query_one("#diff", DiffList)
     _changes: Changes | None = None
-    _asked: Place | None = None
+    _asked: MessageTarget | None = None
     """The message whose prompt is shown."""
 
     @property
@@ -203,18 +203,18 @@ class ChangesScreen(ConversationScreen):
         row, width = self.rows.current, self.diff.scrollable_content_region.width
         rows = await self.call(partial(rows_beside, row, width))
         self.diff.show(FixedRows(rows), top=top)
-        if not isinstance(self.diff.current, PlaceRow):
+        if not isinstance(self.diff.current, MessageRow):
             self._asked = None
             self.line("asked").update("")
 
     def _line_reached(self, at: CursorRow) -> None:
-        if isinstance(at.row, PlaceRow) and at.row.place != self._asked:
-            self._asked = at.row.place
+        if isinstance(at.row, MessageRow) and at.row.target != self._asked:
+            self._asked = at.row.target
             self.start("asked", self._read_prompt, at.row)
 
-    async def _read_prompt(self, row: PlaceRow) -> None:
+    async def _read_prompt(self, row: MessageRow) -> None:
         """Show above the diff the prompt before a change, its time, and who made the change."""
-        session_id, message_id = row.place
+        session_id, message_id = row.target
         prompt = await self.read(lambda store: store.prompt_before(session_id, message_id or 0))
         said, at = (prompt.said, prompt.timestamp) if prompt is not None else ("", None)
         asked = one_line(said, _LONGEST_PROMPT)

@@ -118,11 +118,11 @@ def _by_task(
     return [Section(title, tuple(of_task)) for title, of_task in rows.items()]
 
 
-def _signs(place: str) -> list[Section]:
+def _signs(scope: str) -> list[Section]:
     """Return the meanings of the signs of a screen."""
     rows = defaultdict[str, list[Row]](list)
     for legend in LEGENDS:
-        if legend.place == place:
+        if legend.scope == scope:
             rows[_(legend.title)] += _in_words(legend.signs.items())
     return [Section(title, tuple(signs), is_signs=True) for title, signs in rows.items()]
 
@@ -151,7 +151,7 @@ class HelpCard(Card[None]):
     Args:
         helped: The screen below, whose active bindings are listed.
         commands: Its commands, in the order of the help.
-        place: Name of its table of commands.
+        scope: Name of its table of commands.
         title: Title of the commands without a task.
         examples: A title, and examples with their meanings.
     """
@@ -166,7 +166,7 @@ class HelpCard(Card[None]):
         helped: Screen[object],
         commands: Sequence[Command],
         *,
-        place: str = "main",
+        scope: str = "main",
         title: str = "",
         examples: tuple[str, Sequence[Row]] = (N_("Search"), QUERY_HELP),
     ) -> None:
@@ -176,10 +176,10 @@ class HelpCard(Card[None]):
         words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
         self._elsewhere: list[Section] = []
         """What works in another pane of the main screen, and is only found by typing."""
-        if place != "main":
-            self._sections += [*words, *_signs(place)]
+        if scope != "main":
+            self._sections += [*words, *_signs(scope)]
             return
-        self._sections += [*_signs(place), *words]
+        self._sections += [*_signs(scope), *words]
         others = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows]
         if rows := tuple(row for row in others if row not in active):
             self._elsewhere.append(Section(_("In the transcript (Tab)"), rows))

@@ -142,8 +142,8 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     rest = [command for command in commands if command.is_method and command.action not in known]
     found: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
-        node = focused if command.place == "transcript" else screen
-        is_here = command.place == "transcript" and command.action in known
+        node = focused if command.scope == "transcript" else screen
+        is_here = command.scope == "transcript" and command.action in known
         group = _("Here") if is_here or not command.task else _(command.task)
         found.append(_entry(app, node, command, keys, group))
     if isinstance(screen, MainScreen):

@@ -29,7 +29,7 @@ from ..text.styled import Span
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
-from .sub_screen import ConversationScreen, PlaceRow
+from .sub_screen import ConversationScreen, MessageRow
 
 _LEAD = 12
 """Cells of the names at the left."""
@@ -178,13 +178,13 @@ def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[
             yield Cell(f" {one_line(name, 30)} {counts[look]:,}  ", "text")
 
 
-_COLUMNS: Columns[PlaceRow] = Columns(
+_COLUMNS: Columns[MessageRow] = Columns(
     Column(N_("when"), 17, lambda row, now: formats.timestamp(row.at), least=60),
     Column(N_("cost"), 9, lambda row, now: formats.dollars(row.cost)),
 )
 
 
-def run_rows(run: Run) -> Iterator[PlaceRow]:
+def run_rows(run: Run) -> Iterator[MessageRow]:
     """Yield what stands out, then the parts, then the subagents."""
     for mark in run.marks:
         yield _event((" ! ", "accent"), mark.text, mark.row)
@@ -198,9 +198,9 @@ def run_rows(run: Run) -> Iterator[PlaceRow]:
         yield _event((" █ ", "dim"), words, RunRow(subagent.id, at=begin), subagent.cost_usd)
 
 
-def _event(lead: Span, text: str, row: RunRow, cost: float | None = None) -> PlaceRow:
+def _event(lead: Span, text: str, row: RunRow, cost: float | None = None) -> MessageRow:
     key, title = f"{row.session_id} {row.id} {text}", (one_line(text, 400), "title")
-    return PlaceRow(key, lead, title, (row.session_id, row.id), row.at, cost, _COLUMNS)
+    return MessageRow(key, lead, title, (row.session_id, row.id), row.at, cost, _COLUMNS)
 
 
 class RunScreen(ConversationScreen):
@@ -221,7 +221,7 @@ class RunScreen(ConversationScreen):
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()
 
-        def read(store: OpenStore) -> tuple[Run, list[PlaceRow]]:
+        def read(store: OpenStore) -> tuple[Run, list[MessageRow]]:
             run = store.run(session_id, now)
             run = run._replace(subagents=tuple(store.with_names(run.subagents)))
             return run, list(run_rows(run))
@@ -237,6 +237,6 @@ class RunScreen(ConversationScreen):
         self.rows.show(FixedRows(rows))
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
-        if isinstance(row, PlaceRow):
+        if isinstance(row, MessageRow):
             self.axis.point_at(row.at)
             self.describe(row.text[0], by_hand=by_hand)

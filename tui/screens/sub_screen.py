@@ -267,11 +267,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             for each in LIST
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
-        title, place = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].place
+        title, scope = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].scope
         title = title[:1].upper() + title[1:]
         examples = self.EXAMPLES_TITLE, self.EXAMPLES
         self.app.push_screen(
-            load("help")(self, commands, place=place, title=title, examples=examples)
+            load("help")(self, commands, scope=scope, title=title, examples=examples)
         )
 
 
@@ -295,23 +295,23 @@ class ListScreen(SubScreen):
         raise NotImplementedError
 
 
-Place = tuple[str, int | None]
+MessageTarget = tuple[str, int | None]
 """Ids of a session and of a message, or of one near to what is meant; None for the end of the
 session."""
 
 
-class PlaceRow(NamedTuple):
+class MessageRow(NamedTuple):
     """Something that happened at a message; Enter reads it there."""
 
     key: str
     lead: Span
     text: Span
-    place: Place
+    target: MessageTarget
     at: float | None = None
     """Unix seconds."""
     cost: float | None = None
     """USD."""
-    columns: Columns[PlaceRow] = Columns()
+    columns: Columns[MessageRow] = Columns()
     whole: str = ""
     """The text as stored, if it may have several lines."""
 
@@ -333,5 +333,5 @@ class ConversationScreen(ListScreen):
         self.about = one_line(formats.name(main.current), 200)
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, PlaceRow):
-            self.read_message(*row.place)
+        if isinstance(row, MessageRow):
+            self.read_message(*row.target)

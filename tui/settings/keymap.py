@@ -9,7 +9,7 @@ from itertools import product
 from hermes_browse.store.wording import N_, _
 
 from .keys import Command
-from .keys.main_commands import PANES, PLACES
+from .keys.main_commands import MAIN_SCOPES, PANES
 from .keys.screen_commands import CARDS, SCREENS
 from .options import OPTIONS, Problem, similar, toml
 from .read_config import Configuration, Trouble, located
@@ -78,20 +78,23 @@ def key_name(spelled: str) -> str | None:
 def known_commands() -> list[Command]:
     """Return every command with keys, in the order of the sample."""
     return [
-        each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table
+        each
+        for tables in (MAIN_SCOPES, SCREENS, CARDS)
+        for table in tables.values()
+        for each in table
     ]
 
 
 def can_meet(one: Command, other: Command) -> bool:
     """Whether both commands are bound at some place of the screen."""
-    places = {one.place, other.place}
-    if len(places) == 1:
+    scopes = {one.scope, other.scope}
+    if len(scopes) == 1:
         return True
-    if not places.isdisjoint(CARDS):  # a card takes the keys of everything below it
-        return "app" in places
-    if not places.isdisjoint(SCREENS):  # screens are never stacked, and their only panes are lists
-        return bool(places & {"app", "list"})
-    return not places <= set(PANES)
+    if not scopes.isdisjoint(CARDS):  # a card takes the keys of everything below it
+        return "app" in scopes
+    if not scopes.isdisjoint(SCREENS):  # screens are never stacked, and their only panes are lists
+        return bool(scopes & {"app", "list"})
+    return not scopes <= set(PANES)
 
 
 def _without_wrong_keys(

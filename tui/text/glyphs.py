@@ -16,7 +16,7 @@ class Legend(NamedTuple):
     title: str
     folder: str
     """What draws them: a folder or module of `tui/`, as `screens/insights`."""
-    place: str
+    scope: str
     """Their screen, by the name of its table of commands."""
     signs: Mapping[str, str]
     """Each sign, or several of a kind, and its meaning."""

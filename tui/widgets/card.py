@@ -65,7 +65,7 @@ class Card(BoundKeys, ModalScreen[Result]):
         """Return the key of a command, given by its id without the card's prefix; empty if it has
         none."""
         return next(
-            (key for command, key in self._keys() if command.id == f"{command.place}-{name}"), ""
+            (key for command, key in self._keys() if command.id == f"{command.scope}-{name}"), ""
         )
 
     def keys_text(self) -> str:

@@ -78,9 +78,9 @@ def test_what_is_read_stays_near_the_top():
     page.settle()
     plain = page.heights[index]
     finish(page)
-    assert page.place[0] == index
+    assert page.position[0] == index
     assert page.heights[index] != plain
-    assert page.place[1] == pytest.approx(200 * page.heights[index] / plain, abs=1)
+    assert page.position[1] == pytest.approx(200 * page.heights[index] / plain, abs=1)
 
 
 def test_what_is_unfolded_stays_so_when_earlier_messages_are_gone():

@@ -43,22 +43,22 @@ async def test_days_and_segments_are_walked_one_by_one_and_back(forward, back, k
         seen = []
         for _ in goals:
             await pilot.press(forward)
-            seen.append(view.page.place)
+            seen.append(view.page.position)
         assert seen == [(goal, 0) for goal in goals]
         await pilot.press(forward)
-        assert view.page.place == seen[-1], "there is no further one"
+        assert view.page.position == seen[-1], "there is no further one"
         await pilot.press(back)
-        assert view.page.place == seen[-2]
+        assert view.page.position == seen[-2]
         await pilot.press(*[back] * 5)
-        assert view.page.place == (0, 0)
+        assert view.page.position == (0, 0)
 
 
 async def test_back_from_the_middle_goes_to_the_beginning_of_this_day():
     model = week()
     async with viewing(model, message_id=2 * 30 + 15) as (view, pilot):
         await pilot.press("down", "left_square_bracket")
-        assert model.entries[view.page.place[0]].kind is EntryKind.DAY
-        first = model.step(view.page.place[0], 1)
+        assert model.entries[view.page.position[0]].kind is EntryKind.DAY
+        first = model.step(view.page.position[0], 1)
         assert first is not None and model.row(first) == model.outline.rows[60]
 
 

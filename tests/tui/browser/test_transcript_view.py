@@ -33,13 +33,13 @@ async def test_a_resize_keeps_what_is_read(*, at_end):
         if not at_end:
             view.action_scroll_lines(-30)
         await pilot.pause()
-        before = view.page.place[0]
+        before = view.page.position[0]
         for size in ((40, 1), (40, 3), (100, 1), (60, 20)):
             await _resize(pilot, view, size)
-            place = view.page.place[0]
+            place = view.page.position[0]
             assert place >= 50 if at_end else abs(place - before) <= 1, size
             assert view.page.at_end == at_end
-        assert abs(view.page.place[0] - before) <= 1
+        assert abs(view.page.position[0] - before) <= 1
 
 
 async def test_another_width_keeps_the_line_of_a_long_message():

@@ -16,7 +16,7 @@ from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.browser.transcript.tool_text import diff_lines
 from hermes_browse.tui.screens.changes import ChangesScreen, FileRow, rows_beside
-from hermes_browse.tui.screens.sub_screen import PlaceRow
+from hermes_browse.tui.screens.sub_screen import MessageRow
 from hermes_browse.tui.text.styled import line_text, line_width
 
 NOW = T0 + 86_400
@@ -106,22 +106,22 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
             index = next(
                 index
                 for index, line in enumerate(rows)
-                if isinstance(line, PlaceRow)
-                and line.place[1] in wanted
+                if isinstance(line, MessageRow)
+                and line.target[1] in wanted
                 and line.text[0][0] in "+-"
             )
             screen.diff.cursor = index
             await browser.settle()
             line = screen.diff.current
-            assert isinstance(line, PlaceRow)
+            assert isinstance(line, MessageRow)
             assert browser.text("#asked").split()[-1] == (
                 "…agent" if wanted == by_agent else "itself"
             )
             await browser.press("enter")
             assert browser.app.screen is browser.screen
             current = browser.screen.current
-            assert line.place[0] in {each.id for each in current.segments}
-            assert browser.screen.transcript.current_id == line.place[1]
+            assert line.target[0] in {each.id for each in current.segments}
+            assert browser.screen.transcript.current_id == line.target[1]
             await browser.press("escape")
             assert browser.app.screen is screen and screen.diff.current == line
 
@@ -134,11 +134,11 @@ async def test_commands_are_listed_and_read(store):
         assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
         await browser.press("down")
         row = screen.rows.current
-        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.whole
+        assert isinstance(row, MessageRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
         assert "sed -i" in browser.text("#diff")
         await browser.press("enter")
-        assert browser.screen.transcript.current_id == row.place[1]
+        assert browser.screen.transcript.current_id == row.target[1]
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def _changes(release, path):
 
 def _place_rows(change, width):
     rows = rows_beside(FileRow(change, frozenset()), width)
-    return [row for row in rows if isinstance(row, PlaceRow)]
+    return [row for row in rows if isinstance(row, MessageRow)]
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -236,7 +236,7 @@ def test_each_line_leads_to_a_message(release, tmp_path):
             assert "".join(line.text[0] for line in hunk if line.is_change).strip("+-") == ""
         for width in 20, 200:
             rows = _place_rows(change, width)
-            assert all(edits[row.place[1]] == row.place[0] for row in rows)
+            assert all(edits[row.target[1]] == row.target[0] for row in rows)
             assert "".join(row.text[0] for row in rows).count("@@ ") >= len(starts)
 
 

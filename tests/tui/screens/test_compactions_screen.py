@@ -118,7 +118,7 @@ async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path
         answers.hold()
         while pane.page.missing is None:
             await browser.send("pageup")
-        place = pane.page.place
+        place = pane.page.position
         await browser.send("n")
         answers.release()
         await browser.settle()

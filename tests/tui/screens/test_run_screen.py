@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder, add_tool_use
 
 from hermes_browse.tui.screens.run import RunAxis, RunScreen, Scale
-from hermes_browse.tui.screens.sub_screen import PlaceRow
+from hermes_browse.tui.screens.sub_screen import MessageRow
 
 HOUR = 3600.0
 
@@ -70,9 +70,9 @@ async def test_enter_reads_there_and_escape_comes_back(browser):
     screen = browser.app.screen
     assert isinstance(screen, RunScreen)
     row = screen.rows.current
-    assert isinstance(row, PlaceRow) and row.text[0] in browser.status
+    assert isinstance(row, MessageRow) and row.text[0] in browser.status
     await browser.press("enter")
-    assert browser.screen.transcript.current_id == row.place[1]
+    assert browser.screen.transcript.current_id == row.target[1]
     await browser.press("escape", "end", "enter")
     current = browser.screen.current
     assert current.root.source == "subagent"

@@ -67,16 +67,16 @@ _MODULES = {
 commands."""
 
 
-def _class_of(place):
-    """The screen or card that has the commands of a place."""
-    module = importlib.import_module(f"hermes_browse.tui.{_MODULES.get(place, f'screens.{place}')}")
-    table = {**SCREENS, **CARDS}[place]
+def _class_of(scope):
+    """The screen or card that has the commands of a scope."""
+    module = importlib.import_module(f"hermes_browse.tui.{_MODULES.get(scope, f'screens.{scope}')}")
+    table = {**SCREENS, **CARDS}[scope]
     found = [
         each
         for each in vars(module).values()
         if isinstance(each, type) and vars(each).get("KEYS") is table
     ]
-    assert len(found) == 1, place
+    assert len(found) == 1, scope
     return found[0]
 
 
@@ -112,18 +112,18 @@ def test_widgets_have_the_actions_of_their_commands(kind, table):
     assert [each for each in table if not _is_there(kind, each)] == []
 
 
-@pytest.mark.parametrize("place", [*SCREENS, *CARDS])
-def test_screens_have_the_actions_of_their_commands(place):
-    """And every command of a place is called after it, so that nobody has to know more than the
+@pytest.mark.parametrize("scope", [*SCREENS, *CARDS])
+def test_screens_have_the_actions_of_their_commands(scope):
+    """And every command of a scope is called after it, so that nobody has to know more than the
     name."""
-    kind, table = _class_of(place), {**SCREENS, **CARDS}[place]
+    kind, table = _class_of(scope), {**SCREENS, **CARDS}[scope]
     assert [each for each in table if not _is_there(kind, each)] == []
-    assert [each.id for each in table if each.id and not each.id.startswith(f"{place}-")] == []
+    assert [each.id for each in table if each.id and not each.id.startswith(f"{scope}-")] == []
 
 
 def test_every_screen_and_card_has_a_table():
     """One that is new has to have its keys among the others."""
-    known = {_class_of(place) for place in (*SCREENS, *CARDS)}
+    known = {_class_of(scope) for scope in (*SCREENS, *CARDS)}
     below = [*Card.__subclasses__(), *SubScreen.__subclasses__()]
     while below:
         each = below.pop()
@@ -135,10 +135,10 @@ def test_every_screen_and_card_has_a_table():
 
 
 def test_no_two_commands_are_called_alike():
-    counts = Counter((each.place, each.id) for each in known_commands() if each.id)
+    counts = Counter((each.scope, each.id) for each in known_commands() if each.id)
     assert [each for each, count in counts.items() if count > 1] == []
-    of_place = Counter(each.id for each in known_commands() if each.id)
-    assert [each for each, count in of_place.items() if count > 1] == []
+    of_scope = Counter(each.id for each in known_commands() if each.id)
+    assert [each for each, count in of_scope.items() if count > 1] == []
 
 
 def test_numbers_switch_what_is_shown():

@@ -212,13 +212,13 @@ def test_textual_knows_the_keys_by_these_names():
 
 
 def test_no_key_does_two_things():
-    """Every action has keys that are keys, and no place has one of them twice."""
+    """Every action has keys that are keys, and no scope has one of them twice."""
     commands = known_commands()
     for command in commands:
         assert command.keys and all(key_name(key) == key for key in command.key_names)
-    for place in {command.place for command in commands}:
-        keys = [key for command in commands if command.place == place for key in command.key_names]
-        assert len(keys) == len(set(keys)), place
+    for scope in {command.scope for command in commands}:
+        keys = [key for command in commands if command.scope == scope for key in command.key_names]
+        assert len(keys) == len(set(keys)), scope
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)

@@ -88,7 +88,7 @@ def test_legends_name_places_there_are_and_signs_that_are_drawn():
     """No words for a sign that is gone; every screen may draw what its columns share."""
     columns = "".join(painted_constants(ROOT / "tui" / "widgets" / "list_rows.py"))
     for each in LEGENDS:
-        assert each.place in ("main", *SCREENS)
+        assert each.scope in ("main", *SCREENS)
         texts = columns + "".join(
             text for path in drawing(each.folder) for text in painted_constants(path)
         )

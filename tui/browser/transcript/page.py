@@ -30,7 +30,7 @@ _MAX_CACHED = 400
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """An entry, and a line in it."""
 Layouts = dict[Shown, MessageLayout]
 
@@ -42,7 +42,7 @@ def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
 
 
 class Bookmark(NamedTuple):
-    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
+    """A message and a line of it: unlike a `Position`, valid in every reading of a conversation."""
 
     root_id: str
     message_id: int
@@ -84,7 +84,7 @@ class Page:
         self.light(())
         self.heights: list[int] = []
         """The number of lines of each entry."""
-        self.place: Place = (0, 0)
+        self.position: Position = (0, 0)
         """The line at the top of the page."""
         self.stepped: int | None = None
         """The entry to which the last step went."""
@@ -107,7 +107,7 @@ class Page:
         self.model = model
         self.opened.clear()
         self.stepped = self._frame = None
-        self.at_end, self.place = True, (0, 0)
+        self.at_end, self.position = True, (0, 0)
         self.heights = estimates(model)
 
     def grow(self, model: TranscriptModel) -> int:
@@ -125,7 +125,7 @@ class Page:
             self.stepped = None
             next_id = model.next_shown(here.message_id) if here is not None else None
             after = model.entry_of(next_id) or 0, 0
-            self.place = (self.place_of(here) if here is not None else None) or after
+            self.position = (self.position_of(here) if here is not None else None) or after
         return len(model.ids - old.ids)
 
     def light(self, matchers: Sequence[Term], hit: int | None = None) -> None:
@@ -148,9 +148,9 @@ class Page:
 
     def _keep_line(self) -> None:
         """Keep the top line about where it was in its message, whose height may have changed."""
-        index, line = self.place
+        index, line = self.position
         if line and (before := self.heights[index]):
-            self.place = index, line * self.height_of(index) // before
+            self.position = index, line * self.height_of(index) // before
 
     # Entries
 
@@ -207,11 +207,11 @@ class Page:
         for shown in layouts:
             self.deferred.pop(shown, None)
 
-    # The place
+    # The position
 
-    def moved(self, place: Place, by: int) -> Place:
-        """Return the place `by` lines further down, or up if negative, by exact heights."""
-        index, line = place
+    def moved(self, position: Position, by: int) -> Position:
+        """Return the position `by` lines further down, or up if negative, by exact heights."""
+        index, line = position
         line += by
         while line < 0 and index > 0:
             index -= 1
@@ -221,12 +221,12 @@ class Page:
             index += 1
         return index, max(line, 0)
 
-    def go(self, place: Place, stepped: int | None = None) -> None:
-        """Go to a place, by a step to an entry or without one."""
-        self.at_end, self.place, self.stepped = False, place, stepped
+    def go(self, position: Position, stepped: int | None = None) -> None:
+        """Go to a position, by a step to an entry or without one."""
+        self.at_end, self.position, self.stepped = False, position, stepped
 
-    def locate(self, line: int) -> Place:
-        """Return the place of a line of the whole conversation; past the end, the last line."""
+    def locate(self, line: int) -> Position:
+        """Return the position of a line of the whole conversation; past the end, the last line."""
         sums = [0, *accumulate(self.heights)]
         line = max(min(line, sums[-1] - 1), 0)
         index = bisect_right(sums, line, hi=len(self)) - 1
@@ -234,7 +234,7 @@ class Page:
 
     def here(self) -> Bookmark | None:
         """Return the place at the top of the page; None without a message."""
-        first, line = self.place
+        first, line = self.position
         for index in range(first, len(self)):
             row = self.model.row(index)
             if row is not None:
@@ -242,30 +242,30 @@ class Page:
             line -= self.height_of(index)  # a rule, so it is the message after it
         return None
 
-    def place_of(self, mark: Bookmark) -> Place | None:
-        """Return the place of a bookmark; None if this reading leaves its message out."""
+    def position_of(self, mark: Bookmark) -> Position | None:
+        """Return the position of a bookmark; None if this reading leaves its message out."""
         index = self.model.entry_of(mark.message_id)
         return self.moved((index, 0), mark.line) if index is not None else None
 
     def settle(self) -> int:
-        """Move the place into the conversation and lay out the page; return the lines above it, for
-        a scroll bar."""
+        """Move the position into the conversation and lay out the page; return the lines above it,
+        for a scroll bar."""
         self._frame = None
         for shown in list(self._layouts)[:-_MAX_CACHED]:
             del self._layouts[shown]
         if not len(self):
-            self.place = (0, 0)
+            self.position = (0, 0)
             return 0
         end = self.moved((len(self), 0), -self.height)
-        if self.at_end or self.place >= end:
-            self.place, self.at_end = end, True
+        if self.at_end or self.position >= end:
+            self.position, self.at_end = end, True
         if frame := self.frame():
             # Long texts near the page are laid out before they come into sight.
             first, last = frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD
             for index in range(max(first, 0), min(last + 1, len(self))):
                 if (near := self.shown(index)) is not None and near.is_heavy:
                     self.draw(index)
-        index, line = self.place
+        index, line = self.position
         return sum(self.heights[:index]) + line
 
     # What is on it
@@ -275,7 +275,7 @@ class Page:
         if self._frame is not None:
             return self._frame
         frame: list[tuple[int, Line]] = []
-        first, skip = self.place
+        first, skip = self.position
         index, is_missing = first, False
         while index < len(self) and len(frame) < self.height:
             layout, room = self.draw(index), self.height - len(frame)

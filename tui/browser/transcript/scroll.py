@@ -22,7 +22,7 @@ from hermes_browse.store.wording import N_, _
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
 from .entries import NOTHING, EntryKind, Shown, TranscriptModel
-from .page import Bookmark, Page, Place, lay_out
+from .page import Bookmark, Page, Position, lay_out
 
 _RULES = (EntryKind.DAY, EntryKind.SEAM)
 _NO_FURTHER = {
@@ -197,8 +197,8 @@ class TranscriptScroll(LongView, can_focus=True):
 
     # Moves
 
-    def _go(self, place: Place, stepped: int | None = None) -> None:
-        self.page.go(place, stepped)
+    def _go(self, position: Position, stepped: int | None = None) -> None:
+        self.page.go(position, stepped)
         self._update_page()
 
     def _go_to(self, index: int, *, lead: int = 0) -> None:
@@ -208,10 +208,10 @@ class TranscriptScroll(LongView, can_focus=True):
         page = self.page
         if not len(page):
             return
-        before, at_end, stepped = page.place, page.at_end, page.stepped
+        before, at_end, stepped = page.position, page.at_end, page.stepped
         self._go(page.moved(before, lines))
         # At an end of the conversation: step through the messages on the page.
-        if page.place == before and abs(lines) == 1:
+        if page.position == before and abs(lines) == 1:
             page.at_end, page.stepped = at_end, stepped
             self.action_step(lines)
 
@@ -235,7 +235,7 @@ class TranscriptScroll(LongView, can_focus=True):
         first to the beginning of the current one."""
         page, start = self.page, self.page.current
         if kind in _RULES:
-            index, line = page.place if page.stepped is None else (page.stepped, 0)
+            index, line = page.position if page.stepped is None else (page.stepped, 0)
             # Inside an entry, its own first line is the nearest rule backwards.
             start = index + 1 if by < 0 and line else index
         if start is None:

@@ -111,7 +111,7 @@ class TranscriptView(TranscriptScroll):
             return
         self.page.opened ^= {row_id}
         self._unfolded = None  # stays as the user folds it
-        self._go(self.page.place, index)
+        self._go(self.page.position, index)
 
     def _set_look(self, look: Look, words: str) -> None:
         self.page.look = look
@@ -140,10 +140,10 @@ class TranscriptView(TranscriptScroll):
 
     def go_back_to(self, bookmark: Bookmark) -> bool:
         """Show a place again; False if this reading leaves its message out."""
-        place = self.page.place_of(bookmark)
-        if place is not None:
-            self._go(place)
-        return place is not None
+        position = self.page.position_of(bookmark)
+        if position is not None:
+            self._go(position)
+        return position is not None
 
     def action_mark(self) -> None:
         self._mark = self.page.here()

@@ -1,4 +1,4 @@
-"""All commands of the browser as data: id, keys, place, texts and action. Does not import Textual.
+"""All commands of the browser as data: id, keys, scope, texts and action. Does not import Textual.
 
 The bindings (`tui/widgets/bindings.py`), footer, palette, help, sample configuration and the check of a
 user's keymap are built from these tables.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Command(NamedTuple):
-    """A command at one place."""
+    """A command in one scope."""
 
     id: str
     """Its name in keymaps; empty for keys that cannot be changed."""
@@ -31,7 +31,7 @@ class Command(NamedTuple):
     """Whether the key takes precedence over the focused widget."""
     printed: str = ""
     """Label of the first key, if it differs from Textual's."""
-    place: str = ""
+    scope: str = ""
     """The table it belongs to: `app`, `main`, a pane, a screen or a card."""
     task: str = ""
     """Its heading in the help; empty for the main purpose of its screen."""
@@ -59,22 +59,22 @@ ShownDoes = partial(Does, footer=True)
 """The same, of methods of the main screen."""
 
 
-def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
-    """Build the table of a place.
+def at(scope: str, *entries: Command | str) -> tuple[Command, ...]:
+    """Build the table of a scope.
 
     Args:
-        place: Name of the place, the prefix of its ids except for `main` and `app`.
+        scope: Its name, the prefix of its ids except for `main` and `app`.
         entries: Commands in the order of the help; a text is the heading (`task`) of the commands
             after it.
     """
-    prefix = "" if place in ("main", "app") else f"{place}-"
+    prefix = "" if scope in ("main", "app") else f"{scope}-"
     commands, task = [], ""
     for each in entries:
         if isinstance(each, str):
             task = each
         else:
             name = each.id and f"{prefix}{each.id}"
-            commands.append(each._replace(id=name, place=place, task=each.task or task))
+            commands.append(each._replace(id=name, scope=scope, task=each.task or task))
     return tuple(commands)
 
 
@@ -96,9 +96,9 @@ def moves(step: str, page: str, down: str = "pagedown,ctrl+f") -> tuple[Command,
     )
 
 
-def by_place(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
-    """Return tables by the names of their places, in this order."""
-    return {table[0].place: table for table in tables}
+def by_scope(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
+    """Return tables by the names of their scopes, in this order."""
+    return {table[0].scope: table for table in tables}
 
 
 def changed(
@@ -118,13 +118,13 @@ def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[C
     """Apply a keymap to commands.
 
     As in Textual, a key assigned to one command is removed from the other commands of the same
-    place.
+    scope.
     """
     assigned = {
-        (each.place, key) for each in commands for key in keymap.get(each.id, "").split(",") if key
+        (each.scope, key) for each in commands for key in keymap.get(each.id, "").split(",") if key
     }
     result = []
     for each in commands:
-        remaining = ",".join(key for key in each.key_names if (each.place, key) not in assigned)
+        remaining = ",".join(key for key in each.key_names if (each.scope, key) not in assigned)
         result.append(each._replace(keys=keymap.get(each.id, remaining)))
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import Command, Does, Shown, ShownDoes, at, by_place, moves
+from . import Command, Does, Shown, ShownDoes, at, by_scope, moves
 
 _COMPACTIONS = ShownDoes(
     "compactions",
@@ -344,7 +344,7 @@ GO_TO_BOX = at(
     _UNDONE,
 )
 
-PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
+MAIN_SCOPES = by_scope(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
 PANES = ("list", "transcript", "lineage")
 """Places whose keys work only while they have the focus."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at, by_place, moves
+from . import Command, Shown, at, by_scope, moves
 
 _EVERY = (
     N_("The screen"),
@@ -269,9 +269,9 @@ ARCHIVING = at(
 )
 DROPPING = at("dropping", Shown("back", "escape", "back", "dismiss(False)"))
 
-SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, SINCE, INSIGHTS, DOCTOR)
+SCREENS = by_scope(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, SINCE, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
-CARDS = by_place(
+CARDS = by_scope(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
     *(RECLAIM, PREFLIGHT, TAGGING, RENAMING, PROGRESS, DELETING, ARCHIVING, DROPPING),
 )
