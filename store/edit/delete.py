@@ -35,7 +35,7 @@ from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
 from ..trash.session_files import SessionFile, find_files, remove_files
-from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep
+from ..trash.shelf import Bundle, BundleMarks, describe, mark_kept, remove_bundle, remove_leftovers
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
@@ -136,10 +136,10 @@ def delete_portions(
     def end() -> None:
         notes.extend(remove_files(files_gone()))
         gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
-        marks = settle(bundle.path, bundle.facts, gone)
+        marks = mark_kept(bundle.path, bundle.facts, gone)
         if len(marks.kept) == len(bundle.facts.conversations):
             with contextlib.suppress(TrashError):
-                discard(bundle.path)
+                remove_bundle(bundle.path)
 
     try:
         with contextlib.ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
@@ -147,7 +147,7 @@ def delete_portions(
             version = writer.version()
             check_search_triggers(writer.reader)
             _check_room(writer.reader, trash, plans)
-            sweep(trash, now)
+            remove_leftovers(trash, now)
             marks = BundleMarks(deleting=os.getpid())
             bundle = _write(writer.reader, plans, trash, now, sessions_folder, marks, progress)
             after.callback(end)

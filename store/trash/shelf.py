@@ -2,7 +2,7 @@
 
 A bundle never changes. What happens to it later stands in a small JSON file beside it: which
 sessions were restored, which conversations are still in the store, because a clean-up spared them
-or was killed, and whether the bundle is a copy. Bundles expire only if the user has set an age.
+or was killed, and whether the bundle is a copy. Age removes bundles only if the user has set one.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     write_marks(path, marks._replace(restored_at=now, restored=restored))
 
 
-def settle(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> BundleMarks:
+def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> BundleMarks:
     """Mark which conversations a delete that has ended, or was killed, has left in the store.
 
     Those that are known to be `gone`, or may be, are not looked for.
@@ -194,7 +194,7 @@ def describe(path: Path) -> Bundle:
             raise BundleDamagedError(_("Its checksum is missing."))
         marks = read_marks(path)
         if marks.deleting and not _is_running(marks.deleting):
-            marks = settle(path, facts)
+            marks = mark_kept(path, facts)
         listed = marks.listed(facts)
         sessions = tuple(session for each in listed for session in each.sessions)
         messages = facts.messages
@@ -287,17 +287,17 @@ def find(trash: Path, name: str) -> Path:
     return path
 
 
-def drop(trash: Path, name: str) -> None:
+def remove_by_name(trash: Path, name: str) -> None:
     """Remove a bundle permanently.
 
     Raises:
         BundleNotFoundError: There is none with that name.
         TrashError: It cannot be removed.
     """
-    discard(find(trash, name))
+    remove_bundle(find(trash, name))
 
 
-def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
+def remove_older(trash: Path, older_than: float, now: float) -> list[Bundle]:
     """Permanently remove bundles older than some seconds, except damaged ones, which are kept for
     inspection.
 
@@ -313,11 +313,11 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
         if not each.damage and 0 < each.created_at < now - older_than
     ]
     for each in old:
-        discard(each.path)
+        remove_bundle(each.path)
     return old
 
 
-def discard(path: Path) -> None:
+def remove_bundle(path: Path) -> None:
     """Remove a bundle, its file first: what is left of it then is no bundle.
 
     Raises:
@@ -331,10 +331,10 @@ def discard(path: Path) -> None:
         ) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
-    sweep(path.parent, time.time())
+    remove_leftovers(path.parent, time.time())
 
 
-def sweep(trash: Path, now: float) -> None:
+def remove_leftovers(trash: Path, now: float) -> None:
     """Remove what stood beside removed bundles, unfinished ones that are a day old, and the links
     once there is no bundle.
 

@@ -85,21 +85,21 @@ class MainScreen(PaneMessages):
         if folder is not None and folder.is_dir():  # without opening the store
             self.start("old-files", self._count_old_files, folder)
         if (age := self.options.trash) != FOREVER:
-            self.start_write(self._expire_trash, age)
+            self.start_write(self._remove_old_deletions, age)
 
     def on_unmount(self) -> None:
         self.close()
 
-    async def _expire_trash(self, age: str) -> None:
-        """Drop bundles of this age, as written in the configuration; report how many."""
+    async def _remove_old_deletions(self, age: str) -> None:
+        """Remove the bundles of this age, as written in the configuration; report how many."""
         trash, now = trash_folder(self.location), self.clock()
 
-        def expired() -> int:
-            from hermes_browse.store.trash.shelf import expire  # start: few set an age
+        def removed() -> int:
+            from hermes_browse.store.trash.shelf import remove_older  # start: few set an age
 
-            return len(expire(trash, parse_age(age), now))
+            return len(remove_older(trash, parse_age(age), now))
 
-        if count := await self.write(expired):
+        if count := await self.write(removed):
             self.say(
                 ngettext(
                     "1 deletion as old as the configuration says was deleted for good",

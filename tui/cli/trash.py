@@ -15,7 +15,7 @@ from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.progress import Progress
 from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
+from hermes_browse.store.trash.shelf import Bundle, describe, find, remove_by_name
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..text.formats import counted, timestamp
@@ -254,7 +254,7 @@ def _drop(context: CommandContext) -> None:
             ),
         )
     for bundle in bundles:
-        drop(trash, bundle.name)
+        remove_by_name(trash, bundle.name)
         if not context.json:
             print_text(_("deleted {name} for good", name=bundle.name))
     if context.json:

@@ -18,7 +18,7 @@ from hermes_browse.store.progress import Stage
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_facts, verify
-from hermes_browse.store.trash.shelf import Bundle, drop, find
+from hermes_browse.store.trash.shelf import Bundle, find, remove_by_name
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import ProgressCard
@@ -218,9 +218,9 @@ class TrashScreen(ListScreen):
         count = len(bundles)
         try:
             for bundle in bundles:
-                with suppress(BundleNotFoundError):  # another program has dropped it
-                    await self.write(partial(drop, folder, bundle.name))
-        finally:  # what is gone is not shown, though the rest could not be dropped
+                with suppress(BundleNotFoundError):  # another program has removed it
+                    await self.write(partial(remove_by_name, folder, bundle.name))
+        finally:  # what is gone is not shown, though the rest could not be removed
             self._marked = frozenset()
             self.catalog_changed()
         self.say(

@@ -69,12 +69,12 @@ def test_one_that_lost_only_some_messages_is_kept_in_the_trash(path):
     bundle = remove(path, "other").bundle
     put_back(path, bundle.name)
     facts = read_bundle_facts(bundle.path)
-    assert shelf.settle(bundle.path, facts).kept == ("other",)
+    assert shelf.mark_kept(bundle.path, facts).kept == ("other",)
     run(
         path,
         "DELETE FROM messages WHERE id = (SELECT max(id) FROM messages WHERE session_id = 'other')",
     )
-    assert shelf.settle(bundle.path, facts).kept == ()
+    assert shelf.mark_kept(bundle.path, facts).kept == ()
 
 
 @pytest.mark.parametrize("moment", ["_check_room", "attach"])

@@ -41,12 +41,12 @@ def test_bundles_are_listed_newest_first(trash):
 
 def test_no_trash_is_an_empty_one(tmp_path):
     """Until something has been deleted there is none."""
-    shelf.sweep(tmp_path / "none", NOW)
+    shelf.remove_leftovers(tmp_path / "none", NOW)
     assert shelf.list_bundles(tmp_path / "none") == []
 
 
 def test_a_damaged_bundle_is_one_line_with_its_reason(trash):
-    """The others are as sound as before; it can still be dropped."""
+    """The others are as sound as before; it can still be removed."""
     bundle = shelf.list_bundles(trash)[0]
     bundle.path.write_bytes(b"{")
     listed = {each.name: each for each in shelf.list_bundles(trash)}
@@ -57,7 +57,7 @@ def test_a_damaged_bundle_is_one_line_with_its_reason(trash):
     )
     with pytest.raises(BundleDamagedError):
         verify(bundle.path)
-    shelf.drop(trash, bundle.name)
+    shelf.remove_by_name(trash, bundle.name)
     assert [each.name for each in shelf.list_bundles(trash)] == [
         name for name in listed if name != bundle.name
     ]
@@ -85,7 +85,7 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash, tmp_path):
     (tmp_path / "mine").write_text("kept")
     (trash / "20200101-000000-00000000.db").symlink_to(tmp_path / "mine")
     (trash / "notes.txt").write_text("kept")
-    shelf.drop(trash, older.name)
+    shelf.remove_by_name(trash, older.name)
     assert sorted(each.name for each in trash.iterdir()) == [
         "20200101-000000-00000000.db",
         newer.path.name,
@@ -95,9 +95,9 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash, tmp_path):
     ]
     assert (tmp_path / "mine").read_text() == "kept"
     with pytest.raises(BundleNotFoundError):
-        shelf.drop(trash, "20200101-000000-00000000")
+        shelf.remove_by_name(trash, "20200101-000000-00000000")
     with pytest.raises(BundleNotFoundError):
-        shelf.drop(trash, older.name)
+        shelf.remove_by_name(trash, older.name)
 
 
 def test_folders_of_older_versions_are_named_and_stay(trash):
@@ -107,11 +107,11 @@ def test_folders_of_older_versions_are_named_and_stay(trash):
     (folder / "manifest.json").write_text("{}")
     listed = {each.name: each for each in shelf.list_bundles(trash)}
     assert "0.1.0" in listed[folder.name].damage and listed[folder.name].bytes == 2
-    for act in (shelf.find, shelf.drop):
+    for act in (shelf.find, shelf.remove_by_name):
         with pytest.raises(TrashError, match=r"0\.1\.0 restores it"):
             act(trash, folder.name)
-    shelf.expire(trash, 0.0, NOW + 1e9)
-    shelf.sweep(trash, NOW + 1e9)
+    shelf.remove_older(trash, 0.0, NOW + 1e9)
+    shelf.remove_leftovers(trash, NOW + 1e9)
     assert (folder / "manifest.json").exists()
 
 
@@ -119,12 +119,12 @@ def test_what_is_old_goes_when_an_age_is_set(trash):
     """A damaged bundle stays however old it is: somebody has to look at it."""
     newer, older = shelf.list_bundles(trash)
     now = newer.created_at + 50.0
-    assert shelf.expire(trash, now - older.created_at + 1.0, now) == []
-    assert [each.name for each in shelf.expire(trash, now - older.created_at - 1.0, now)] == [
+    assert shelf.remove_older(trash, now - older.created_at + 1.0, now) == []
+    assert [each.name for each in shelf.remove_older(trash, now - older.created_at - 1.0, now)] == [
         older.name
     ]
     newer.path.write_text("{")
-    assert shelf.expire(trash, 0.0, now + 1e9) == [] and newer.path.exists()
+    assert shelf.remove_older(trash, 0.0, now + 1e9) == [] and newer.path.exists()
 
 
 def test_what_cannot_be_removed_is_a_sentence(trash, monkeypatch):
@@ -136,11 +136,11 @@ def test_what_cannot_be_removed_is_a_sentence(trash, monkeypatch):
 
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(TrashError, match="cannot be removed"):
-        shelf.drop(trash, bundle.name)
+        shelf.remove_by_name(trash, bundle.name)
     assert verify(bundle.path)
 
 
-def test_only_old_leftovers_are_swept(trash):
+def test_only_old_leftovers_are_removed(trash):
     """An unfinished bundle may be another process' that is still writing."""
     gone = shelf.list_bundles(trash)[0].path
     gone.unlink()
@@ -151,7 +151,7 @@ def test_only_old_leftovers_are_swept(trash):
     ):
         (trash / name).touch()
         os.utime(trash / name, (NOW - age, NOW - age))
-    shelf.sweep(trash, NOW)
+    shelf.remove_leftovers(trash, NOW)
     left = {each.name for each in trash.iterdir()}
     assert {".partial-new.db", ".other"} <= left and ".partial-old.db" not in left
     assert len(shelf.list_bundles(trash)) == 1 and f"{gone.stem}.sha256" not in left
