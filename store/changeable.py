@@ -143,12 +143,14 @@ class Changeable(StoreConnection):
         *,
         tell: Callable[[Step], object] = quiet,
         stopped: Stopped = never,
-    ) -> Outcome[Deleted]:
+    ) -> Outcome:
         """Move the conversations of a plan to the trash."""
         expected = [planned.expected for planned in plan.selected]
         return later.bulk.outcome_of(plan, self.clean_up(expected, tell=tell, stopped=stopped))
 
-    def archive_planned(self, plan: Plan) -> Outcome[Change]:
-        """Archive the conversations of a plan; those that it spares stay, even members of a
-        lineage."""
-        return later.bulk.archive_planned(plan, self.archive)
+    def archive_planned(self, plan: Plan) -> Change:
+        """Archive the conversations of a plan in one transaction; those that it spares stay, even
+        members of a lineage."""
+        spared = [id for each in plan.spared for id in each.conversation.session_ids]
+        tips = [planned.conversation.id for planned in plan.selected]
+        return self.archive(tips, spared=spared)

@@ -1,24 +1,22 @@
-"""Archive the conversations of a plan, or delete them in portions, with pauses for other writers."""
+"""Delete the conversations of a plan in portions, with pauses for other writers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Stopped
 from ..edit.delete import Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
-from ..edit.flags import Change
 from ..errors import BrowseError, QueryInterruptedError
 from ..progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..sessions.catalog import SpareReason, read_catalog
 from ..wording import _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, read_expected
 
-Result = TypeVar("Result")
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
 it."""
@@ -64,14 +62,14 @@ TellStep = Callable[[Step], object]
 """Receives a report, on the working thread."""
 
 
-class Outcome(NamedTuple, Generic[Result]):
+class Outcome(NamedTuple):
     """Result of carrying out a plan; counts are conversations."""
 
     plan: Plan
     """What was done, and what was spared before and meanwhile."""
-    results: tuple[Result, ...]
-    """What was done: one, or none."""
-    refused: int
+    deleted: Deleted | None = None
+    """None if nothing was."""
+    refused: int = 0
     """Spared meanwhile."""
     left: int = 0
     """Not begun because it was stopped."""
@@ -114,7 +112,7 @@ class CleanedUp(NamedTuple):
     error: BrowseError | None = None
 
 
-def outcome_of(plan: Plan, cleaned: CleanedUp) -> Outcome[Deleted]:
+def outcome_of(plan: Plan, cleaned: CleanedUp) -> Outcome:
     """Return what was done of a plan."""
     by_id = {planned.conversation.id: planned for planned in plan.selected}
     changed = (
@@ -122,20 +120,12 @@ def outcome_of(plan: Plan, cleaned: CleanedUp) -> Outcome[Deleted]:
     )
     return Outcome(
         Plan(tuple(by_id[id] for id in cleaned.done), (*plan.spared, *changed)),
-        (cleaned.deleted,) if cleaned.deleted is not None else (),
+        cleaned.deleted,
         len(cleaned.spared),
         cleaned.left,
         cleaned.error,
         cleaned.doubtful,
     )
-
-
-def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Change]:
-    """Archive the conversations of a plan in one transaction by `flags.archive` of its store; those
-    that the plan spares stay, even members of a lineage."""
-    spared = [id for each in plan.spared for id in each.conversation.session_ids]
-    tips = [planned.conversation.id for planned in plan.selected]
-    return Outcome(plan, (archive(tips, spared=spared),), 0)
 
 
 def clean_up(

@@ -88,8 +88,9 @@ def _ours(path: Path, cut: float) -> tuple[float, float]:
         names: list[str] = []
 
         def delete() -> None:
-            outcome = store.delete_planned(plan)
-            names.extend(each.bundle.name for each in outcome.results)
+            deleted = store.delete_planned(plan).deleted
+            assert deleted is not None
+            names.append(deleted.bundle.name)
 
         deleted = _for_a_thousand(path, delete)
         restored = _for_a_thousand(path, lambda: [store.restore(name) for name in names])

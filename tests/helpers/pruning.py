@@ -16,7 +16,6 @@ from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
 NOW = 1_777_626_000.0
@@ -42,7 +41,7 @@ def plan_of(path: Path, selection: Selection, now: float = NOW, **how: Any) -> P
         return make_plan(reader, catalog, selection, now, **how)
 
 
-def delete_planned(store: Store, plan: Plan, trash: Path, **how: Any) -> Outcome[Deleted]:
+def delete_planned(store: Store, plan: Plan, trash: Path, **how: Any) -> Outcome:
     """Carry out a plan."""
     expected = [planned.expected for planned in plan.selected]
     return outcome_of(plan, clean_up(store, expected, trash, None, **how))

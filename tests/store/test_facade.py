@@ -102,10 +102,10 @@ def test_it_is_cleaned_up(store):
     plan = store.plan(catalog, selection, moment)
     planned = {each.conversation.id for each in plan.selected}
     assert planned
-    assert store.archive_planned(plan).results
+    assert store.archive_planned(plan).session_ids
     assert planned <= {each.id for each in store.conversations("is:archived")}
     outcome = store.delete_planned(store.plan(catalog, selection, moment))
-    (deleted,) = outcome.results
+    deleted = outcome.deleted
     assert planned == set(deleted.bundle.conversations)
     assert not planned & {each.id for each in store.conversations()}
 

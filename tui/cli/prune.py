@@ -10,7 +10,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
-from hermes_browse.store.cleanup.bulk import Step
+from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
@@ -152,9 +152,8 @@ class PruneCommand(Subcommand):
             _confirm(totals)
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected and is_archive:
-            archived = context.store.archive_planned(plan)
-            note(archived.sentence(_("archived")))
-            plan = archived.plan
+            context.store.archive_planned(plan)
+            note(Outcome(plan).sentence(_("archived")))
         elif acts and plan.selected:
             plan, deletion = carry_out(context, plan)
         elif plan.selected:
@@ -228,14 +227,14 @@ def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
     if outcome.error is not None:
         _note_stopped(done, len(plan.selected), outcome.doubtful)
         raise outcome.error
-    for deleted in outcome.results:
-        note(*deleted.notes)
+    deleted = [] if outcome.deleted is None else [outcome.deleted]
+    note(*(each for done in deleted for each in done.notes))
     note(outcome.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
     context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
     return outcome.plan, {
         "measured_free_bytes": freed,
-        "bundles": [bundle_json(deleted.bundle) for deleted in outcome.results],
+        "bundles": [bundle_json(each.bundle) for each in deleted],
     }
 
 

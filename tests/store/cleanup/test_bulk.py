@@ -1,15 +1,14 @@
 """Carrying out a plan: whole conversations, in portions, with an end between any two."""
 
 import time
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
 from pruning import chosen, delete_planned, family, plan_of
 from trashing import run
 
-from hermes_browse.store import progress
-from hermes_browse.store.cleanup.bulk import Step, archive_planned
+from hermes_browse.store import open_store, progress
+from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import flags
@@ -175,7 +174,7 @@ def test_stopped_between_two(path, monkeypatch):
     )
     assert outcome.left == 3 and outcome.error is None and len(outcome.plan.selected) == 2
     assert outcome.sentence("deleted") == "2 conversations deleted; stopped, 3 are as they were."
-    assert len(outcome.results[0].bundle.conversations) == 2
+    assert len(outcome.deleted.bundle.conversations) == 2
 
 
 @pytest.mark.parametrize(
@@ -210,7 +209,7 @@ def test_what_fails_keeps_what_was_done(path, monkeypatch):
     fail_at_the_third(monkeypatch, error)
     outcome = delete(path, plan_of(path, OLD))
     assert outcome.error is error and len(outcome.plan.selected) == 2 and outcome.left == 3
-    assert len(outcome.results[0].bundle.conversations) == 2
+    assert len(outcome.deleted.bundle.conversations) == 2
 
 
 def test_a_store_that_is_not_written_to_ends_it(path):
@@ -219,17 +218,18 @@ def test_a_store_that_is_not_written_to_ends_it(path):
     outcome = delete(path, plan_of(path, OLD))
     assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
     assert "Nothing was changed" in str(outcome.error)
-    assert (outcome.refused, outcome.left, outcome.results) == (0, 5, ())
+    assert (outcome.refused, outcome.left, outcome.deleted) == (0, 5, None)
 
 
 def test_an_archive_is_one_transaction(path):
     """One change undoes it; what the plan spares stays as it is."""
     plan = plan_of(path, OLD)
-    outcome = archive_planned(plan, partial(flags.archive, Store(path)))
-    (done,) = outcome.results
-    assert outcome.sentence("archived") == "5 conversations archived."
+    with open_store(path) as store:
+        done = store.archive_planned(plan)
+    assert Outcome(plan).sentence("archived") == "5 conversations archived."
     spared = {each.conversation.id for each in plan.spared}
     assert spared and not spared.intersection(done.session_ids)
     assert {each.conversation.id for each in plan.selected} <= set(done.session_ids)
     flags.undo(Store(path), done)
-    assert archive_planned(plan, partial(flags.archive, Store(path))).results == (done,)
+    with open_store(path) as store:
+        assert store.archive_planned(plan) == done

@@ -41,7 +41,7 @@ def test_a_plan_is_stopped_within_a_conversation(path):
         tell=tell,
         stopped=lambda: bool(stopped),
     )
-    assert outcome.left == 1 and outcome.error is None and not outcome.results
+    assert outcome.left == 1 and outcome.error is None and outcome.deleted is None
     shares = [each.share for each in steps]
     assert shares == sorted(shares) and 0.2 < shares[-1] < 0.5
     words = "\n".join(each.words for each in steps)

@@ -73,7 +73,7 @@ def test_one_call_with_reports(links, server, path, monkeypatch):
         assert outcome.error is None and outcome.refused == 1 and left(path) == {"old3"}
         assert outcome.plan.spared[-1].why.words == "changed after the plan was made"
         assert steps[-1].done == steps[-1].total == MANY
-        (deleted,) = outcome.results
+        deleted = outcome.deleted
         assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY
 
 
@@ -106,7 +106,7 @@ def test_the_connection_is_lost_behind_it(links, server, path):
         server.cut_at = b'"answer": [['
         outcome = store.delete_planned(plan)
         assert outcome.error is None and len(outcome.plan.selected) == MANY and not left(path)
-        (deleted,) = outcome.results
+        deleted = outcome.deleted
         assert store.restore(deleted.bundle.name).verified
 
 
@@ -127,5 +127,5 @@ def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeyp
         outcome = store.delete_planned(plan)
         assert len(outcome.plan.selected) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
         assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)
-        (deleted,) = outcome.results
+        deleted = outcome.deleted
         assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -17,7 +17,6 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
@@ -299,7 +298,7 @@ def protected(context: Context, plan: Plan) -> str:
     return sentence.format(name=name, why=first.why.words, more=more)
 
 
-async def carry_out(context: Context, plan: Plan) -> Outcome[Deleted]:
+async def carry_out(context: Context, plan: Plan) -> Outcome:
     """Delete by a plan, and show how far that is: on a card if it takes long, else in the status
     line."""
     store, writes = context.opened(), context.writes
@@ -328,7 +327,7 @@ async def carry_out(context: Context, plan: Plan) -> Outcome[Deleted]:
     return outcome
 
 
-def spared_words(outcome: Outcome[Any], verb: str) -> str:
+def spared_words(outcome: Outcome, verb: str) -> str:
     """Return what was done and what was spared, in one sentence."""
     sentence = outcome.sentence(verb).rstrip(".。")
     spared = len(outcome.plan.spared) - outcome.refused

@@ -10,6 +10,7 @@ from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.edit.flags import Change
@@ -242,10 +243,16 @@ class Edits(Marking):
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
         outcome = await carry_out(self._main, planned.plan)
-        deleted = list(outcome.results)
-        notes = [note for done in deleted for note in done.notes]
-        words = formats.joined(spared_words(outcome, _("moved to the trash")), *notes[:1])
-        self._carried_out(outcome, words, partial(restore_deleted, self._main, deleted))
+        deleted = outcome.deleted
+        sentence = spared_words(outcome, _("moved to the trash"))
+        if deleted is not None:
+            sentence = formats.joined(sentence, *deleted.notes[:1])
+            undo = partial(restore_deleted, self._main, [deleted])
+            self._record_plan(outcome.plan, sentence, undo)
+        if outcome.error is not None:
+            self._main.failed(outcome.error)
+        elif deleted is None:
+            self._main.say(sentence)
 
     def archive_planned(self, planned: PreparedPlan) -> None:
         """Archive the conversations of a plan; u undoes it."""
@@ -257,21 +264,15 @@ class Edits(Marking):
             main.say(protected(main, planned.plan))
             return
         store = main.opened()
-        outcome = await main.write(partial(store.archive_planned, planned.plan))
-        undo = undo_changes(store, outcome.results)
-        self._carried_out(outcome, spared_words(outcome, _("archived")), undo)
+        plan = planned.plan
+        change = await main.write(partial(store.archive_planned, plan))
+        sentence = spared_words(Outcome(plan), _("archived"))
+        self._record_plan(plan, sentence, undo_changes(store, [change]))
 
-    def _carried_out(
-        self, outcome: Outcome[Any], sentence: str, undo: Callable[[], Undone]
-    ) -> None:
-        if outcome.results:
-            touched = [session for each in outcome.plan.selected for session in each.session_ids]
-            touched += [session.id for session in outcome.plan.reparented]
-            self.record(Undoable(sentence, undo), touched)
-        if outcome.error is not None:
-            self._main.failed(outcome.error)
-        elif not outcome.results:
-            self._main.say(sentence)
+    def _record_plan(self, plan: Plan, sentence: str, undo: Callable[[], Undone]) -> None:
+        touched = [session for each in plan.selected for session in each.session_ids]
+        touched += [session.id for session in plan.reparented]
+        self.record(Undoable(sentence, undo), touched)
 
 
 def _selection(conversations: Sequence[Conversation]) -> Selection:
