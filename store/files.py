@@ -32,17 +32,6 @@ _LARGEST_LIST = 4_000_000
 """Bytes of a JSON file of Hermes, at most."""
 
 
-class WriteError(OSError):
-    """A file was not written; or it was, and a later step failed."""
-
-    def __init__(self, error: OSError, *, is_written: bool, left: Path | None = None) -> None:
-        super().__init__(error.errno, error.strerror or str(error))
-        self.is_written = is_written
-        """Whether the file stands there whole."""
-        self.left = left
-        """A temporary file that could not be removed."""
-
-
 def sync_folder(path: Path) -> None:
     """Flush the entries of a folder to disk; a no-op on Windows, which cannot."""
     if os.name == "nt":
@@ -66,7 +55,8 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
 
     Raises:
         FileExistsError: It is there, without `replace`.
-        WriteError: An operation of the system failed.
+        OSError: It was not written; or it was, and something failed after that: the temporary file
+            may be left over, or the folder is not synced.
     """
     temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -76,19 +66,9 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
             file.flush()
             os.fsync(file.fileno())
         _publish(temporary, path, replace=replace)
-    except BaseException as error:
-        left = _remove(temporary)
-        if isinstance(error, OSError) and not isinstance(error, FileExistsError):
-            raise WriteError(error, is_written=False, left=left) from error
-        raise
-    try:
+    finally:
         temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise WriteError(error, is_written=True, left=temporary) from error
-    try:
-        sync_folder(path.parent)
-    except OSError as error:
-        raise WriteError(error, is_written=True) from error
+    sync_folder(path.parent)
     return size
 
 
@@ -114,14 +94,6 @@ def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
         except OSError:
             path.unlink()
             raise
-
-
-def _remove(path: Path) -> Path | None:
-    """Remove a temporary file; return it if that fails."""
-    with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)
-        return None
-    return path
 
 
 _FLAGS = (

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from ..errors import Advice, BrowseError, RefusedError
-from ..files import WriteError, write_whole
+from ..files import write_whole
 from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
 from ..text import one_line
@@ -139,26 +139,12 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     return names
 
 
-def _failure(
-    path: Path, error: OSError, *, is_written: bool = False, left: Path | None = None
-) -> BrowseError:
-    """Return the error for a file that was not written, or that was before something failed; with
-    a temporary file left over."""
-    if not is_written:
-        sentence = _("{path} could not be written: {reason}.")
-        remedy = _("Nothing was left half done.")
-        if left is not None:
-            remedy = _("{path} was left behind.", path=left)
-    elif left is not None:
-        sentence = _(
-            "{path} was exported, but the temporary file {other} could not be removed: {reason}."
-        )
-        remedy = ""
-    else:
-        sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
-        remedy = _("After a power cut, check that it is still there.")
-    reason = error.strerror or error
-    return BrowseError(sentence.format(path=path, other=left, reason=reason), remedy=remedy)
+def _failure(path: Path, error: OSError) -> BrowseError:
+    """Return the error for a file that was not written, or not to the last step."""
+    return BrowseError(
+        _("Writing {path} failed: {reason}.", path=path, reason=error.strerror or error),
+        remedy=_("If there is a file of this name, it is whole."),
+    )
 
 
 def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
@@ -233,8 +219,7 @@ def write_file(
 
     Raises:
         RefusedError: As `check_target`, also if the file has appeared meanwhile.
-        BrowseError: It cannot be written; or it was, but a later step failed, and then the error
-            says so.
+        BrowseError: It was not written; or it was, and something failed after that.
     """
     check_target(path, force=force, keep=keep)
     try:
@@ -244,6 +229,5 @@ def write_file(
             _("{path} has appeared meanwhile.", path=path),
             advice=Advice.REPLACE,
         ) from None
-    except WriteError as failure:
-        is_written, left = failure.is_written, failure.left
-        raise _failure(path, failure, is_written=is_written, left=left) from failure
+    except OSError as error:
+        raise _failure(path, error) from error

@@ -167,7 +167,8 @@ def _put_back_one(
             return _("{path} is there again and was left as it is.", path=target)
         _as_it_was(target, *map(int, kept))
     except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
-        return _("{path} could not be written: {reason}", path=target, reason=error)
+        reason = getattr(error, "strerror", None) or error
+        return _("{path} could not be written: {reason}", path=target, reason=reason)
     return ""
 
 

@@ -68,7 +68,7 @@ def test_looking_changes_no_file(store, disk):
 
 def test_a_diff_that_cannot_be_written(store, tmp_path):
     ended = call("", *store, "changes", "second", "--diff", "--output", str(tmp_path / "no" / "x"))
-    assert ended.code == 5 and "could not be written: No such file" in ended.err
+    assert ended.code == 1 and "x failed: No such file" in ended.err
 
 
 def test_lines_are_numbered_as_in_an_editor(store, disk):

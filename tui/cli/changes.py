@@ -18,7 +18,8 @@ from hermes_browse.store.changes.changes import (
 )
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.files import read_regular, write_whole
+from hermes_browse.store.export.files import write_file
+from hermes_browse.store.files import read_regular
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -105,18 +106,11 @@ def _diff_text(changes: Changes, only: str | None) -> str:
 def _give(text: str, output: str | None) -> None:
     """Print a diff, or write it to a new file; only a terminal gets it made printable."""
     if output is not None and output != "-":
-        path = Path(output)
         try:
-            write_whole(path, [text.encode("utf-8")], replace=False)
-        except FileExistsError as error:
-            raise RefusedError(
-                _("{path} is there already; name another file.", path=path)
-            ) from error
-        except OSError as error:
-            raise RefusedError(
-                _("{path} could not be written: {reason}.", path=path, reason=error.strerror)
-            ) from error
-        print(one_line(str(path)))
+            write_file(Path(output), [text])
+        except RefusedError as error:  # this command replaces no file
+            raise RefusedError(error.sentence, remedy=_("Name another file.")) from error
+        print(one_line(str(Path(output))))
     elif sys.stdout.isatty():
         print_text(text.removesuffix("\n"))
     else:
