@@ -66,8 +66,9 @@ def _rules() -> Iterator[Rule]:
         for needle in needles.split(","):
             rest = pattern.removeprefix("^")
             is_key = rest != pattern
-            start = f"{re.escape(needle)}{{start:{len(needle)}}}" if is_key else ""
-            yield Rule(kind, needle, _compiled(start + rest), is_key)
+            if is_key:  # to the end of the word: what is left would be one of its own
+                rest = f"{re.escape(needle)}{{start:{len(needle)}}}{rest}[A-Za-z0-9]*+"
+            yield Rule(kind, needle, _compiled(rest), is_key)
 
 
 def _any_of(name: str) -> str:

@@ -61,7 +61,34 @@ KINDS = {
     "Stripe": "sk_live" + f"_{_some(24)}",
     "JWT": "eyJ" + f"hbGciOiJIUzI1NiJ9.eyJ{_some(40)}.{_some(43)}",
     "Docker": "dckr" + f"_pat_{_some(27)}",
+    "Google refresh": "1/" + f"/0{_some(2)}{_some(60)}",
+    "GitLab runner": "GR" + f"1348941{_some(20)}",
+    "Brevo": "xkeysib" + f"-{_some(64, HEX)}-{_some(16)}",
+    "Pinecone": "pcsk" + f"_{_some(6)}_{_some(63)}",
+    "HubSpot": "pat-na1" + f"-{uuid.UUID(int=_RANDOM.getrandbits(128))}",
+    "Plaid": "access-production" + f"-{uuid.UUID(int=_RANDOM.getrandbits(128))}",
+    "1Password": "ops" + f"_eyJ{_some(200)}",
+    "PlanetScale": "pscale" + f"_tkn_{_some(43)}",
+    "Notion": "secret" + f"_{_some(43)}",
+    "Cerebras": "csk" + f"-{_some(48)}",
+    "Vercel": "vcp" + f"_{_some(56)}",
+    "Together": "tgp" + f"_v1_{_some(43)}",
+    "E2B": "e2b" + f"_{_some(40, HEX)}",
+    "Buildkite": "bkua" + f"_{_some(40, HEX)}",
+    "SonarQube": "sqp" + f"_{_some(40, HEX)}",
+    "Shippo": "shippo" + f"_live_{_some(40, HEX)}",
+    "CircleCI": "CCIPAT" + f"_{_some(22)}_{_some(40, HEX)}",
+    "Dynatrace": "dt0c01" + f".{_some(24, CAPITALS)}.{_some(64, CAPITALS)}",
+    "Typeform": "tfp" + f"_{_some(59)}",
+    "Facebook": "EAACEd" + _some(150),
+    "Artifactory": "AKCp" + _some(69),
+    "EasyPost": "EZAK" + _some(54),
+    "Prefect": "pnu" + f"_{_some(36)}",
+    "Fernet": "gAAAAAB" + f"n{_some(90)}==",
+    "Fal": "fal" + f"_{_some(40)}",
+    "Mem0": "mem0" + f"_{_some(40)}",
 }
+LIKE_BASE64 = ("Square token", "Facebook", "Artifactory", "EasyPost", "Fernet")
 FORMLESS = {
     "hexadecimal (Datadog, Azure)": _some(32, HEX),
     "letters and digits (Cloudflare, Mistral)": _some(40),
@@ -74,6 +101,8 @@ BARE = {
     "in a fence": "```\n{}\n```",
     "in an address": "https://x.example/{}",
     "percent-encoded": "a%3D{}%26b",
+    "in italics": "this one: _{}_",
+    "added in a diff": "+{}",
 }
 NAMED = {
     "environment": "export SERVICE_API_KEY={}",
@@ -115,8 +144,8 @@ def _texts():
         (secret, frame.format(secret))
         for kind, secret in KINDS.items()
         for name, frame in BARE.items()
-        if (kind, name)
-        != ("Square token", "in an address")  # after a slash it looks like a picture in base64
+        # After a slash it looks like a picture in base64.
+        if kind not in LIKE_BASE64 or name != "in an address"
     ]
     everywhere = [*KINDS.values(), *FORMLESS.values()]
     for name, frame in NAMED.items():
@@ -230,6 +259,8 @@ HARMLESS = [
     "for x in a \\\n  b2c3d4 \\\n  c; do echo \\\n done",
     "the flag \U0001f468\u200d\U0001f469\u200d\U0001f467 of family\u200b7 and naïve\u00adty",
     "task-list pa-ge dp.st.x re_match SKU12345678 pattern gl-matrix sbp_ do_it rnd_state patA.b",
+    "_re_match_ _key-value_ (_sk_learn) fal_flux_pro_v1_1_ultra am_I_right fw-update-2 csk-1 secret_santa_2026 "
+    "e2b_sandbox access-production-db-1 pat-na1-x sk_LogisticRegression_model_v2 tfp_distributions 1//0.5 EAAC AKCp",
 ]
 
 
