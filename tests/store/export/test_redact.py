@@ -290,7 +290,8 @@ FRAGMENTS = [
     "`", "://", "://a:", "://a:b@", "Bearer ", "Bearer a", "Authorization: Bearer ", "authorization:", "0", "0:", "a",
     "A0", ".", " ", "\n", "\u0130", "hooks.slack.com/services/", "=" * 40, "x" * 41 + " ", "AKIAIOSFODNN7EXAMPLE ",
     "curl -u ", "mysql -p ", "%3A", "a\u200b", "\\\n", "Cookie: a=b; ", "<token>", "machine a.b ", "ab1cdefg\n",
-    "password '",
+    "password '", "-----BEGIN PRIVATE KEY-----\n12|", "Private-Lines: 1\n", "12|", "> ", "machine a.b\n#", "Bearer your-",
+    "KEY=a_",
 ]  # fmt: skip
 
 
