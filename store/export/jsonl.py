@@ -18,19 +18,25 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ..call import read_in_portions
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
-from ..errors import NotFoundError
 from ..messages.chat_message import STATES, Reading, State
 from ..messages.decode import SENTINEL
 from ..notes.notes_file import tags_if_readable
 from ..text import as_text
-from ..wording import _
 from .redact import Redactor
-from .source import ExportedConversation, StoredRows, StoredSession, StoredValue
+from .source import (
+    ExportedConversation,
+    StoredRows,
+    StoredSession,
+    StoredValue,
+    read_all,
+    session_gone,
+)
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -147,7 +153,7 @@ def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]
     """Yield the sessions of conversations as JSON lines, in pieces of bounded size.
 
     Raises:
-        NotFoundError: One has been deleted meanwhile.
+        NotFoundError: One, or a message, has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
     for exported in conversations:
@@ -160,24 +166,20 @@ def _session(exported: ExportedConversation, session_id: str) -> Iterator[str]:
     session = store.stored_session(session_id)
     store.close()
     if session is None:
-        raise NotFoundError(
-            _(
-                "Session {session} is gone: it was deleted while it was exported.",
-                session=session_id,
-            )
-        )
+        raise session_gone(session_id)
     states = session.messages
     is_whole = exported.reading is Reading.EVERYTHING
     counts.not_live.update(state for _id, state in states if state is not State.LIVE)
     ids = [key for key, state in states if is_whole or state is State.LIVE]
     counts.sessions += 1
-    counts.messages += len(ids)
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
     yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
+    read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""
-    for rows in read_in_portions(lambda some: store.stored_messages(some).rows, ids, _SLICE):
+    for rows in read_in_portions(read, ids, _SLICE):
         store.close()
         for row in rows:
+            counts.messages += 1
             yield separator + _row(row, redactor)
             separator = ", "
     yield "]}\n"

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ..call import read_in_portions
 from ..connection.stored_values import as_mapping, json_as_text, read_json
+from ..errors import NotFoundError
 from ..messages.chat_message import (
     CALL,
     RESULT,
@@ -32,6 +34,8 @@ from ..wording import N_, _
 
 if TYPE_CHECKING:
     from .redact import Redactor  # start time: `show` redacts nothing
+
+T = TypeVar("T")
 
 WINDOW = 200
 """Chat messages per window."""
@@ -103,6 +107,36 @@ class ExportedStore(Protocol):
     def close(self) -> None: ...
 
 
+def session_gone(session_id: str) -> NotFoundError:
+    """Return the error for a session that was deleted during the export."""
+    return NotFoundError(
+        _("Session {session} is gone: it was deleted while it was exported.", session=session_id)
+    )
+
+
+def _messages_gone(session_id: str) -> NotFoundError:
+    return NotFoundError(
+        _(
+            "Messages of {session} are gone: they were deleted while they were exported.",
+            session=session_id,
+        )
+    )
+
+
+def read_all(
+    session_id: str, read: Callable[[list[int]], Sequence[T]], ids: list[int]
+) -> Sequence[T]:
+    """Read rows of a session by id, all of them: a file must not be cut short without a word.
+
+    Raises:
+        NotFoundError: One has been deleted meanwhile.
+    """
+    rows = read(ids)
+    if len(rows) < len(ids):
+        raise _messages_gone(session_id)
+    return rows
+
+
 @dataclass
 class ExportedConversation:
     """A conversation to export."""
@@ -147,17 +181,30 @@ class ExportedConversation:
             left_out = sum(rewound for rewound, _compacted in outline.gaps.values())
             shown = sum(row.state is State.REWOUND for row in rows)
             self.counts.not_live.update({State.REWOUND: left_out + shown})
+            if len(rows) < self.conversation.message_count:
+                self._refuse_if_gone()
         else:
             rows = tuple(row for row in rows if row.id in self.part)
-        for portion in read_in_portions(self.store.messages, [row.id for row in rows], WINDOW):
+            if len(rows) < len(self.part):
+                raise _messages_gone(self.conversation.id)
+        read = partial(read_all, self.conversation.id, self.store.messages)
+        for portion in read_in_portions(read, [row.id for row in rows], WINDOW):
             self.store.close()
             yield from portion
+
+    def _refuse_if_gone(self) -> None:
+        """Raise NotFoundError if a session was deleted before its messages were listed."""
+        for segment in self.conversation.segments:
+            if self.store.stored_session(segment.id) is None:
+                raise session_gone(segment.id)
+        self.store.close()
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
         changes.
 
         Raises:
+            NotFoundError: Something of it has been deleted meanwhile.
             StoreError: The store cannot be read any more.
         """
         self.counts.sessions += len(self.conversation.segments)
