@@ -38,11 +38,10 @@ _BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[<\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#(?=#*$)")
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 _ANY_FENCE = re.compile(r"[ \t>*+\-0-9.)]*(`{3,}|~{3,})")
-_TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
 _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^|]{1,400}?(?<!`)\1(?!`)")
-_SPAN_OR_TAG = re.compile(
-    r"(\\*)<(?=[A-Za-z/!?])|(?<!`)(?P<ticks>`{1,9})(?!`)[^|]{1,400}?(?<!`)(?P=ticks)(?!`)"
-)
+# Backslashes are passed over with what they escape: a run of them is read once.
+_TAG = re.compile(r"\\.|<(?=[A-Za-z/!?])")
+_SPAN_OR_TAG = re.compile(f"{_SPAN.pattern}|{_TAG.pattern}")
 
 
 def plain(text: str) -> str:
@@ -99,8 +98,8 @@ def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Escape an angle bracket that could begin HTML, unless a backslash does."""
-    return match[0] if len(match[1] or "") % 2 or match[0][-1] != "<" else f"{match[1]}\\<"
+    """Escape an angle bracket that could begin HTML; a code span and what is escaped stay."""
+    return "\\<" if match[0] == "<" else match[0]
 
 
 def _escaped(text: str) -> str:

@@ -262,6 +262,12 @@ def test_what_is_escaped_and_closed():
     assert neutral("") == ""
 
 
+def test_a_long_run_of_backslashes():
+    """In time linear in its length: anything else would not come to an end."""
+    run = "\\" * 1_000_000
+    assert neutral(run) == run and neutral(f"{run}<b>") == f"{run}\\<b>"
+
+
 @given(st.text(alphabet=st.sampled_from("`~a\n ")))
 def test_fences_hold_anything(text):
     """A fence is longer than what is inside, and a block comes back as it went in."""
