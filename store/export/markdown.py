@@ -1,10 +1,11 @@
 """Chat messages as Markdown, with foreign text in it made harmless: a whole conversation for an
 export, or one message for whoever shows, copies or opens it.
 
-In an export tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Two things in
-it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
-`<!--`, `<script>`). Fences are closed and HTML is escaped, but not in code
-(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
+In an export tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Three things in
+it would affect the text of others: a code fence that is never closed, HTML (`</details>`, `<!--`,
+`<script>`), and the definition of a link (`[1]: https://…`), which holds in the whole document.
+Fences are closed, HTML and definitions are escaped, but not in code
+(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 4.7, 6.1, 6.6).
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^|]{1,400}?(?<!`)\1(?!`)")
 # Backslashes are passed over with what they escape: a run of them is read once.
 _TAG = re.compile(r"\\.|<(?=[A-Za-z/!?])")
 _SPAN_OR_TAG = re.compile(f"{_SPAN.pattern}|{_TAG.pattern}")
+
+# Behind the marks of quotations, lists and tasks. A label may have begun on a line before.
+_LABEL = re.compile(r"([ \t>*+\-0-9.):]*+(?:\[[ xX]\][ \t]+)?)(\[?)((?:\\.|[^\[\]\\])*+)\](?= ?:)")
 
 
 def plain(text: str) -> str:
@@ -102,8 +106,19 @@ def _escape(match: re.Match[str]) -> str:
     return "\\<" if match[0] == "<" else match[0]
 
 
-def _escaped(text: str) -> str:
-    return _TAG.sub(_escape, text)
+def _undefining(line: str) -> str:
+    """Escape a bracket of what could define a link, a footnote or an abbreviation: it stays the text
+    that was written, and links of other messages stay theirs."""
+    match = _LABEL.match(line)
+    if match is None:
+        return line
+    marks, begin, label = match.groups()
+    label = f"\\[{label}]" if begin else f"{label}\\]"
+    return marks + label + line[match.end() :]
+
+
+def _escaped(line: str, pattern: re.Pattern[str] = _TAG) -> str:
+    return pattern.sub(_escape, _undefining(line))
 
 
 def _paragraph(lines: list[str]) -> list[str]:
@@ -113,7 +128,7 @@ def _paragraph(lines: list[str]) -> list[str]:
     every Markdown parser finds the same spans.
     """
     is_sure = all("`" not in _SPAN.sub("", line) and "\\`" not in line for line in lines)
-    return [_SPAN_OR_TAG.sub(_escape, line) if is_sure else _escaped(line) for line in lines]
+    return [_escaped(line, _SPAN_OR_TAG if is_sure else _TAG) for line in lines]
 
 
 def _fences_pair_up(lines: list[str]) -> bool:
@@ -140,8 +155,8 @@ def _fences_pair_up(lines: list[str]) -> bool:
 
 
 def neutral(text: str) -> str:
-    """Return printable text as Markdown that cannot affect what follows: close fences, escape HTML
-    outside of code.
+    """Return printable text as Markdown that cannot affect other text: close fences, escape HTML and
+    definitions of links outside of code.
 
     Fences in lists can end in many ways, so code there is escaped as well: a backslash too many is
     better than an active tag. If not even their end is sure, the whole text becomes a quotation,

@@ -135,7 +135,8 @@ def test_summaries_images_states_and_silent_tools(tmp_path):
     )
     text = document(path, Format.MARKDOWN)
     assert (
-        "<summary>Compaction summary</summary>\n\n[CONTEXT SUMMARY]: long ago\n\n</details>" in text
+        "<summary>Compaction summary</summary>\n\n\\[CONTEXT SUMMARY]: long ago\n\n</details>"
+        in text
     )
     assert " (compacted)\n" in text and "[image png]" in text and "*no output*" in text
     assert (
@@ -193,7 +194,7 @@ def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_
     path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
     text = document(path, Format.MARKDOWN)
     assert (
-        text.index("\n[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
+        text.index("\n\\[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
     )
 
 
@@ -220,6 +221,7 @@ NASTY = [
     "</details>", "<details>", "<script>alert(1)</script>", "<!--", "-->", "<b onclick=x>", "<?php", "<![CDATA[",
     "\\<i>", "<https://example.org>", "<pre>", "- ", "* ", "> ", "# ", "---", "\n", "\n\n", "    ", "\t", "text",
     "[a](<b>)", "| a | b |\n|---|---|\n| ", "`<b>`", "``` x ` y", "&lt;", "1. item",
+    "[a]: /b", "[^1]: c", "[a", "[", "]: /b", "]", "- [ ] [a]: /b",
 ]  # fmt: skip
 
 
@@ -229,13 +231,34 @@ def test_no_message_reaches_beyond_itself(said):
     """After any message the next heading is a heading, at the top level, and no tag of it is at
     work."""
     text = neutral(said) + "\n\n### After\n"
-    tokens = PARSER.parse(text)
-    assert tags(text) == []
+    env = {}
+    tokens = PARSER.parse(text, env)
+    assert tags(text) == [] and not env.get("references")
     assert [token.type for token in tokens[-3:]] == ["heading_open", "inline", "heading_close"]
     assert tokens[-2].content == "After" and tokens[-3].level == 0
     assert neutral(said).replace("\\", "").replace(" ", "").startswith(
         said.replace("\\", "").replace(" ", "")
     ) or (neutral(said).startswith(">"))
+
+
+@pytest.mark.parametrize(
+    "said, expected",
+    [
+        ("see [1].\n\n[1]: https://example.org", "see [1].\n\n\\[1]: https://example.org"),
+        ("> - [a b]: /c 'd'", "> - \\[a b]: /c 'd'"),
+        ("[two\nlines]: /a", "[two\nlines\\]: /a"),
+        ("[a `b]: /c`", "\\[a `b]: /c`"),
+        ("[^1]: a note", "\\[^1]: a note"),
+        ("*[You] : an abbreviation", "*\\[You] : an abbreviation"),
+        ("- ```\n[a]: /b", "> - ```\n> \\[a]: /b"),
+    ],
+)
+def test_a_definition_is_the_text_that_was_written(said, expected):
+    """It would make links, footnotes and abbreviations of other messages its own."""
+    assert neutral(said) == expected
+    env = {}
+    PARSER.parse(neutral(said), env)
+    assert not env.get("references")
 
 
 @pytest.mark.parametrize(
@@ -245,6 +268,7 @@ def test_no_message_reaches_beyond_itself(said):
         "1. First\n\n   ```sh\n   echo hi\n   ```\n2. Second",
         "~~~\n```\n<b>\n~~~",
         "Plain *words* and [a link](https://example.org).",
+        "[A link](https://example.org): see a[0]: x\n- [x] done: yes\n\n```ts\n[key: string]: any\n```",
     ],
 )
 def test_ordinary_markdown_stays_as_it_is(said):
