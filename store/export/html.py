@@ -81,10 +81,13 @@ def _prose(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return the text of a message: code blocks, and the rest as written."""
+    """Return the text of a message: code blocks with what is behind their fence, and the rest as
+    written."""
     parts: list[str] = []
     for fence, block, is_closed in split_fences(text):
         if fence:
+            if info := block[0].removeprefix(fence).strip():  # the language, a file, or more words
+                parts.append(f'<div class="info">{escape(info)}</div>')
             parts.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
         elif prose := "\n".join(block).strip("\n"):
             parts.append(f'<div class="said">{_prose(prose)}</div>')

@@ -234,6 +234,18 @@ def test_code_is_whole(tmp_path):
     ]
 
 
+def test_what_is_behind_a_fence_stands_above_its_block(tmp_path):
+    """The language, a file, a whole line: it was said, too."""
+    said = "```python:src/<app>.py\nx\n```\n~~~ all of this\ny\n~~~\n```\nz\n```\n``` a b"
+    path = make_store(
+        tmp_path / "state.db", "22", [{"id": "s"}], [{"session_id": "s", "content": said}]
+    )
+    text = document(path, Format.HTML)
+    heads = re.findall(r'<div class="info">(.*)</div>\n<pre><code>\n(.*)</code>', text)
+    assert heads == [("python:src/&lt;app&gt;.py", "x"), ("all of this", "y"), ("a b", "")]
+    assert len(checked(text).texts["code"]) == 4
+
+
 @pytest.mark.parametrize(
     "said, expected",
     [
