@@ -27,8 +27,8 @@ from .source import (
     day_name,
     indented_json,
     local_time,
+    marks,
     speaker,
-    state_word,
 )
 
 _FOLDER = Path(__file__).resolve().parent
@@ -118,14 +118,14 @@ def _block(block: Block) -> str:
 def _article(rendered: RenderedMessage) -> str:
     message = rendered.message
     role = message.role if message.role in _ROLES else "other"
-    state, moment, clock = state_word(message.state), local_time(message.timestamp), ""
-    if state:
-        state = f'<span class="state">{escape(state)}</span>'
+    marked, moment, clock = marks(message), local_time(message.timestamp), ""
+    if marked:
+        marked = f'<span class="state">{escape(marked)}</span>'
     if moment is not None:
         clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'
     return (
         f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'
-        f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{state}</header>\n"
+        f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{marked}</header>\n"
         '<div class="body">\n' + "\n".join(map(_block, rendered.blocks)) + "\n</div>\n</article>\n"
     )
 
@@ -140,7 +140,7 @@ def _index(conversations: Sequence[ExportedConversation]) -> Iterator[str]:
     for number, exported in enumerate(conversations, 1):
         day = local_time(exported.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
-        facts += escape(_("{count:,} messages", count=exported.conversation.message_count))
+        facts += escape(_("{count:,} messages", count=exported.message_count))
         link = f'<a href="#c{number}">{escape(exported.name)}</a>'
         yield f'<li>{link} <span class="facts">{facts}</span></li>\n'
     yield "</ol>\n</nav>\n"

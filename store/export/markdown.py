@@ -27,8 +27,8 @@ from .source import (
     day_name,
     indented_json,
     local_time,
+    marks,
     speaker,
-    state_word,
 )
 
 _AS_CODE = ("id", "folder", "branch")
@@ -205,7 +205,7 @@ def _front_matter(exported: ExportedConversation, exporter: str, now: float) -> 
         "end_reason": each.tip.end_reason,
         "archived": each.archived,
         "pinned": each.pinned,
-        "message_count": each.message_count,
+        "message_count": exported.message_count,
         "tool_call_count": each.tool_call_count,
         "cost_usd": None if each.cost_usd is None else round(each.cost_usd, 6),
         "lineage_session_ids": each.session_ids,
@@ -235,8 +235,8 @@ def message_markdown(rendered: RenderedMessage, *, is_folded: bool = False, note
         "" if is_folded or number < 0 else _("message {id}", id=number),  # below 0: no row
         note,
     ]
-    state = state_word(rendered.message.state)
-    line = plain(" · ".join(filter(None, heading))) + (f" ({state})" if state else "")
+    marked = marks(rendered.message)
+    line = plain(" · ".join(filter(None, heading))) + (f" ({marked})" if marked else "")
     return "\n".join(
         [f"### {line}\n", *(_block(each, is_folded=is_folded) for each in rendered.blocks)]
     )

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ..call import read_in_portions
@@ -25,6 +25,7 @@ from ..messages.chat_message import (
     Block,
     ChatMessage,
     Reading,
+    RowInfo,
     State,
 )
 from ..messages.transcript import Outline
@@ -39,6 +40,8 @@ T = TypeVar("T")
 
 WINDOW = 200
 """Chat messages per window."""
+HIDDEN = "hidden"
+"""In `ExportCounts.not_live`, beside the states."""
 
 _NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
 _STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
@@ -74,8 +77,9 @@ class ExportCounts:
 
     sessions: int = 0
     messages: int = 0
-    not_live: Counter[State] = field(default_factory=Counter)
-    """Rewound rows, and in JSON lines compacted ones, whether exported or not."""
+    not_live: Counter[str] = field(default_factory=Counter)
+    """Rewound rows, in JSON lines compacted ones, in documents to read other hidden ones (`HIDDEN`);
+    whether exported or not."""
 
 
 StoredValue = int | float | str | None
@@ -160,7 +164,6 @@ class ExportedConversation:
         """Return facts about the conversation, each with its key and printable text."""
         conversation, clean = self.conversation, self.redactor.text
         parts = len(conversation.segments)
-        messages = conversation.message_count if self.part is None else len(self.part)
         pairs = [
             ("id", conversation.id),
             ("source", conversation.source),
@@ -168,27 +171,47 @@ class ExportedConversation:
             ("folder", clean(conversation.cwd or "")),
             ("branch", clean(conversation.git_branch or "")),
             ("tags", " ".join(f"#{tag}" for tag in conversation.tags)),
-            ("messages", _("{count:,} messages", count=messages)),
+            ("messages", _("{count:,} messages", count=self.message_count)),
             ("segments", _("{count:,} parts", count=parts) if parts > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
-    def _messages(self) -> Iterator[ChatMessage]:
-        outline = self.store.outline(self.conversation.segments, self.reading)
+    @cached_property
+    def message_count(self) -> int:
+        """How many messages are exported."""
+        if self.part is not None:
+            return len(self.part)
+        if self.reading is Reading.EVERYTHING:  # the conversation counts those that are said
+            return len(self._outline().rows)
+        return self.conversation.message_count
+
+    def _outline(self) -> Outline:
+        """List all rows: what is left out is counted, too."""
+        outline = self.store.outline(self.conversation.segments, Reading.EVERYTHING)
         self.store.close()
+        return outline
+
+    def _rows(self) -> Sequence[RowInfo]:
+        """List what is exported, and count what is not live."""
+        outline = self._outline()
         rows = outline.rows
-        if self.part is None:
-            left_out = sum(rewound for rewound, _compacted in outline.gaps.values())
-            shown = sum(row.state is State.REWOUND for row in rows)
-            self.counts.not_live.update({State.REWOUND: left_out + shown})
-            if len(rows) < self.conversation.message_count:
-                self._refuse_if_gone()
-        else:
+        if self.part is not None:
             rows = tuple(row for row in rows if row.id in self.part)
             if len(rows) < len(self.part):
                 raise _messages_gone(self.conversation.id)
+            return rows
+        once = [row for row in rows if row.id not in outline.copies]
+        rewound = sum(row.state is State.REWOUND for row in once)
+        said = [row for row in once if row.is_said]
+        hidden = len(once) - rewound - len(said)
+        self.counts.not_live.update({State.REWOUND: rewound, HIDDEN: hidden})
+        if len(said) < self.conversation.message_count:
+            self._refuse_if_gone()
+        return rows if self.reading is Reading.EVERYTHING else said
+
+    def _messages(self) -> Iterator[ChatMessage]:
         read = partial(read_all, self.conversation.id, self.store.messages)
-        for portion in read_in_portions(read, [row.id for row in rows], WINDOW):
+        for portion in read_in_portions(read, [row.id for row in self._rows()], WINDOW):
             self.store.close()
             yield from portion
 
@@ -299,9 +322,13 @@ def speaker(rendered: RenderedMessage) -> str:
     return _(_NAMES[role]) if role in _NAMES else one_line(role)
 
 
-def state_word(state: State) -> str:
-    """Return a word for the state of a message; empty for a live one."""
-    return _(_STATES[state]) if state in _STATES else ""
+def marks(message: ChatMessage) -> str:
+    """Return what a message is marked with: its state, and whether it is hidden; empty for one that
+    is live and seen."""
+    words = [_(_STATES[message.state])] if message.state in _STATES else []
+    if message.is_hidden:
+        words.append(_("hidden"))
+    return _(", ").join(words)
 
 
 def day_name(day: date) -> str:

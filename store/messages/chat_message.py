@@ -281,6 +281,11 @@ class RowInfo(NamedTuple):
     order: object = None
     """`display_order` (0.22): equal in all rows of one message."""
 
+    @property
+    def is_said(self) -> bool:
+        """Whether `Reading.SAID` shows it, unless it repeats another."""
+        return not self.hidden and self.state is not State.REWOUND
+
 
 class Hit(NamedTuple):
     """A chat message that matched."""

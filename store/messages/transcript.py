@@ -126,7 +126,7 @@ def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:
         return True
     if reading is Reading.LIVE:
         return row.segment == tip and row.state is State.LIVE and row.role != "session_meta"
-    return not row.hidden and row.state is not State.REWOUND
+    return row.is_said
 
 
 def read_outline(

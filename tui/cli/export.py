@@ -15,7 +15,6 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.export.source import ExportCounts
-from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search.filters import BY_KEY
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -142,7 +141,7 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
     documents = export.plan(conversations, arguments.output)
     keep = kept_files(context.location)
     files: list[Json] = []
-    not_live: Counter[State] = Counter()
+    not_live: Counter[str] = Counter()
     for saved in export.save(documents, keep=keep, force=arguments.force):
         files.append(
             fields(saved.counts, "sessions", "messages")
@@ -169,7 +168,7 @@ def _save(context: CommandContext, export: Export, conversations: Sequence[Conve
         )
 
 
-def _tell(export: Export, not_live: Counter[State]) -> None:
+def _tell(export: Export, not_live: Counter[str]) -> None:
     """Note what was left out and what was redacted."""
     redactor, words = export.redactor, redacted_words(export.redactor)
     if sentence := export.not_live_words(not_live):

@@ -21,7 +21,6 @@ from hermes_browse.store.export.files import (
     file_stem,
 )
 from hermes_browse.store.export.redact import make_redactor
-from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -238,7 +237,7 @@ class ExportCard(Card[None]):
             opened, now = context.opened(), context.clock()
             export = Export(opened, format_, redactor, now, everything, self._part)
             documents = export.plan(opened.with_details(conversations), path)
-            not_live: Counter[State] = Counter()
+            not_live: Counter[str] = Counter()
             keep = kept_files(context.location)
             for saved in export.save(documents, keep=keep, force=force):
                 not_live += saved.counts.not_live

@@ -18,7 +18,7 @@ from hermes_browse.store.export.files import (
     write_file,
 )
 from hermes_browse.store.export.redact import Redactor, describe
-from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.export.source import HIDDEN, ExportCounts
 from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext
@@ -143,10 +143,11 @@ class Export(NamedTuple):
             pieces = self.pieces(document.conversations, counts)
             yield Saved(document, counts, write_file(document.path, pieces, force=force, keep=keep))
 
-    def not_live_words(self, counts: Counter[State]) -> str:
-        """Return a sentence about rewound and compacted messages, which only `everything` includes;
-        empty without any."""
-        messages = sentences.not_live(counts[State.REWOUND], counts[State.COMPACTED])
+    def not_live_words(self, counts: Counter[str]) -> str:
+        """Return a sentence about rewound, compacted and hidden messages, which only `everything`
+        includes; empty without any."""
+        nouns = (State.REWOUND, State.COMPACTED, HIDDEN)
+        messages = sentences.counts_line({noun: counts[noun] for noun in nouns})
         sentence = _("Left out: {messages}.")
         if self.everything:
             sentence = _("With {messages}.")

@@ -208,6 +208,7 @@ _COUNTED = {
     "message": NN_("1 message", "{count:,} messages"),
     "rewound": NN_("1 rewound message", "{count:,} rewound messages"),
     "compacted": NN_("1 compacted message", "{count:,} compacted messages"),
+    "hidden": NN_("1 hidden message", "{count:,} hidden messages"),
     "new message": NN_("1 new message", "{count:,} new messages"),
     "hit": NN_("{count:,} hit", "{count:,} hits"),
     "part": NN_("1 part", "{count:,} parts"),
