@@ -27,7 +27,7 @@ from ..connection.stored_values import as_flag, as_int
 from ..messages.chat_message import STATES, Reading, State
 from ..messages.decode import SENTINEL
 from ..notes.notes_file import tags_if_readable
-from ..text import as_text
+from ..text import as_text, text_of
 from .redact import Redactor
 from .source import (
     ExportedConversation,
@@ -53,6 +53,8 @@ _REFERENCES = frozenset(
      "tool_call_id", "message_uid", "tool_call_uid", "tool_call_uids", "absorbed_message_uids")
 )  # fmt: skip
 """Keys and enumerations, never redacted: they hold no secrets, and the import depends on them."""
+_CALL_IDS = ("id", "call_id", "response_item_id")
+"""What the results of a tool call refer to, and so do not change either."""
 
 # Legal in JSON, but terminals act on some, and programs that split lines at every line end of
 # Unicode at others.
@@ -130,9 +132,21 @@ def _decoded(name: str, text: str, redactor: Redactor) -> object:
         loaded = json.loads(text.removeprefix(SENTINEL) if name == "content" else text)
         if name == "display_metadata" and not isinstance(loaded, dict):
             return redactor.json_text(text)
+        if name == "tool_calls" and isinstance(loaded, list):
+            return [_call(each, redactor) for each in loaded]
         return redactor.value(loaded)
     except (ValueError, RecursionError):
         return [] if name == "tool_calls" else redactor.text(text)
+
+
+def _call(call: object, redactor: Redactor) -> object:
+    """Return a tool call, redacted but for its ids."""
+    if not isinstance(call, dict):
+        return redactor.value(call)
+    ids = {key: text_of(call[key]) for key in _CALL_IDS if isinstance(call.get(key), str)}
+    rest = {key: value for key, value in call.items() if key not in ids}
+    cleaned = redactor.value(rest)
+    return ids | cleaned if isinstance(cleaned, dict) else cleaned
 
 
 def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:

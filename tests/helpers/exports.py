@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -51,3 +53,22 @@ def document(
             everything=everything,
         )
     )
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parsed(text: str) -> list[dict[str, Any]]:
+    """The objects of JSON lines; a reader that splits at every Unicode line end gets the same ones."""
+    assert text.endswith("\n") and text.splitlines() == text[:-1].split("\n")
+    return [json.loads(line, parse_constant=_refuse) for line in text.splitlines()]
+
+
+def sessions(
+    path: Path, *ids: str, redactor: Redactor | None = None, everything: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Exported sessions by id, each once."""
+    found = parsed(document(path, Format.JSONL, *ids, redactor=redactor, everything=everything))
+    assert len({each["id"] for each in found}) == len(found)
+    return {each["id"]: each for each in found}

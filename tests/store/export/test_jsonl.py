@@ -9,8 +9,8 @@ import json
 import tracemalloc
 
 import pytest
-from builders import hostile_store, make_store, tool_call
-from exports import conversations, document
+from builders import hostile_store, make_store
+from exports import conversations, document, parsed, sessions
 from paths import DATA
 from trashing import execute, session_ids
 
@@ -25,23 +25,6 @@ from hermes_browse.store.messages.chat_message import Reading
 
 DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
 """What Hermes' export derives from columns."""
-
-
-def _refuse(name):
-    raise ValueError(f"{name} is not JSON")
-
-
-def parse(text):
-    """The objects of a file; a reader that splits at every Unicode line end gets the same ones."""
-    assert text.endswith("\n") and text.splitlines() == text[:-1].split("\n")
-    return [json.loads(line, parse_constant=_refuse) for line in text.splitlines()]
-
-
-def sessions(path, *ids, redactor=None, everything=False):
-    """Exported sessions by id, each once."""
-    found = parse(document(path, Format.JSONL, *ids, redactor=redactor, everything=everything))
-    assert len({each["id"] for each in found}) == len(found)
-    return {each["id"]: each for each in found}
 
 
 def columns_of(theirs):
@@ -90,7 +73,7 @@ def test_rows_that_are_not_live_are_counted():
     for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
         for everything in (False, True):
             counts = ExportCounts()
-            (line,) = parse(
+            (line,) = parsed(
                 document(path, Format.JSONL, ending, everything=everything, counts=counts)
             )
             assert {state.value: count for state, count in counts.not_live.items()} == states
@@ -225,64 +208,6 @@ def test_hermes_imports_exports_of_other_schemas(version, tmp_path):
             assert db.get_session(each["id"])["system_prompt"] == each["system_prompt"]
     finally:
         db.close()
-
-
-def test_redacted_lines_are_imported_too(tmp_path):
-    """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
-    remains."""
-    hermes_state = pytest.importorskip("hermes_state")
-    secret = "sk-" + "proj-abcDEF1234567890abcdef12"
-    path = make_store(
-        tmp_path / "state.db",
-        "22",
-        sessions=[
-            {
-                "id": "s",
-                "title": f"with {secret}",
-                "system_prompt": f"be {secret}",
-                "model_config": json.dumps(
-                    {"api_key": "plainly", "nested": json.dumps({"k": secret})}
-                ),
-                "cwd": f"/tmp/{secret}",
-            }
-        ],
-        messages=[
-            {"session_id": "s", "content": f"use {secret} please"},
-            {"session_id": "s", "content": [{"type": "text", "text": f"and {secret}"}]},
-            {
-                "session_id": "s",
-                "role": "assistant",
-                "content": "",
-                "reasoning": f"hm {secret}",
-                "reasoning_details": json.dumps([{"text": secret}]),
-                "tool_calls": [
-                    tool_call("terminal", {"command": f"curl -H 'Authorization: Bearer {secret}'"})
-                ],
-            },
-            {
-                "session_id": "s",
-                "role": "tool",
-                "content": f"line\nOPENAI_API_KEY={secret}\n",
-                "api_content": secret,
-            },
-        ],
-    )
-    redactor = Redactor()
-    text = document(path, Format.JSONL, redactor=redactor)
-    assert secret not in text and secret[8:] not in text and redactor.counts["openai-key"] >= 9
-    assert redactor.counts["named-secret"] == 1
-    (line,) = parse(text)
-    call = line["messages"][2]["tool_calls"][0]
-    assert call["id"] == "call_1" and json.loads(call["function"]["arguments"])[
-        "command"
-    ].startswith("curl -H 'Auth")
-    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
-    try:
-        assert db.import_sessions([line])["imported"] == 1
-        assert db.get_session("s")["title"] == "with [REDACTED:openai-key]"
-    finally:
-        db.close()
-    assert secret in document(path, Format.JSONL)  # --no-redact
 
 
 def test_a_hostile_store(tmp_path):

@@ -1,0 +1,86 @@
+"""JSON lines without secrets: what the import of Hermes goes by stays."""
+
+import json
+
+import pytest
+from builders import make_store, tool_call
+from exports import document, parsed, sessions
+
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.redact import Redactor
+
+
+def test_redacted_lines_are_imported_too(tmp_path):
+    """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
+    remains."""
+    hermes_state = pytest.importorskip("hermes_state")
+    secret = "sk-" + "proj-abcDEF1234567890abcdef12"
+    path = make_store(
+        tmp_path / "state.db",
+        "22",
+        sessions=[
+            {
+                "id": "s",
+                "title": f"with {secret}",
+                "system_prompt": f"be {secret}",
+                "model_config": json.dumps(
+                    {"api_key": "plainly", "nested": json.dumps({"k": secret})}
+                ),
+                "cwd": f"/tmp/{secret}",
+            }
+        ],
+        messages=[
+            {"session_id": "s", "content": f"use {secret} please"},
+            {"session_id": "s", "content": [{"type": "text", "text": f"and {secret}"}]},
+            {
+                "session_id": "s",
+                "role": "assistant",
+                "content": "",
+                "reasoning": f"hm {secret}",
+                "reasoning_details": json.dumps([{"text": secret}]),
+                "tool_calls": [
+                    tool_call("terminal", {"command": f"curl -H 'Authorization: Bearer {secret}'"})
+                ],
+            },
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": f"line\nOPENAI_API_KEY={secret}\n",
+                "api_content": secret,
+            },
+        ],
+    )
+    redactor = Redactor()
+    text = document(path, Format.JSONL, redactor=redactor)
+    assert secret not in text and secret[8:] not in text and redactor.counts["openai-key"] >= 9
+    assert redactor.counts["named-secret"] == 1
+    (line,) = parsed(text)
+    call = line["messages"][2]["tool_calls"][0]
+    assert call["id"] == "call_1" and json.loads(call["function"]["arguments"])[
+        "command"
+    ].startswith("curl -H 'Auth")
+    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
+    try:
+        assert db.import_sessions([line])["imported"] == 1
+        assert db.get_session("s")["title"] == "with [REDACTED:openai-key]"
+    finally:
+        db.close()
+    assert secret in document(path, Format.JSONL)  # --no-redact
+
+
+def test_calls_and_results_still_refer_to_each_other(tmp_path):
+    """Their ids may look like secrets: neither side is changed, and no secret is counted."""
+    call = {
+        "id": "toolu_password:hunter2hunter2",
+        "call_id": "ghp_" + "a1" * 18,
+        "type": "function",
+    }
+    rows = [
+        {"session_id": "s", "role": "assistant", "tool_calls": json.dumps([call])},
+        {"session_id": "s", "role": "tool", "tool_call_id": call["id"]},
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    redactor = Redactor()
+    asked, answered = sessions(path, redactor=redactor)["s"]["messages"]
+    assert asked["tool_calls"] == [call] and answered["tool_call_id"] == call["id"]
+    assert redactor.total == 0
