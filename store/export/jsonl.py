@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -55,6 +56,8 @@ _REFERENCES = frozenset(
 """Keys and enumerations, never redacted: they hold no secrets, and the import depends on them."""
 _CALL_IDS = ("id", "call_id", "response_item_id")
 """What the results of a tool call refer to, and so do not change either."""
+_NUMBER = re.compile(r" #\d{1,9}$")
+"""Behind a title that has been there before."""
 
 # Legal in JSON, but terminals act on some, and programs that split lines at every line end of
 # Unicode at others.
@@ -170,12 +173,31 @@ def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]
         NotFoundError: One, or a message, has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
+    titles = _Titles()
     for exported in conversations:
         for segment in exported.conversation.segments:
-            yield from _session(exported, segment.id)
+            yield from _session(exported, segment.id, titles)
 
 
-def _session(exported: ExportedConversation, session_id: str) -> Iterator[str]:
+class _Titles:
+    """The titles of a file, each once: Hermes imports none twice, and without their secrets two may
+    be the same."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._numbers: Counter[str] = Counter()
+
+    def distinct(self, title: str) -> str:
+        """Return a title, with the next number if it is taken, as Hermes numbers them."""
+        base = _NUMBER.sub("", title)
+        while title in self._taken:
+            self._numbers[base] += 1
+            title = f"{base} #{self._numbers[base] + 1}"
+        self._taken.add(title)
+        return title
+
+
+def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -> Iterator[str]:
     store, redactor, counts = exported.store, exported.redactor, exported.counts
     session = store.stored_session(session_id)
     store.close()
@@ -187,7 +209,10 @@ def _session(exported: ExportedConversation, session_id: str) -> Iterator[str]:
     ids = [key for key, state in states if is_whole or state is State.LIVE]
     counts.sessions += 1
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
-    yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
+    values = session.values
+    if redactor.active and isinstance(title := values.get("title"), str):
+        values = values | {"title": titles.distinct(redactor.text(title))}
+    yield _row(values, redactor)[:-1] + tags + ', "messages": ['
     read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""
     for rows in read_in_portions(read, ids, _SLICE):

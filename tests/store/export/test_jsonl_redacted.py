@@ -84,3 +84,22 @@ def test_calls_and_results_still_refer_to_each_other(tmp_path):
     asked, answered = sessions(path, redactor=redactor)["s"]["messages"]
     assert asked["tool_calls"] == [call] and answered["tool_call_id"] == call["id"]
     assert redactor.total == 0
+
+
+def test_titles_that_differ_only_in_a_secret(tmp_path):
+    """They stay distinct: Hermes imports no title twice."""
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABC"
+    titles = ["Plain", f"Use {key}1", f"Use {key}2", f"Use {key}2 #2", f"Use {key}3", None, None]
+    rows = [{"id": f"s{number}", "title": title} for number, title in enumerate(titles)]
+    path = make_store(tmp_path / "state.db", "22", rows)
+    found = sessions(path, redactor=Redactor())
+    base = "Use [REDACTED:openai-key]"
+    expected = {"Plain", base, f"{base} #2", f"{base} #3", f"{base} #4", None}
+    assert {each["title"] for each in found.values()} == expected
+    assert [sessions(path)[each["id"]]["title"] for each in rows] == titles
+    hermes_state = pytest.importorskip("hermes_state")
+    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
+    try:
+        assert db.import_sessions(list(found.values()))["imported"] == len(titles)
+    finally:
+        db.close()
