@@ -20,6 +20,7 @@ from .. import version
 from ..settings.read_config import chosen_language
 from ..text.glyphs import is_unicode, replace_unencodable
 from .output import complain, note, print_text, with_advice
+from .standard_output import discard_output, printing
 from .stores import INTERRUPTED, opened_location, opened_there
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _run(argv: Sequence[str]) -> int:
         except SystemExit as ended:  # argparse has printed the help (0) or the error (2)
             return USAGE if isinstance(ended.code, str) else ended.code or 0
     if arguments.version:
-        print(f"hermes-browse {version()}")
+        print_text(f"hermes-browse {version()}")
         return 0
     if arguments.debug:
         path = _logfile().start_debugging(arguments.command or "browser")
@@ -198,17 +199,6 @@ def _logfile() -> ModuleType:
     from ..terminal import logfile  # start time: only with --debug, and after a failure
 
     return logfile
-
-
-def _discard_output() -> None:
-    """Discard buffered output, which Python would otherwise fail to flush at exit and report."""
-    try:
-        output = sys.stdout.fileno()
-    except OSError:  # not a real file, so nothing is reported
-        return
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, output)
-    os.close(null)
 
 
 def _replace_unencodable_characters() -> None:
@@ -235,10 +225,11 @@ def run(argv: Sequence[str]) -> int:
         _replace_unencodable_characters()
     try:
         code = _run(argv)
-        sys.stdout.flush()
+        with printing():
+            sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of a pipe may close it early, as `head` does
-        _discard_output()
+        discard_output()
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -257,5 +248,5 @@ def _failed(error: Exception) -> int:
     path = _logfile().log_failure()
     complain(_("something unexpected went wrong ({what}). Details: {path}", what=cause, path=path))
     if isinstance(error, OSError):  # on a full disk, flushing would fail too
-        _discard_output()
+        discard_output()
     return 1

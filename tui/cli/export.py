@@ -25,6 +25,7 @@ from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
 from .parser import Argument, Flag, Valued, name_arg
+from .standard_output import printing
 
 _LONGEST = 200
 """Letters of the query that a sentence repeats."""
@@ -120,18 +121,24 @@ def _conversations(context: CommandContext) -> list[Conversation]:
 
 
 def _print(export: Export, conversations: Sequence[Conversation]) -> None:
-    """Write the export to standard output."""
+    """Write the export to standard output.
+
+    Raises:
+        BrowseError: It cannot be written, or something cannot be read.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     counts, documents = ExportCounts(), [conversations]
     if export.format is Format.MARKDOWN:
         documents = [[conversation] for conversation in conversations]
-    for number, document in enumerate(documents):
-        if number:
-            sys.stdout.write("\n")  # or the line that follows would make a heading of the last one
-        for piece in export.pieces(document, counts):
-            sys.stdout.write(piece)
-    sys.stdout.flush()
+    with printing():
+        for number, document in enumerate(documents):
+            if number:
+                # Or the line that follows would make a heading of the last one.
+                sys.stdout.write("\n")
+            for piece in export.pieces(document, counts):
+                sys.stdout.write(piece)
+        sys.stdout.flush()
     _tell(export, counts.not_live)
 
 

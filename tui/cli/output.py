@@ -19,6 +19,7 @@ from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
 from hermes_browse.store.wording import N_, _, pgettext
 
 from ..text.glyphs import cells
+from .standard_output import printing
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -89,6 +90,7 @@ Number = partial(TableColumn, right=True, form="{:,}".format)
 # JSON
 
 
+@printing()
 def print_json(
     document: Mapping[str, object], name: str = "", items: Iterable[object] | None = None
 ) -> None:
@@ -242,6 +244,7 @@ def rich_output() -> ModuleType:
     return rich_output
 
 
+@printing()
 def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
     """Print rows under the heads of columns: with Rich on a terminal, aligned in a pipe; nothing if
     there are no rows."""
@@ -274,6 +277,7 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
             print_text(f"{' ' * line.indent}{line.lead}{part}".rstrip())
 
 
+@printing()
 def print_text(*texts: str) -> None:
     """Print texts one below the other, made printable; each may hold several lines."""
     for text in texts:
