@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -107,7 +108,27 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
             return _not_started(name, error)
     if not ended.returncode:
         return ""
-    return _("{program} ended with {code}", program=name, code=ended.returncode)
+    return f"{name} {how_it_ended(ended.returncode)}"
+
+
+def how_it_ended(code: int) -> str:
+    """Return how a program ended that reports no success, to stand behind its name."""
+    if code >= 0:
+        return _("ended with {code}", code=code)
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = _("signal {number}", number=-code)
+    return _("was stopped by {signal}", signal=name)
+
+
+def wait_for_enter() -> None:
+    """Leave on the lent terminal what a program has said, until Enter is pressed."""
+    print("\n" + _("Enter goes back to the browser."), end="", flush=True)
+    try:
+        input()
+    except (EOFError, KeyboardInterrupt):
+        print()
 
 
 def _not_started(program: str, error: OSError) -> str:

@@ -75,6 +75,9 @@ def test_no_tmux_no_program(plan, tmp_path, monkeypatch):
     with pytest.raises(BrowseError, match="kitty opened no window: it ended with 1"):
         open_window(plan, "kitty {command}")
     assert log.exists()
+    script(tmp_path / "stubs" / "foot", "kill -KILL $$")
+    with pytest.raises(BrowseError, match="foot opened no window: it was stopped by SIGKILL"):
+        open_window(plan, "foot {command}")
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("TMUX", "x,1,0")
     assert not go_to(plan)

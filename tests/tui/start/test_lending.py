@@ -17,8 +17,9 @@ pytestmark = posix_only
     "colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"]
 )
 def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
-    """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same
-    conversation and in the size the terminal has now."""
+    """Hermes has a sane terminal and Ctrl+c; what it says at an end that is a failure stays until
+    Enter; afterwards the screen is the browser's, at the same conversation and in the size the
+    terminal has now."""
     folder = tmp_path / "bin"
     script(
         folder / "hermes",
@@ -41,8 +42,10 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
     terminal.child.sendintr()
     terminal.wait_for("interrupted")
     terminal.resize(150, 40)
-    # The last key is still Hermes'.
-    terminal.send("x\rdone\rq", "back from Hermes, which ended with 3")
+    terminal.send("x\rdone\r", "Enter goes back to the browser")
+    assert "this is hermes" in terminal.text
+    # The last key was not meant for the browser.
+    terminal.send("\rq", "back from Hermes, which ended with 3")
     terminal.read_until(
         lambda: any(len(line) > 130 for line in terminal.text.splitlines()), "not the new size"
     )
@@ -54,6 +57,25 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
     assert "kept walrus answer" in terminal.text
     terminal.leave("\x03")
     assert terminal.is_restored
+
+
+@pytest.mark.slow
+def test_hermes_is_stopped_by_a_signal(hermes_home, tmp_path):
+    """Ctrl+C is how some leave it, and no failure; another signal is named."""
+    script(tmp_path / "bin" / "hermes", f'kill -"$(cat {tmp_path}/signal)" $$')
+    path = f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}"
+    (tmp_path / "signal").write_text("INT")
+    terminal = Terminal(["--home", str(hermes_home)], PATH=path)
+    terminal.wait_for("search:")
+    terminal.send("/walrus", "kept walrus answer")
+    terminal.send("\x1b[B\r")
+    terminal.read(1.0)
+    terminal.send("R", "back from Hermes")
+    assert "Enter goes back" not in terminal.raw.decode() and "which" not in terminal.text
+    (tmp_path / "signal").write_text("KILL")
+    terminal.send("R", "Enter goes back to the browser")
+    terminal.send("\r", "back from Hermes, which was stopped by SIGKILL")
+    terminal.leave("\x03")
 
 
 @pytest.mark.parametrize("is_wanted", slow_but([True], [True, False]))

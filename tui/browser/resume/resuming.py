@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import shlex
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,12 +22,15 @@ from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from ...terminal.programs import how_it_ended, wait_for_enter
 from ...text import formats
 from ..panes import Panes
 from .preflight import PreflightCard
 
 _PATIENCE = 5.0
 """Maximum seconds for a terminal to answer."""
+_WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
+"""How Hermes ends when the user wants it to, also by Ctrl+C."""
 _KEY = "HERMES_BROWSE_WINDOW"
 """The variable with the key of a window's conversation; tmux shows it in the command that a pane
 was started with."""
@@ -117,7 +121,7 @@ def open_window(plan: ResumePlan, template: str) -> None:
     answer = _ask(words)
     if code := answer.returncode:
         failed = _("{program} opened no window: {reason}")
-        reason = one_line(answer.stderr.strip(), 200) or _("it ended with {code}", code=code)
+        reason = one_line(answer.stderr.strip(), 200) or _("it {ended}", ended=how_it_ended(code))
         raise BrowseError(failed.format(program=one_line(program, 60), reason=reason))
     if program == "tmux" and _tmux_window(plan) is None:
         raise BrowseError(_("Hermes ended at once in its new window of tmux"))
@@ -210,6 +214,8 @@ class Resuming:
         try:
             with main.reads.released(), main.app.lend_terminal():
                 ended = subprocess.call([plan.executable, *plan.argv[1:]], env=plan.environment())
+                if ended not in _WELL:  # it has said why, which the browser would cover
+                    wait_for_enter()
         except SuspendNotSupported:  # there is no terminal to take back
             main.app.exit(plan)
             return
@@ -218,8 +224,8 @@ class Resuming:
             reason = failed.format(program=plan.executable, reason=error.strerror)
             main.failed(BrowseError(reason))
         else:
-            failure = _("back from Hermes, which ended with {code}", code=ended)
-            main.say(_("back from Hermes") if ended == 0 else failure)
+            failure = _("back from Hermes, which {ended}", ended=how_it_ended(ended))
+            main.say(_("back from Hermes") if ended in _WELL else failure)
             # The user has just seen it in Hermes.
             main.start("mark-read", main.mark_read, plan.conversation.session_ids, None)
         main.reread(())

@@ -23,6 +23,7 @@ from hermes_browse.store.wording import _
 
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import RECLAIM
+from ...terminal.programs import how_it_ended, wait_for_enter
 from ...text import formats
 from ...widgets.card import Card, styled
 
@@ -169,7 +170,7 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
         after=formats.size(after),
         before=formats.size(before),
     )
-    main.say(_("hermes ended with {code}: {told}", code=code, told=sizes) if code else sizes)
+    main.say(_("hermes {ended}: {told}", ended=how_it_ended(code), told=sizes) if code else sizes)
     main.listing.read()
 
 
@@ -177,9 +178,5 @@ def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
     print(printable(" ".join(argv)), flush=True)
     environment = {**os.environ, "HERMES_HOME": home}
     code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
-    print("\n" + _("Enter goes back to the browser."), end="", flush=True)
-    try:
-        input()
-    except (EOFError, KeyboardInterrupt):
-        print()
+    wait_for_enter()
     return code
