@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import plan_resume
+from hermes_browse.tui.browser.resume import resuming
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.resume.resuming import go_to, open_window
 from hermes_browse.tui.settings.options import WINDOW
@@ -84,6 +86,24 @@ def test_no_tmux_no_program(plan, tmp_path, monkeypatch):
     for template in (WINDOW, "wezterm {command}"):
         with pytest.raises(BrowseError, match="No such file"):
             open_window(plan, template)
+
+
+def test_a_terminal_that_stays_is_the_window(plan, tmp_path, monkeypatch):
+    """It is left running, in a session of its own; nobody waits for what has its output open."""
+    monkeypatch.setattr(resuming, "_PATIENCE", 0.5)
+    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
+    script(tmp_path / "stubs" / "xterm", f'echo $$ > {tmp_path}/pid\nshift\nexec "$@"')
+    open_window(plan, "xterm -e {command}")
+    until((tmp_path / "called").exists)
+    pid = int((tmp_path / "pid").read_text())
+    assert os.getsid(pid) == pid != os.getsid(0)
+    os.kill(pid, signal.SIGTERM)
+    script(tmp_path / "stubs" / "konsole", f"sleep 600 &\necho $! > {tmp_path}/pid\nexit 0")
+    monkeypatch.setattr(resuming, "_PATIENCE", 60)
+    begun = time.monotonic()
+    open_window(plan, "konsole -e {command}")
+    assert time.monotonic() - begun < 30
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import re
 import shlex
 import signal
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,7 +29,10 @@ from ..panes import Panes
 from .preflight import PreflightCard
 
 _PATIENCE = 5.0
-"""Maximum seconds for a terminal to answer."""
+"""Maximum seconds for a terminal to answer; one that opens a window and is still there by then has
+opened it."""
+_LONGEST = 10_000
+"""Characters of what a program says."""
 _WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
 """How Hermes ends when the user wants it to, also by Ctrl+C."""
 _KEY = "HERMES_BROWSE_WINDOW"
@@ -37,17 +41,36 @@ was started with."""
 
 
 def _ask(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a program of the terminal; a missing or hanging one counts as failed."""
+    """Ask tmux; one that is missing or hangs counts as failed."""
     nothing = subprocess.DEVNULL
     try:
         return subprocess.run(
             argv, stdin=nothing, capture_output=True, timeout=_PATIENCE, errors="replace"
         )
-    except subprocess.TimeoutExpired:
-        reason = _("it does not answer")
-    except OSError as error:
-        reason = error.strerror or _("it cannot be started")
-    return subprocess.CompletedProcess(argv, -1, "", reason)
+    except (subprocess.TimeoutExpired, OSError):
+        return subprocess.CompletedProcess(argv, -1, "", "")
+
+
+def _start(argv: Sequence[str], *, may_stay: bool) -> str:
+    """Start a program that opens a window; return why there is none, empty if it was opened.
+
+    A program that may stay, as a terminal that is the window itself, is left running.
+    """
+    nothing = subprocess.DEVNULL
+    # A pipe would be open as long as whatever runs in the window.
+    with tempfile.TemporaryFile("w+", errors="replace") as errors:
+        try:
+            started = subprocess.Popen(
+                argv, stdin=nothing, stdout=nothing, stderr=errors, start_new_session=True
+            )
+            code = started.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return "" if may_stay else _("it does not answer")
+        except OSError as error:
+            return error.strerror or _("it cannot be started")
+        errors.seek(0)
+        said = one_line(errors.read(_LONGEST).strip(), 200)
+    return (said or _("it {ended}", ended=how_it_ended(code))) if code else ""
 
 
 def _key(plan: ResumePlan) -> str:
@@ -118,10 +141,8 @@ def open_window(plan: ResumePlan, template: str) -> None:
     program = words[0]
     if program == "tmux" and not os.environ.get("TMUX"):
         raise BrowseError(_("no window here: it takes tmux, or the option “window” · Y copies"))
-    answer = _ask(words)
-    if code := answer.returncode:
+    if reason := _start(words, may_stay=program != "tmux"):
         failed = _("{program} opened no window: {reason}")
-        reason = one_line(answer.stderr.strip(), 200) or _("it {ended}", ended=how_it_ended(code))
         raise BrowseError(failed.format(program=one_line(program, 60), reason=reason))
     if program == "tmux" and _tmux_window(plan) is None:
         raise BrowseError(_("Hermes ended at once in its new window of tmux"))
@@ -200,6 +221,7 @@ class Resuming:
 
     async def _open_window(self, plan: ResumePlan) -> None:
         main = self._main
+        main.say(_("opening a window …"))
         await main.call(lambda: open_window(plan, main.options.window))
         main.say(_("Hermes is in a new window"))
 
