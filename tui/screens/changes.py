@@ -31,7 +31,7 @@ from ..text import formats
 from ..text.sentences import author, notes, summary
 from ..text.styled import Line, line_width, row_line, safe_text, wrap_spans
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
+from ..widgets.list_rows import Column, Columns, FixedRows, HeadRow, ListRow, NoteRow
 from .sub_screen import ConversationScreen, MessageRow, MessageTarget
 
 _EDGES = 3
@@ -173,7 +173,7 @@ class ChangesScreen(ConversationScreen):
         if not files:
             heads.append(NoteRow(_("No edit of a file is stored in this conversation.")))
         if changes.commands:
-            heads.append(NoteRow(_("These commands may have changed files:")))
+            heads.append(HeadRow(_("These commands may have changed files:")))
         self.rows.show(FixedRows([*files, *heads, *map(command_row, changes.commands)]))
         self._show_diff()
         is_any = bool(changes.files or changes.commands)
@@ -191,7 +191,15 @@ class ChangesScreen(ConversationScreen):
         if isinstance(row, FileRow):
             names, edits = ", ".join(row.authors), formats.counted(len(row.change.edits), "edit")
             by = _("{edits} by {names}", edits=edits, names=names)
-            self.describe(" · ".join([by, *notes(row.change)]), by_hand=by_hand)
+            about = " · ".join([by, *notes(row.change)])
+        elif isinstance(row, MessageRow):
+            about = _(
+                "a command by {name}: it may have changed files",
+                name=author(row.place[0], self._own),
+            )
+        else:
+            about = ""
+        self.describe(about, by_hand=by_hand)
 
     def _show_diff(self, *, top: bool = False) -> None:
         """Show the diff of the file under the cursor, or the whole command."""

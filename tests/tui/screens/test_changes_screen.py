@@ -130,12 +130,16 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
 async def test_commands_are_listed_and_read(store):
     async with on_store(store, NOW) as browser:
         screen = await _open(browser)
-        await browser.press("end", "up", "up")
-        assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
-        await browser.press("down")
+        await browser.press("end", "up")
         row = screen.rows.current
         assert isinstance(row, MessageRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
+        assert "a command by itself: it may have changed files" in browser.status
+        await browser.press("up")
+        assert isinstance(screen.rows.current, FileRow), "a heading is passed over"
+        assert "may have changed" not in browser.status and "edit" in browser.status
+        await browser.press("down")
+        assert screen.rows.current == row
         assert "sed -i" in browser.text("#diff")
         await browser.press("enter")
         assert browser.screen.transcript.current_id == row.target[1]
