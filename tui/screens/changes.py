@@ -38,7 +38,8 @@ _EDGES = 3
 """Cells of a row that are no text."""
 DIFF_LOOKS = ("added", "removed", "function", "number", "output")
 """Looks of `diff_lines`."""
-_DISK = N_(("same", "changed", "gone"))
+_DISK = N_({"same": "same", "changed": "changed", "gone": "missing"})
+"""A file that is not there may have been on another machine."""
 
 
 class FileRow(NamedTuple):
@@ -78,7 +79,7 @@ COLUMNS: Columns[FileRow] = Columns(
     Column(N_("added"), 7, lambda row, now: _count("+", row.change.added)),
     Column(N_("removed"), 8, lambda row, now: _count("-", row.change.removed)),
     Column(N_("who"), 10, lambda row, now: _authors(row), least=56, lead=1),
-    Column(N_("on disk"), 9, lambda row, now: _(row.change.disk or ""), least=64, lead=1),
+    Column(N_("on disk"), 9, lambda row, now: _(_DISK.get(row.change.disk or "", "")), least=64, lead=1),
 )
 
 

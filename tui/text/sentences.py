@@ -226,7 +226,7 @@ _DISK = N_(
     {
         "same": "still the same on disk",
         "changed": "changed since",
-        "gone": "gone from the disk",
+        "gone": "not on this disk",
     }
 )
 

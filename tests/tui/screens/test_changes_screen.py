@@ -81,7 +81,7 @@ async def test_it_says_what_became_of_a_file(store):
         for path, word, sentence in (
             ("to_end.txt", "same", "still the same on disk"),
             ("many.txt", "changed", "changed since"),
-            ("docs/new.md", "gone", "gone from the disk"),
+            ("docs/new.md", "missing", "not on this disk"),
         ):
             await _to(browser, screen, path)
             (line,) = [line for line in browser.text("#files").splitlines() if f" {path} " in line]
