@@ -79,7 +79,9 @@ COLUMNS: Columns[FileRow] = Columns(
     Column(N_("added"), 7, lambda row, now: _count("+", row.change.added)),
     Column(N_("removed"), 8, lambda row, now: _count("-", row.change.removed)),
     Column(N_("who"), 10, lambda row, now: _authors(row), least=56, lead=1),
-    Column(N_("on disk"), 9, lambda row, now: _(_DISK.get(row.change.disk or "", "")), least=64, lead=1),
+    Column(
+        N_("on disk"), 9, lambda row, now: _(_DISK.get(row.change.disk or "", "")), least=64, lead=1
+    ),
 )
 
 

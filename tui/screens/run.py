@@ -27,7 +27,7 @@ from ..text import formats
 from ..text.sentences import cache_share, ended_at, facts
 from ..text.styled import Span
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import Column, Columns, FixedRows, ListRow
+from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
 from .sub_screen import ConversationScreen, MessageRow
 
@@ -189,7 +189,10 @@ def run_rows(run: Run) -> Iterator[MessageRow]:
     for mark in run.marks:
         yield _event((" ! ", "accent"), mark.text, mark.row)
     for part in run.stretches:
-        words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
+        told = formats.joined(part.model, cache_share(part))
+        if not told and part.cost_usd is None:
+            continue  # as of an old transcript
+        words = _("part: {facts}", facts=told) if told else _("part")
         yield _event((" │ ", "dim"), words, part.first, part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
@@ -229,12 +232,12 @@ class RunScreen(ConversationScreen):
         run, rows = await self.read(read)
         self.axis.show(run)
         short = _("pauses are drawn short") if self.axis.has_pauses else ""
-        missing = _("no cost per message is stored, so the axis has none")
+        missing = _("Hermes stores no cost of single messages")
         notes = formats.joined(missing, short)
         self.line("facts").update(
             Content.assemble((facts(run), ""), (f" · {notes}", "dim")), layout=True
         )
-        self.rows.show(FixedRows(rows))
+        self.rows.show(FixedRows(rows or [NoteRow(_("Nothing more is stored of this run."))]))
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if isinstance(row, MessageRow):

@@ -38,7 +38,7 @@ async def test_the_run_of_the_sample(tmp_path, size):
             return
         facts = " ".join(browser.text("#facts").split())
         assert "9 turns · 20 calls · $0.45 of $0.56" in facts
-        assert "no cost per message is stored, so the axis has none" in facts
+        assert "Hermes stores no cost of single messages" in facts
         assert "pauses are" in facts
         (turns, *_rest) = screen.axis.draw_rows()
         assert {cell.look for cell in turns if "█" in cell.text} == {"text", "stays"}, (
@@ -92,8 +92,9 @@ async def test_a_turn_is_named_as_the_most_expensive_one_if_tokens_are_stored(tm
         await browser.press("B")
         assert "]0;x" in browser.text("#axis")
         assert "\x1b" not in browser.text("#axis")
-        assert "no cost per message is stored" in browser.text("#facts")
+        assert "Hermes stores no cost of single messages" in browser.text("#facts")
         assert "the most expensive turn: 900 tokens" in browser.text("#marks")
+        assert "│ part" not in browser.text("#marks"), "nothing is stored of it"
         assert "pauses" not in browser.text("#facts")
 
 
@@ -103,3 +104,4 @@ async def test_a_conversation_without_messages_has_a_run(tmp_path):
     async with on_store(builder.write(), NOW) as browser:
         await browser.press("4", "B")
         assert "0 turns" in browser.text("#facts")
+        assert browser.text("#marks").strip() == "Nothing more is stored of this run."
