@@ -19,7 +19,7 @@ from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
 from .blocks import sent_of
-from .compactions import CompactionHistory, Generation, read_history
+from .compactions import Compaction, CompactionHistory, Generation, read_history
 from .history_rows import HistoryRow, HistoryRows
 from .notes import HARMLESS, CompactionNote
 
@@ -65,9 +65,10 @@ class ModelContext(NamedTuple):
 
     @property
     def is_certain(self) -> bool:
-        """Whether exactly these rows were sent, beyond doubt."""
+        """Whether exactly these rows were sent, beyond doubt; a resume sends what is live."""
         harmless = HARMLESS | {CompactionNote.COPY, CompactionNote.SUMMARY, CompactionNote.PROMPT}
-        return harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
+        is_known = harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
+        return self.at is None or is_known
 
 
 class Memory(NamedTuple):
@@ -97,6 +98,7 @@ class Contexts:
         }
         self._originals = history.copies
         self._copies = {original: copy for copy, original in self._originals.items()}
+        self._why = dict(_origins(history.compactions))
 
     def at(self, message_id: int | None) -> ModelContext:
         """Return the context of a message, or for None what a resume would send now.
@@ -120,11 +122,15 @@ class Contexts:
         elif row.role != "assistant":
             generation, place, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
-        elif _origins(generation).get(of) is RowOrigin.KEPT:
+        elif self._why.get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
+        stored = generation.rows[:place]
+        # If the requested message was rewound, other rewound rows are included.
+        rows = stored if row.state is State.REWOUND else sent_of(stored)
         compaction = generation.compaction
         unstored = compaction.not_stored_again if compaction is not None else ()
-        return self._context(row, generation, place, notes, unstored)._replace(at=message_id)
+        context = self._context(generation, rows, stored, notes, unstored)
+        return context._replace(at=message_id, of=of)
 
     def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
@@ -142,43 +148,36 @@ class Contexts:
             generation, place = self._places[copy]
 
     def _after_resume(self) -> ModelContext:
-        """Return what Hermes loads for a resume: all rows of the last generation that were not
-        rewound; none if the newest session has no others (0.16 to 0.19)."""
-        for generation in reversed(self.history.generations):
-            rows = sent_of(generation.rows)
-            if rows and generation.segment == len(self._segments) - 1:
-                context = self._context(rows[-1], generation, len(generation.rows))
-                return context._replace(of=None)
-        return ModelContext(None, None, self._segments[-1].id)
+        """Return what Hermes loads for a resume: the live rows of the newest session (0.16 to
+        0.22), wherever its compactions seem to be."""
+        tip = len(self._segments) - 1
+        own = [part for part in self.history.generations if part.segment == tip]
+        rows = [row for part in own for row in part.rows if row.state is State.LIVE]
+        newest = own[-1] if own else Generation(tip, ())
+        return self._context(newest, rows, newest.rows)
 
     def _context(
         self,
-        of: HistoryRow,
         generation: Generation,
-        until: int,
+        rows: HistoryRows,
+        stored: HistoryRows,
         notes: Sequence[CompactionNote] = (),
         unstored: Sequence[int] = (),
     ) -> ModelContext:
-        """Return the context with the rows of a generation up to index `until`, and those that were
-        carried over but not stored again.
-
-        If the requested message was rewound, other rewound rows are included.
-        """
-        stored = generation.rows[:until]
-        rows = stored if of.state is State.REWOUND else sent_of(stored)
-        why = _origins(generation)
+        """Return the context with some of the stored rows of a generation, and those that were
+        carried over but not stored again."""
         sent = [
-            SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
+            SentRow(row.id, self._why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
         ]
-        carried = sum(row.id in why for row in rows)
+        carried = sum(row.id in self._why for row in rows)
         sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in unstored]
         found = [*notes, *self._notes(generation, rows, stored)]
         if not unstored:
             found = [note for note in found if note is not CompactionNote.NOT_STORED_AGAIN]
         return ModelContext(
             at=None,
-            of=of.id,
+            of=None,
             session_id=self._segments[generation.segment].id,
             rows=tuple(sent),
             size=sum(self._row(row.id).size for row in sent),
@@ -204,7 +203,7 @@ class Contexts:
         if any(row.id in self.history.gaps for row in stored[1:]):
             yield CompactionNote.GAP
         own = [part for part in self.history.generations if part.segment == generation.segment]
-        if own[-1] is not generation:
+        if any(part is generation for part in own[:-1]):
             yield CompactionNote.PROMPT
 
     def memory(self, context: ModelContext) -> Memory:
@@ -239,15 +238,13 @@ def read_contexts(reader: Reader, segments: Sequence[Session]) -> Contexts:
     return Contexts(read_history(reader, segments), segments)
 
 
-def _origins(generation: Generation) -> dict[int, RowOrigin]:
-    """Return why the rows that a compaction wrote were sent in a generation, by id."""
-    compaction = generation.compaction
-    if compaction is None:
-        return {}
-    origins = {row.id: RowOrigin.HEAD if row.is_head else RowOrigin.KEPT for row in compaction.kept}
-    if compaction.summary is not None:
-        origins[compaction.summary] = RowOrigin.SUMMARY
-    return origins
+def _origins(compactions: Iterable[Compaction]) -> Iterator[tuple[int, RowOrigin]]:
+    """Yield the rows that compactions wrote, by id, with the reason why they were sent."""
+    for compaction in compactions:
+        for row in compaction.kept:
+            yield row.id, RowOrigin.HEAD if row.is_head else RowOrigin.KEPT
+        if compaction.summary is not None:
+            yield compaction.summary, RowOrigin.SUMMARY
 
 
 def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:

@@ -4,6 +4,7 @@ was taken down)."""
 import json
 
 import pytest
+from builders import make_store
 from compressed import DATA, case, long_conversation, store_of
 from effort import slow_but
 from playing import said_by
@@ -21,7 +22,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.transcript import read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.models import Session, View
 
 NAMES = sorted(path.name for path in DATA.glob("*.json"))
 
@@ -179,8 +180,6 @@ def test_the_newest_context_is_what_hermes_loads(version, fixture_store):
             history = read_history(reader, conversation.segments)
             rows = history.rows
             assert len(rows) == len({row.id for row in rows})
-            if not rows or history.generations[-1].segment < len(conversation.segments) - 1:
-                continue
             contexts = Contexts(history, conversation.segments)
             context = contexts.at(None)
             loaded = set(said[conversation.id]["message_ids"]) & {
@@ -202,6 +201,27 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
     assert (context.at, context.of) == (None, None) and context.is_certain
     assert {row.id for row in context.rows} == {last.summary, *(row.id for row in last.kept)}
     assert len(last.kept) == 8 and CompactionNote.COPY not in context.notes
+
+
+@pytest.mark.parametrize(
+    "states, live",
+    [
+        ("ccccrr", []),
+        ("ccccLr", [5]),
+        ("cLccrL", [2, 6]),
+    ],
+)
+def test_a_resume_sends_the_live_rows_alone(states, live, tmp_path):
+    """Also where all since the compaction was taken back, or rows are in no order of Hermes'."""
+    flags = {"c": {"active": 0, "compacted": 1}, "r": {"active": 0}, "L": {}}
+    rows = [
+        {"session_id": "a", "role": role, "content": f"said {at}"} | flags[state]
+        for at, (state, role) in enumerate(zip(states, ("user", "assistant") * 3, strict=True))
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
+    with Store(path).reader() as reader:
+        context = read_contexts(reader, [Session("a", "cli")]).at(None)
+    assert [row.id for row in context.rows] == live and context.is_certain
 
 
 def test_a_message_of_another_conversation_is_not_found(tmp_path):

@@ -164,8 +164,10 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path):
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
         segments = _conversation(store).segments
-        context = read_contexts(reader, segments).at(None)
+        contexts = read_contexts(reader, segments)
+    context = contexts.at(68)
     assert CompactionNote.GAP in context.notes and not context.is_certain
+    assert contexts.at(None).is_certain  # a resume loads what is there
     async with on_store(store, NOW, (120, 50)) as browser:
         await browser.press("M")
         assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text(
