@@ -52,72 +52,101 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
     `above` are the rows last sent in the previous session of the conversation; None for the root.
     """
     blocks: list[RowBlock] = []
-    previous = RowBlock(0, 0)
-    first_live = _first_live_after_compacted(rows)
+    previous, done = RowBlock(0, 0), 0
+    edge = 1 + max((at for at, row in enumerate(rows) if row.state is State.COMPACTED), default=-1)
+    live = (at for at in range(edge, len(rows)) if rows[at].state is State.LIVE)
+    first_live = next(live, -1) if edge > 0 else -1
     for at in range(len(rows)):
-        if at >= previous.end and (at == first_live or _is_written(rows, at)):
-            previous = _block_at(rows, at, previous, above)
-            blocks.append(previous)
+        if at < done:
+            continue
+        # Compression in place marks all live rows, then writes: what is live behind them begins
+        # with its block, unless that was taken back.
+        is_edge = at == first_live and previous.start < edge
+        # A row that Hermes loaded belongs to the block before it, unless it is in there already.
+        is_next = at == previous.end > 0 and rows[at].repeats_time
+        if is_edge or is_next or _is_written(rows, at):
+            first = at if is_edge else max(previous.end, edge if at >= edge else 0)
+            start, done = _extent(rows, at, first, edge if at < edge else len(rows))
+            block = _block_of(rows, start, done, previous, above, is_edge)
+            if block is not None:
+                blocks.append(block)
+                previous, done = block, max(block.end, done)
     if above is not None and (not blocks or blocks[0].start > 0):
         blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
     return blocks
 
 
-def _first_live_after_compacted(rows: HistoryRows) -> int:
-    """Return the first live row, but loaded ones, if compacted ones are before it; else -1."""
-    states = [row.state for row in rows]
-    first = states.index(State.LIVE) if State.LIVE in states else 0
-    if State.COMPACTED not in states[:first]:
-        return -1
-    new = (at for at in range(first, len(rows)) if not rows[at].repeats_time)
-    return next(new, first)
-
-
 def _is_written(rows: HistoryRows, at: int) -> bool:
-    """Return whether only a compaction can have written a row: a summary, or the first of a
-    batch."""
+    """Return whether a row is a summary, or the first of a batch."""
     if rows[at].repeats_time:
         return False
-    is_followed = at + 1 < len(rows) and not rows[at + 1].repeats_time
-    return rows[at].summary is not None or (is_followed and _is_together(rows, at + 1, at))
+    new = (later for later in range(at + 1, len(rows)) if not rows[later].repeats_time)
+    following = next(new, at)
+    return rows[at].summary is not None or _is_together(rows, at, following)
 
 
-def _is_together(rows: HistoryRows, at: int, other: int) -> bool:
-    """Return whether a row was written with another, or has the time of its original."""
-    one, two = rows[at].timestamp, rows[other].timestamp
-    if rows[at].repeats_time or one is None or two is None:
-        return rows[at].repeats_time
-    return abs(one - two) < _BATCH_SECONDS * abs(at - other)
+def _is_together(rows: HistoryRows, at: int, later: int) -> bool:
+    """Return whether a row was written with a later one, in one batch: equal times are those of
+    one turn."""
+    one, two = rows[at].timestamp, rows[later].timestamp
+    return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * (later - at)
 
 
-def _block_at(
+def _extent(rows: HistoryRows, at: int, first: int, until: int) -> tuple[int, int]:
+    """Return the start and the end of the rows around one that were written with it, or have the
+    time of their originals; a block has each original once."""
+    start = at
+    while start > first and rows[start - 1].repeats_time:
+        start -= 1
+    originals: set[tuple[float | None, str]] = set()
+    batch = -1
+    for end in range(start, until):
+        row = rows[end]
+        original = row.timestamp, row.role
+        if row.repeats_time:
+            if original in originals:
+                return start, end
+            originals.add(original)
+        elif batch < 0 and _is_written(rows, end):
+            batch = end
+        elif batch < 0 or not _is_together(rows, batch, end):
+            return start, end
+    return start, until
+
+
+def _block_of(
     rows: HistoryRows,
-    at: int,
+    start: int,
+    end: int,
     previous: RowBlock,
     above: HistoryRows | None,
-) -> RowBlock:
-    """Return the block around a row that a compaction wrote, or that follows compacted ones."""
-    start, end = at, at + 1
-    while start > previous.end and _is_together(rows, start - 1, at):
-        start -= 1
-    while end < len(rows) and _is_together(rows, end, at):
-        end += 1
+    is_edge: bool,
+) -> RowBlock | None:
+    """Return the block that has these rows; None if no compaction wrote them.
+
+    `is_edge` tells that compacted rows end right before it.
+    """
     summaries = [row for row in rows[start:end] if row.summary is not None]
     # Older summaries may be carried over with the new one.
     summary = min(summaries, key=lambda row: row.repeats_time, default=None)
     is_batch = sum(not row.repeats_time for row in rows[start:end]) > 1
     is_first = previous.end == 0
-    if is_first and above is not None and all(_repeats(row, above) for row in rows[:start]):
+    if is_first and not is_edge and above and all(_repeats(row, above) for row in rows[:start]):
         start = 0  # the head was written before the batch
     before = rows[previous.start : start]
     sent = sent_of(before) if start > 0 else above or ()
-    if not is_batch:
+    is_known = is_edge or ((is_batch or start > 0) and end - start > 1)
+    if not is_known:
         end = _end_of_copies(rows, start if summary is None else end, sent)
-    is_marked = all(row.state is not State.LIVE for row in before)
+    states = {row.state for row in before}
+    is_marked = State.LIVE not in states
+    if summary is None and State.COMPACTED not in states and (start > 0 or above is None):
+        return None  # an edit writes all messages once more
     has_copies = any(_repeats(row, sent) for row in rows[start:end] if row.summary is None)
-    if is_first and not (is_marked or has_copies):
-        start, is_marked = 0, True  # a branch or an import begins with it
-    is_known = (is_batch or start > 0) and end - start > 1
+    if not (has_copies or (is_marked and is_known)):
+        if not is_first:
+            return None
+        start, is_marked = 0, True  # a branch or an import begins with it, and with any later ones
     return RowBlock(start, end, summary, is_marked, is_known)
 
 

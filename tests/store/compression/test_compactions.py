@@ -60,6 +60,11 @@ def _summary(id, text=""):
     return _row(id, "assistant", SUMMARY.format(number=1) + text + END)
 
 
+def _batch(*rows):
+    """Rows that Hermes wrote at once."""
+    return [row | {"timestamp": T0 + 1000 + at * 1e-6} for at, row in enumerate(rows)]
+
+
 @pytest.mark.parametrize("kind", ["rotation", "place"])
 def test_two_compactions_of_the_real_hermes(kind, tmp_path):
     history = _recorded(f"0.19.0-{kind}-twice", tmp_path)
@@ -159,6 +164,61 @@ def test_what_was_replaced(
     assert is_rotation is bool(sessions)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(_batch(*_chat(1, 6)), id="all written once more"),
+        pytest.param([*_chat(1, 2), *_batch(*_chat(3, 6))], id="some written once more"),
+        pytest.param(
+            [row | {"timestamp": T0 + (row["id"] + 1) // 2} for row in _chat(1, 6)],
+            id="each answer at the time of its question",
+        ),
+        pytest.param([row | {"timestamp": T0} for row in _chat(1, 6)], id="all at the same time"),
+    ],
+)
+def test_what_was_written_at_once_is_no_compaction(rows, tmp_path):
+    """An edit writes all messages once more, a gateway all of a turn with one time."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
+    assert _history(path, "a").compactions == ()
+
+
+@pytest.mark.parametrize("state", [{}, GONE])
+def test_the_summaries_a_branch_begins_with_are_no_compactions_of_its_own(state, tmp_path):
+    """It copies all that its parent had at the time, one row after the other."""
+    rows = [*_chat(1, 2), _summary(3), *_chat(4, 2), _summary(6, "merged"), *_chat(7, 4)]
+    compressed = [*_batch(_summary(11), *AGAIN[-1:])] if state else []
+    rows = [*(row | state for row in rows), *(row | {"id": row["id"] + 9} for row in compressed)]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
+    first, *others = _history(path, "a").compactions
+    assert (first.summary, first.before, first.notes) == (3, (), (CompactionNote.NO_ORIGINALS,))
+    assert [one.before for one in others] == [tuple(range(1, 11))] * bool(state)
+
+
+def test_two_compactions_after_each_other_in_a_resumed_conversation(tmp_path):
+    """Hermes writes rows that it loaded with their times: those of both stand side by side."""
+
+    def again(first, rows):
+        return [row | {"id": first + at} for at, row in enumerate(rows)]
+
+    def at(row, time):
+        return row | {"timestamp": T0 + time}
+
+    said = [at(row, row["id"]) for row in _chat(1, 8)]
+    one = [*said[:2], at(_summary(0), 20), *said[-4:]]
+    two = [at(_summary(0, "again"), 6 - 1), *said[-3:]]  # merged with the row of that time
+    live = at(_row(20, "user", "and now?"), 30)
+    rows = [row | GONE for row in [*said, *again(9, one)]] + [*again(16, two), live]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
+    first, second = _history(path, "a").compactions
+    assert (first.summary, second.summary) == (11, 16)
+    assert [row.id for row in first.kept] == [9, 10, 12, 13, 14, 15]
+    assert [row.original for row in second.kept] == [13, 14, 15] and second.since == (20,)
+    assert first.is_known and second.is_known
+    later = [row | GONE for row in rows] + [at(_summary(21), 40)]
+    path = make_store(tmp_path / "later.db", "22", [{"id": "a"}], later)
+    assert _history(path, "a").compactions[:2] == (first, second)
+
+
 def test_ids_missing_where_it_was_compressed(tmp_path):
     one = _one(tmp_path, [*_chat(1, 4, **GONE), _summary(60), *_chat(61, 4)])
     assert CompactionNote.GAP in one.notes
@@ -172,9 +232,11 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path):
         *_chat(1, 4, **GONE),
         _row(5, "assistant", "", **call, **GONE),
         _row(6, "tool", "text " * 500, **answer, **GONE),
-        _summary(7),
-        _row(8, "assistant", "", **call),
-        _row(9, "tool", "[read_file] read a.py", **answer),
+        *_batch(
+            _summary(7),
+            _row(8, "assistant", "", **call),
+            _row(9, "tool", "[read_file] read a.py", **answer),
+        ),
     ]
     one = _one(tmp_path, rows)
     assert [(each.original, each.is_changed) for each in one.kept] == [(5, False), (6, True)]
@@ -183,8 +245,8 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path):
 
 def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path):
     old, new = "x" * 200 + "a", "x" * 200 + "b"
-    rows = [*_chat(1, 3, **GONE), _row(4, "assistant", old, **GONE), _summary(5)]
-    one = _one(tmp_path, [*rows, _row(6, "assistant", new)])
+    rows = [*_chat(1, 3, **GONE), _row(4, "assistant", old, **GONE)]
+    one = _one(tmp_path, [*rows, *_batch(_summary(5), _row(6, "assistant", new))])
     assert [each.original for each in one.kept] == [None]
     assert one.replaced == (1, 2, 3, 4)
 
@@ -199,10 +261,12 @@ def test_short_and_long_texts_are_compared_alike(size, tmp_path):
         _row(3, "user", "é" * size + " \n", **GONE),
         _row(4, "assistant", "seen", **GONE),
         _row(5, "user", picture, **GONE),
-        _summary(6, " more" * size),
-        _row(7, "user", "é" * size),
-        _row(8, "assistant", "seen"),
-        _row(9, "user", picture.replace("A", "B")),
+        *_batch(
+            _summary(6, " more" * size),
+            _row(7, "user", "é" * size),
+            _row(8, "assistant", "seen"),
+            _row(9, "user", picture.replace("A", "B")),
+        ),
     ]
     one = _one(tmp_path, rows)
     assert one.summary == 6 and one.replaced == (1, 2)

@@ -41,7 +41,7 @@ UNKNOWN = {
     # 0.18 wrote rows once more without a summary, and joined two messages of the user when it loaded
     # the session.
     "0.18.2-place-joined.json": {2, 3, 4, 5, 6, 7, 10, 11, 12},
-    "0.18.2-place-short.json": {2, 4, 5, 6, 7, 8},
+    "0.18.2-place-short.json": {2},
     # 0.17 loads by time, so that what was carried over comes before the summary once the session
     # was opened anew.
     "0.17.0-rotation-reordered.json": {9, 10, 11, 12, 13, 14},

@@ -1,6 +1,6 @@
 """What a compaction lost: found, ranked, bounded."""
 
-from builders import make_store, tool_call
+from builders import T0, make_store, tool_call
 from compressed import END, SUMMARY
 
 from hermes_browse.store.compression.compactions import read_history
@@ -25,6 +25,7 @@ def _losses(
         },
         {"session_id": "a", "role": "user", "content": kept},
     ]
+    rows[-2:] = [row | {"timestamp": T0 + 99 + at * 1e-6} for at, row in enumerate(rows[-2:])]
     path = make_store(folder / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
         (one,) = read_history(reader, [Session("a", "cli")]).compactions
