@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -127,6 +128,7 @@ class Contexts:
         stored = generation.rows[:place]
         # If the requested message was rewound, other rewound rows are included.
         rows = stored if row.state is State.REWOUND else sent_of(stored)
+        notes += [CompactionNote.RETRIED] if _is_retried(rows) else []
         compaction = generation.compaction
         unstored = compaction.not_stored_again if compaction is not None else ()
         context = self._context(generation, rows, stored, notes, unstored)
@@ -245,6 +247,13 @@ def _origins(compactions: Iterable[Compaction]) -> Iterator[tuple[int, RowOrigin
             yield row.id, RowOrigin.HEAD if row.is_head else RowOrigin.KEPT
         if compaction.summary is not None:
             yield compaction.summary, RowOrigin.SUMMARY
+
+
+def _is_retried(rows: HistoryRows) -> bool:
+    """Return whether the user says the same twice in a row; `/retry` of the command line takes the
+    first one and its answer from its memory, and leaves them live in the store (0.19)."""
+    asked = [row.fingerprint for row in rows if row.role == "user"]
+    return any(one == other for one, other in pairwise(asked))
 
 
 def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:

@@ -24,6 +24,7 @@ class CompactionNote(StrEnum):
     COPY = "copy"
     SUMMARY = "at_summary"
     REWOUND = "rewound"
+    RETRIED = "retried"
     PROMPT = "prompt_overwritten"
 
 
@@ -64,6 +65,10 @@ NOTES: Mapping[CompactionNote, str] = {
     ),
     CompactionNote.REWOUND: N_(
         "Messages were taken back more than once: which of them were there is inferred."
+    ),
+    CompactionNote.RETRIED: N_(
+        "The user said the same twice in a row: if that was `/retry`, the model was not given the "
+        "first of the two, nor its answer."
     ),
     CompactionNote.PROMPT: N_(
         "Compression in place may have changed the system prompt; only the newest one is stored."

@@ -198,7 +198,7 @@ class ChangesScreen(ConversationScreen):
         elif isinstance(row, MessageRow):
             about = _(
                 "a command by {name}: it may have changed files",
-                name=author(row.place[0], self._own),
+                name=author(row.target[0], self._own),
             )
         else:
             about = ""

@@ -224,6 +224,22 @@ def test_a_resume_sends_the_live_rows_alone(states, live, tmp_path):
     assert [row.id for row in context.rows] == live and context.is_certain
 
 
+def test_what_the_user_said_twice_in_a_row_is_not_certain(tmp_path):
+    """`/retry` of the command line leaves the first one and its answer live, and sends neither."""
+    said = ("hello", "hi", "what now?", "no idea", "what now?", "that", "thanks", "welcome")
+    rows = [
+        {"session_id": "a", "role": ("user", "assistant")[at % 2], "content": text}
+        for at, text in enumerate(said)
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
+    with Store(path).reader() as reader:
+        contexts = read_contexts(reader, [Session("a", "cli")])
+    found = [contexts.at(at) for at in range(1, 9)]
+    assert [context.is_certain for context in found] == [True] * 4 + [False] * 4
+    assert found[-1].notes == (CompactionNote.RETRIED,)
+    assert contexts.at(None).is_certain  # it loads both
+
+
 def test_a_message_of_another_conversation_is_not_found(tmp_path):
     path = long_conversation(tmp_path / "state.db", 100, 1)
     with pytest.raises(NotFoundError):
