@@ -149,10 +149,10 @@ class OpenStore(Changeable):
         """Return what the model was sent at a message, or would be by a resume, and what it still
         knew of the conversation."""
         contexts = later.model_context.read_contexts(self.reader, segments)
-        given = contexts.at(message_id)
+        context = contexts.at(message_id)
         if prompt:
-            given = given._replace(prompt=self.system_prompt(given.session_id))
-        return given, contexts.memory(given)
+            context = context._replace(prompt=self.system_prompt(context.session_id))
+        return context, contexts.memory(context)
 
     # What it did
 

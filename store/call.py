@@ -57,14 +57,14 @@ class Call(Generic[P, T]):
     def __get__(self, store: StoreConnection | None, owner: type) -> Self | Callable[P, T]:
         return self if store is None else partial(self, store)
 
-    def __call__(self, store: StoreConnection, /, *args: P.args, **named: P.kwargs) -> T:
+    def __call__(self, store: StoreConnection, /, *args: P.args, **kwargs: P.kwargs) -> T:
         if store.remote is None:
             first = [getattr(store, name) for name in self._leading] or [store]
-            return self.function(*first, *args, **named)
+            return self.function(*first, *args, **kwargs)
         store.check()
         function = getattr(self.function, "__wrapped__", self.function)
         names = function.__code__.co_varnames[self.leading_count :]
-        values = dict(zip(names, args, strict=False)) | named
+        values = dict(zip(names, args, strict=False)) | kwargs
         return cast("T", store.remote.call(self._name, values))
 
 

@@ -94,8 +94,8 @@ class Later:
         function: Callable[..., Any] = getattr(module, self._name)
         return function
 
-    def __call__(self, *args: object, **named: object) -> Any:
-        return self.__wrapped__(*args, **named)
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        return self.__wrapped__(*args, **kwargs)
 
 
 def __getattr__(name: str) -> Later:

@@ -105,8 +105,8 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
     Returns:
         The first one named that has a translation; English where none has.
     """
-    named = filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG")))
-    name = _without_encoding(next(named, ""))
+    languages = filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG")))
+    name = _without_encoding(next(languages, ""))
     if name in ("", "C", "POSIX"):  # gettext ignores LANGUAGE then
         return ENGLISH
     for each in (*environment.get("LANGUAGE", "").split(":"), name):

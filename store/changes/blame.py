@@ -105,13 +105,13 @@ def _read_uses(
 ) -> tuple[list[ToolUse], Mapping[str, Session]]:
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
-    found = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
+    ids = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
     naming = name if _PLAIN.fullmatch(name) else ""
     sql = (
         "SELECT DISTINCT session_id FROM message_rows "
         "WHERE instr(tool_calls, ?) AND session_id IN ({keys})"
     )
-    session_ids = first_texts(reader.rows_in(sql, sorted(found), [naming]))
+    session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
     by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}

@@ -185,8 +185,8 @@ def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
             if is_known_before
             else _("what stood there before is not known; every line is shown as added")
         )
-        told = f"# {quoted(after)}: {reason}\n"
-        diff.insert(0, DiffLine(told, diff[0].message_id if diff else None))
+        comment = f"# {quoted(after)}: {reason}\n"
+        diff.insert(0, DiffLine(comment, diff[0].message_id if diff else None))
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
         path,

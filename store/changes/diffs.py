@@ -58,15 +58,15 @@ def parse_diff(diff: str) -> list[FileDiff]:
 def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
     """Return the groups of each match; raise ValueError if a text has other lines, but empty
     ones."""
-    found: list[tuple[str, ...]] = []
+    groups: list[tuple[str, ...]] = []
 
     def take(part: re.Match[str]) -> str:
-        found.append(part.groups(""))
+        groups.append(part.groups(""))
         return ""
 
     if known.sub(take, text).strip("\n"):
         raise ValueError(text)
-    return found
+    return groups
 
 
 def _hunks(before: str, body: str) -> list[Hunk]:

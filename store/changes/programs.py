@@ -92,9 +92,9 @@ def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
             if not (isinstance(node, ast.Call) and _TOOLS.fullmatch(_called(node))):
                 continue
             name = _called(node)
-            given = dict(zip(_PARAMETERS.get(name, ()), node.args, strict=False))
-            given |= {each.arg: each.value for each in node.keywords if each.arg is not None}
-            arguments = {key: _value(value, values) for key, value in given.items()}
+            nodes = dict(zip(_PARAMETERS.get(name, ()), node.args, strict=False))
+            nodes |= {each.arg: each.value for each in node.keywords if each.arg is not None}
+            arguments = {key: _value(value, values) for key, value in nodes.items()}
             if name not in _PARAMETERS or None not in arguments.values():
                 yield name, arguments
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):

@@ -191,8 +191,8 @@ class _FileCall:
         if not isinstance(path, str) or not path:
             return TrackedFile("")
         place = self._resolve(path)
-        given = posixpath.normpath(posixpath.join(self._directory, path))
-        file = self._files.pop(place, None) or self._files.pop(given, None) or TrackedFile(place)
+        plain = posixpath.normpath(posixpath.join(self._directory, path))
+        file = self._files.pop(place, None) or self._files.pop(plain, None) or TrackedFile(place)
         if not file.edits:
             file.first_path = place  # it was read by a link
         present = self._resolve(to) if to not in ("", path) else place
@@ -212,12 +212,12 @@ class _FileCall:
             return plain
         if path.startswith("~"):
             plain, end = path, path.lstrip("~")
-        named = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
-        if len(named) > 1 and not self._directory:
-            for name in named:  # which of them is meant is not known
+        paths = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
+        if len(paths) > 1 and not self._directory:
+            for name in paths:  # which of them is meant is not known
                 self._files.setdefault(name, TrackedFile(name)).is_certain = False
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
-        return min(named, key=len, default=plain)
+        return min(paths, key=len, default=plain)
 
     def show(self) -> None:
         """Take down what a program printed: what is written after that may be a copy."""

@@ -176,13 +176,13 @@ def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
         if use.result_id in results:
             call = row.turn, use.name, use.arguments, results[use.result_id]
             alike[call].append((row, use))
-    for found in alike.values():
-        if len(found) >= _LOOP:
-            row, use = found[_LOOP - 1]
+    for uses in alike.values():
+        if len(uses) >= _LOOP:
+            row, use = uses[_LOOP - 1]
             text = _(
                 "{tool} was called {count} times with the same result",
                 tool=use.name,
-                count=len(found),
+                count=len(uses),
             )
             yield RunMark("loop", row, text)
 
@@ -209,8 +209,8 @@ def _reason(before: Stretch, after: Stretch) -> str:
         _("the tools changed"): (before.tools, after.tools),
     }
     # What is not stored may have been the same.
-    found = (text for text, (old, new) in changes.items() if old and new and old != new)
-    return ", ".join(found) or _("nothing that is stored explains it")
+    reasons = (text for text, (old, new) in changes.items() if old and new and old != new)
+    return ", ".join(reasons) or _("nothing that is stored explains it")
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:

@@ -166,9 +166,9 @@ def clean_up(
     try:
         with store.reader() as reader:
             catalog = read_catalog(reader, now)
-            found = read_expected(reader, catalog, [each.id for each in expected])
+            current = read_expected(reader, catalog, [each.id for each in expected])
             why = _("changed after the plan was made")
-            changed = {each.id: why for each in expected if found.get(each.id) != each}
+            changed = {each.id: why for each in expected if current.get(each.id) != each}
             unchanged = [each.id for each in expected if each.id not in changed]
             plans, spared = sort_deletes(reader, catalog, unchanged, now)
             spared |= changed

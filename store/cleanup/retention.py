@@ -111,10 +111,10 @@ def defaults_of(schema_version: int | None) -> Retention:
 
 def managed_config() -> Path | None:
     """Return the path of an administrator's configuration, if any (0.19 `managed_scope.py`)."""
-    named = os.environ.get("HERMES_MANAGED_DIR", "").strip()
-    if not named and sys.platform == "win32":
+    variable = os.environ.get("HERMES_MANAGED_DIR", "").strip()
+    if not variable and sys.platform == "win32":
         return None
-    folder = Path(named or "/etc/hermes")
+    folder = Path(variable or "/etc/hermes")
     return folder / "config.yaml" if folder.is_dir() else None
 
 
@@ -127,13 +127,13 @@ def read_retention(
     Settings in `managed`, from `managed_config`, override those in `config`, the `config.yaml` in
     the home of the profile.
     """
-    given: dict[str, object] = {}
+    raw: dict[str, object] = {}
     for path in filter(None, (config, managed)):
         block = read_block(path)
         if block is None:
             return Retention()
-        given |= block
-    read = {name: _checked(given[name], kind) for name, kind in _SETTINGS.items() if name in given}
+        raw |= block
+    read = {name: _checked(raw[name], kind) for name, kind in _SETTINGS.items() if name in raw}
     return defaults_of(schema_version)._replace(**read)
 
 

@@ -81,10 +81,10 @@ def parse_line(text: str, now: float) -> Query:
     """
     query = parse(text, now=now, for_cleanup=True)
     problems = list(query.problems)
-    meant = {each.start: each.meant for each in unknown_filters(query)}
+    suggestions = {each.start: each.meant for each in unknown_filters(query)}
     for term in (*query.terms, *query.excluded):
         reason = _("“{word}” is no filter: title:{word} looks for it in titles", word=term.text)
-        if own := meant.get(term.start):
+        if own := suggestions.get(term.start):
             reason = _("“{word}” is no filter: is {meant} meant?", word=term.text, meant=own)
         problems.append(QueryProblem(term.start, term.end, reason, is_fatal=True))
     for each in query.filters:

@@ -140,8 +140,8 @@ class CompactionHistory(NamedTuple):
     @property
     def compactions(self) -> tuple[Compaction, ...]:
         """All compactions, oldest first."""
-        found = [*(generation.compaction for generation in self.generations), self.aborted]
-        return tuple(each for each in found if each is not None)
+        every = [*(generation.compaction for generation in self.generations), self.aborted]
+        return tuple(each for each in every if each is not None)
 
     @property
     def copies(self) -> dict[int, int]:
@@ -187,10 +187,10 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
             generation = Generation(
                 segment, tuple(rows[block.start : end]), block.end - block.start
             )
-            found = _compaction(
+            compaction = _compaction(
                 reader, segments, previous, generation, block, tuple(empty_sessions), gaps
             )
-            previous = generation._replace(compaction=found)
+            previous = generation._replace(compaction=compaction)
             generations.append(previous)
             empty_sessions.clear()
     aborted = None

@@ -174,9 +174,9 @@ class Contexts:
         ]
         carried = sum(row.id in self._why for row in rows)
         sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in unstored]
-        found = [*notes, *self._notes(generation, rows, stored)]
+        all_notes = [*notes, *self._notes(generation, rows, stored)]
         if not unstored:
-            found = [note for note in found if note is not CompactionNote.NOT_STORED_AGAIN]
+            all_notes = [note for note in all_notes if note is not CompactionNote.NOT_STORED_AGAIN]
         return ModelContext(
             at=None,
             of=None,
@@ -184,7 +184,7 @@ class Contexts:
             rows=tuple(sent),
             size=sum(self._row(row.id).size for row in sent),
             is_compressed=generation.compaction is not None,
-            notes=tuple(dict.fromkeys(found)),
+            notes=tuple(dict.fromkeys(all_notes)),
         )
 
     def _row(self, message_id: int) -> HistoryRow:
@@ -226,8 +226,8 @@ class Contexts:
         summaries = {compaction.summary for compaction in compactions}
         not_counted = known | self._originals.keys() | summaries
         forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
-        told = len(sent - summaries)
-        return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(sent))
+        kept = len(sent - summaries)
+        return Memory(frozenset(known), tuple(forgotten), len(forgotten) + kept, kept < len(sent))
 
     def _alike(self, ids: Iterable[int], rows: HistoryRows) -> set[int]:
         """Return those of some rows that say the same as others."""

@@ -198,12 +198,12 @@ def _write(
     marks: BundleMarks,
     progress: Progress = NOBODY,
 ) -> WrittenBundle:
-    named = with_names(reader, [plan.conversation for plan in plans])
+    conversations = with_names(reader, [plan.conversation for plan in plans])
     saved = [
         SavedConversation(
             each.id, each.title or one_line(each.preview, PREVIEW) or None, plan.sessions
         )
-        for each, plan in zip(named, plans, strict=True)
+        for each, plan in zip(conversations, plans, strict=True)
     ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
@@ -304,8 +304,8 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
         table, own, deleted = part.table, part.where("m"), 0
         if part.is_shared:
             saved = f"SELECT b.hash FROM {table.bundle} WHERE {part.where('b')}"
-            named = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
-            used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(named)}"
+            tests = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
+            used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(tests)}"
             own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
         some = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
         while count := tx.execute(f"DELETE FROM {table.main} WHERE _rowid_ IN ({some})"):

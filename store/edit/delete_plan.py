@@ -88,18 +88,18 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
     if session_id not in catalog.sessions:
         raise no_session(session_id)
     children = _children_by_session(catalog)
-    found = [catalog.conversation(session_id)]
-    deleted: set[str | None] = set(found[0].session_ids)
-    for session in (session for chain in found for session in chain.session_ids):  # `found` grows
+    chains = [catalog.conversation(session_id)]
+    deleted: set[str | None] = set(chains[0].session_ids)
+    for session in (session for chain in chains for session in chain.session_ids):  # `chains` grows
         for child in map(catalog.conversation, children.get(session, ())):
             if child.root.id not in deleted and _is_dependent(child, deleted):
-                found.append(child)
+                chains.append(child)
                 deleted.update(child.session_ids)
-    sessions = tuple(session for chain in found for session in chain.session_ids)
+    sessions = tuple(session for chain in chains for session in chain.session_ids)
     children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
-        conversation=found[0],
-        dependent=tuple(found[1:]),
+        conversation=chains[0],
+        dependent=tuple(chains[1:]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
     )
@@ -180,10 +180,10 @@ def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[
 
 
 def _refusal(conversation: Conversation, reason: str) -> str:
-    named = conversation.id
+    name = conversation.id
     if conversation.title:
-        named = f"“{one_line(conversation.title, PREVIEW)}” ({named})"
-    return _("{conversation} stays: {reason}.", conversation=named, reason=reason)
+        name = f"“{one_line(conversation.title, PREVIEW)}” ({name})"
+    return _("{conversation} stays: {reason}.", conversation=name, reason=reason)
 
 
 def long_lock_warning(messages: int) -> str | None:

@@ -161,10 +161,10 @@ class Redactor:
         return cleaned
 
 
-def _merged(found: Iterable[Secret]) -> list[Secret]:
+def _merged(secrets: Iterable[Secret]) -> list[Secret]:
     """Return what is found, in order, and what overlaps as one, of the kind that begins first."""
     merged: list[Secret] = []
-    for secret in sorted(found, key=attrgetter("start")):
+    for secret in sorted(secrets, key=attrgetter("start")):
         if merged and secret.start < merged[-1].end:
             merged[-1] = merged[-1]._replace(end=max(secret.end, merged[-1].end))
         else:

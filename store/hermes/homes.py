@@ -110,8 +110,8 @@ def default_root() -> Path:
 
 def root_of(home: Path) -> Path:
     """Return the root of a home: of a profile's home, its grandparent."""
-    named = home.parent.name == "profiles" and _PROFILE_NAME.fullmatch(home.name)
-    return home.parent.parent if named else home
+    is_profile = home.parent.name == "profiles" and _PROFILE_NAME.fullmatch(home.name)
+    return home.parent.parent if is_profile else home
 
 
 def is_root(folder: Path) -> bool:
@@ -202,8 +202,8 @@ def locate(
     no such profile."""
     if database is not None:
         return locate_file(Path(database))
-    named = home or os.environ.get("HERMES_HOME", "").strip()
-    base = _path(named) if named else default_root()
+    folder = home or os.environ.get("HERMES_HOME", "").strip()
+    base = _path(folder) if folder else default_root()
     root = root_of(base)
     if profile is None and base != root:
         profile = base.name

@@ -58,8 +58,8 @@ def find_hermes() -> str | None:
     """
     beside, own = Path(sys.argv[0]).absolute().parent, Path.home() / ".local" / "bin"
     folders = [os.environ.get("PATH", os.defpath), str(beside), str(own)]
-    found = shutil.which(_NAME, path=os.pathsep.join(filter(None, folders)))
-    return found or _found_by_login()
+    path = shutil.which(_NAME, path=os.pathsep.join(filter(None, folders)))
+    return path or _found_by_login()
 
 
 def hermes_word(executable: str | None) -> str:
@@ -76,8 +76,8 @@ def _found_by_login() -> str | None:
     done = run_quietly([shell, "-lc", _FIND], _LOGIN_TIMEOUT)
     # The shell may print other lines first, and an alias is no path.
     lines = done.stdout.splitlines() if done is not None else []
-    found = [line.strip() for line in lines if line.startswith("/")]
-    return shutil.which(found[-1]) if found else None
+    paths = [line.strip() for line in lines if line.startswith("/")]
+    return shutil.which(paths[-1]) if paths else None
 
 
 def hermes_version(executable: str) -> str | None:
@@ -166,7 +166,7 @@ def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
         pids = []
     if not pids:
         return _by_lsof(real)
-    found: list[Holder] = []
+    programs: list[Holder] = []
     for pid in pids:
         process = processes / str(pid)
         try:
@@ -175,5 +175,5 @@ def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
             continue
         if held and pid != os.getpid():
             is_gone = f"{real}{_DELETED}" in held and real not in held
-            found.append(Holder(pid, _name(process), is_gone))
-    return found
+            programs.append(Holder(pid, _name(process), is_gone))
+    return programs

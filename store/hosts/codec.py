@@ -175,12 +175,12 @@ def _decode_hook(kind: type, value: object) -> object:
         tables = _convert(value, dict[str, list[list[str | int | float | None]]])
         return Facts.load(tables, Catalog(()))
     if kind is BrowseError:
-        said = _convert(value, Failure)
-        error = _KINDS.get(said.kind, BrowseError)(
-            said.sentence, remedy=said.remedy, advice=said.advice
+        failure = _convert(value, Failure)
+        error = _KINDS.get(failure.kind, BrowseError)(
+            failure.sentence, remedy=failure.remedy, advice=failure.advice
         )
         error.is_unchanged = False  # its sentence says so already
-        error.exit_code = said.exit_code
+        error.exit_code = failure.exit_code
         return error
     if kind is Path:
         return Path(str(value))
@@ -260,14 +260,14 @@ def _sent(value: object) -> object:
     return value.text if isinstance(value, Query) else value
 
 
-def received(name: str, given: msgspec.Raw) -> dict[str, object]:
+def received(name: str, raw: msgspec.Raw) -> dict[str, object]:
     """Return the arguments of a call.
 
     Raises:
         ValueError: One is unknown, missing, or not of its type.
     """
     types = signature(name)
-    arguments: Any = decode(given, types.arguments)
+    arguments: Any = decode(raw, types.arguments)
     return {
         each: _received(kind, getattr(arguments, each)) for each, kind in types.parameters.items()
     }

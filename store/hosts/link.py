@@ -183,17 +183,17 @@ class Connection:
                 question.heard(AnswerLine(begin[2].decode(), line[begin.end() : -1]))
             return
         try:
-            said = _unasked.decode(line[:_SHORT])
+            hint = _unasked.decode(line[:_SHORT])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             text = line[:400].decode("utf-8", "replace")
             if self._is_told.is_set():
                 raise fault(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
-        self._link.said = said.fingerprint or self._link.said
-        if said.hello is not None and not self._is_told.is_set():
+        self._link.said = hint.fingerprint or self._link.said
+        if hint.hello is not None and not self._is_told.is_set():
             self._link.away_since = None
-            self._hello = said.hello
+            self._hello = hint.hello
             self._is_told.set()
 
 

@@ -177,9 +177,9 @@ def make_report(
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
     """
-    found = _add_up(facts, by, period, now, is_whole=is_whole).get("", {})
+    groups = _add_up(facts, by, period, now, is_whole=is_whole).get("", {})
     every = _add_up(facts, "", period, now, is_whole=is_whole)
-    return Report(by, every[""][""], tuple(found.values()))
+    return Report(by, every[""][""], tuple(groups.values()))
 
 
 def split_report(

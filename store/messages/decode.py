@@ -198,12 +198,12 @@ _IMAGE_STARTS = {
 def suffix_of(head: bytes) -> str:
     """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which
     may have scripts."""
-    found = (
+    suffixes = (
         suffix
         for start, suffix in _IMAGE_STARTS.items()
         if re.match(start, head, re.DOTALL) is not None
     )
-    return next(found, "")
+    return next(suffixes, "")
 
 
 def decode_data_url(url: str) -> bytes | None:

@@ -141,8 +141,8 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
     facts: dict[str, str] = {}
     for row in segments:
         origin = as_mapping(row[len(_FACTS)])
-        found = dict(zip(_FACTS, row, strict=False)) | {name: origin.get(name) for name in _ORIGIN}
-        facts |= {name: text for name, value in found.items() if (text := as_text(value))}
+        values = dict(zip(_FACTS, row, strict=False)) | {name: origin.get(name) for name in _ORIGIN}
+        facts |= {name: text for name, value in values.items() if (text := as_text(value))}
 
     outline = read_outline(reader, conversation.segments, Reading.EVERYTHING)
     kept = [row for row in outline.rows if row.is_said]

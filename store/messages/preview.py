@@ -156,9 +156,9 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
     """Read the recap of a conversation from its segments, root first: no system text, tool results
     and reasoning."""
     rows = [row for row in read_outline(reader, segments).rows if row.role in SPEAKERS]
-    said = read_messages(reader, rows[-_WINDOW:])
+    messages = read_messages(reader, rows[-_WINDOW:])
     texts = [
-        (each.role, _said(each)) for each in said if not each.is_summary and not each.is_hidden
+        (each.role, _said(each)) for each in messages if not each.is_summary and not each.is_hidden
     ]
     lines = [RecapLine(role, text) for role, text in texts if text]
     starts = [index for index, line in enumerate(lines) if line.role == "user"]

@@ -189,11 +189,11 @@ def read_marks(reader: Reader, now: float) -> ReadMarks:
     notes, none = notes_of(reader), no_marks(reader, now)
     if notes is None:
         return none._replace(have_begun=True)
-    found = notes.rows(_FLOOR)
-    if not found or as_int(found[0][0]) > none.floor:  # another file, whose ids start over
+    floors = notes.rows(_FLOOR)
+    if not floors or as_int(floors[0][0]) > none.floor:  # another file, whose ids start over
         return none
     rows = notes.rows(f"SELECT session, max(message) FROM marks WHERE {OWN} GROUP BY session")
-    floor, at = found[0]
+    floor, at = floors[0]
     marks = {text_of(session): as_int(message) for session, message in rows}
     return ReadMarks(as_int(floor), as_time(at) or now, marks)
 

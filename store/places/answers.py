@@ -26,7 +26,7 @@ Answers = Sequence[tuple[Place, T]]
 
 def merged_hits(
     query: Query,
-    found: Answers[Found],
+    pages: Answers[Found],
     notes: Sequence[str],
     *,
     limit: int,
@@ -43,17 +43,17 @@ def merged_hits(
     conversations: dict[str, Conversation] = {}
     hits: list[Hit] = []
     titled: list[Conversation] = []
-    for place, each in found:
+    for place, each in pages:
         conversations |= place.keys.here(each.conversations)
         hits += place.keys.here(each.answer.hits)
         titled += place.keys.here(each.titles)
     hits.sort(key=lambda each: each.timestamp or 0.0, reverse=True)
     titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
-    answers = [each.answer for _place, each in found]
+    answers = [each.answer for _place, each in pages]
     is_cut = len(hits) > limit
     totals = [each.total for each in answers]
     is_counted = not (is_cut or is_part or notes or None in totals)
-    named = [f"{place.name}: {note}" for place, each in found for note in each.answer.notes]
+    place_notes = [f"{place.name}: {note}" for place, each in pages for note in each.answer.notes]
     answer = Answer(
         query,
         tuple(hits[:limit]),
@@ -61,7 +61,7 @@ def merged_hits(
         complete=not notes and not is_part and all(each.complete for each in answers),
         total=sum(total or 0 for total in totals) if is_counted else None,
         elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),
-        notes=(*notes, *dict.fromkeys(named)),
+        notes=(*notes, *dict.fromkeys(place_notes)),
         stopped=is_part or any(each.stopped for each in answers),
         more=is_cut or is_part or any(each.more for each in answers),
         matchers=next((each.matchers for each in answers if each.matchers), ()),

@@ -166,12 +166,12 @@ class MergedConnection:
 
     def _by_place(self, items: Sequence[Any]) -> Iterator[tuple[Place, list[Any]]]:
         """Yield the places of some items, each with its own."""
-        found: dict[str, list[Any]] = {}
+        by_name: dict[str, list[Any]] = {}
         for each in items:
-            found.setdefault(self._place(each).name, []).append(each)
+            by_name.setdefault(self._place(each).name, []).append(each)
         for place in self._places:
-            if place.name in found:
-                yield place, place.keys.there(found[place.name])
+            if place.name in by_name:
+                yield place, place.keys.there(by_name[place.name])
 
     def completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
@@ -312,16 +312,16 @@ class MergedConnection:
         """Search all places; the hits of each join the others when they come. They have one order,
         by time, and are read from the first on each time."""
         others |= {"limit": limit, "titles": titles, "stopped": stopped}
-        found: list[tuple[Place, Found]] = []
+        pages: list[tuple[Place, Found]] = []
         notes: list[str] = []
 
         def ask(place: Place, store: OpenStore) -> Found:
             return store.search(query, place.catalog, **others)
 
-        merged = partial(merged_hits, query, found, notes, limit=limit, titles=titles)
+        merged = partial(merged_hits, query, pages, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):
-            found.append(answer)
-            tell(len(found) / len(self._places))
+            pages.append(answer)
+            tell(len(pages) / len(self._places))
             portion(merged(is_part=True))
         return merged(is_part=stopped())
 

@@ -43,13 +43,13 @@ class OldTranscripts:
         self.folder = folder
         """Folder of the transcripts."""
         with self._told():
-            found = list(find_files(folder, known))
+            files = list(find_files(folder, known))
             self._folder = TemporaryFolder("old")
         prefixes = tuple(only) or ("",)
-        found = [file for file in found if file.path.name.startswith(prefixes)]
-        self._queue = sorted(found, key=lambda file: (file.modified, file.path.name))
+        files = [file for file in files if file.path.name.startswith(prefixes)]
+        self._queue = sorted(files, key=lambda file: (file.modified, file.path.name))
         """Files to read, newest last."""
-        self.files = len(found)
+        self.files = len(files)
         """Number of files."""
         self.notes = 0
         """Number of places in them that cannot be read."""

@@ -179,12 +179,12 @@ class Sources:
             ids = _found_by(index, others) if others else _ALL_ROWS
             order = "ASC" if self.oldest else "DESC"
             sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT 1 OFFSET {_NEWEST}"
-            found = self._reader.value(sql, [*ids.values, low, high])
+            last = self._reader.value(sql, [*ids.values, low, high])
             if self.oldest:
-                middle = high if found is None else as_int(found)
+                middle = high if last is None else as_int(last)
                 first, rest = (low, middle), (middle + 1, high)
             else:
-                middle = low if found is None else as_int(found)
+                middle = low if last is None else as_int(last)
                 first, rest = (middle, high), (low, middle - 1)
             self._add(ids, literal if others else may_have(group), first)
         self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
@@ -310,7 +310,7 @@ class Candidates:
         sizes = [_FIRST] * len(self.sources.all)  # each begins small: it may fill the page
         while low <= high and not self.stops():
             first, last = low, high  # the part of the rows that all sources have looked at
-            found: dict[int, Candidate] = {}
+            candidates: dict[int, Candidate] = {}
             for number, source in enumerate(self.sources.all):
                 begin, end = max(first, source.low), min(last, source.high)
                 if begin > end:
@@ -319,8 +319,8 @@ class Candidates:
                 first, last = (first, reached) if self.sources.oldest else (reached, last)
                 sizes[number] = min(sizes[number] * 2, _MOST)
                 for each in page:
-                    found.setdefault(each.id, each)
-            yield [each for each in found.values() if first <= each.id <= last]
+                    candidates.setdefault(each.id, each)
+            yield [each for each in candidates.values() if first <= each.id <= last]
             low, high = (last + 1, high) if self.sources.oldest else (low, first - 1)
             if self._scanned:
                 self.progress(1 - max(high - low + 1, 0) / total)

@@ -21,8 +21,8 @@ EVERYTHING = Condition("1")
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
     """Return a condition that is true where all of these are."""
-    given = [each for each in conditions if each != EVERYTHING]
-    return any_of(given, " AND ") if given else EVERYTHING
+    parts = [each for each in conditions if each != EVERYTHING]
+    return any_of(parts, " AND ") if parts else EVERYTHING
 
 
 def any_of(conditions: Sequence[Condition], operator: str = " OR ") -> Condition:

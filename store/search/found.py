@@ -233,9 +233,9 @@ def suggest(
             break
         taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space behind it
         taken = replace(taken, filters=(*taken.filters, *untyped))
-        found = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
-        if found is not None:
-            suggestions.append(replace(found, text=text, query=wider))
+        offer = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
+        if offer is not None:
+            suggestions.append(replace(offer, text=text, query=wider))
     return tuple(suggestions)
 
 
@@ -323,8 +323,8 @@ def _variants(query: Query) -> dict[str, str]:
     for problem in unknown_filters(query):
         if problem.meant:
             start = problem.start + (text[problem.start] == "-")
-            meant = f"{text[:start]}{problem.meant}{text[problem.end :]}"
-            variants[meant] = _("with {part}", part=problem.meant)
+            variant = f"{text[:start]}{problem.meant}{text[problem.end :]}"
+            variants[variant] = _("with {part}", part=problem.meant)
     typed = [each for each in query.filters if each.start >= 0]
     narrowing: list[Filter | Term] = [*typed, *query.excluded]
     for each in narrowing:

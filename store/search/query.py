@@ -246,7 +246,7 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
-    found = []
+    problems = []
     for term in sorted((*query.terms, *query.excluded), key=lambda term: term.start):
         match = _LIKE_A_FILTER.match(term.text)
         if match is None or term.kind is TermKind.PHRASE:
@@ -260,8 +260,8 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
             reason = _("{written} is no filter (is {meant} meant?): looked for as text")
             meant = name + (op if name in NUMBER_KEYS and op != ":" else BY_KEY[name].sign)
         reason = reason.format(written=match[0].lower(), meant=meant)
-        found.append(QueryProblem(term.start, term.end, reason, meant=meant and meant + value))
-    return tuple(found)
+        problems.append(QueryProblem(term.start, term.end, reason, meant=meant and meant + value))
+    return tuple(problems)
 
 
 def _name_meant(word: str, *, is_port: bool) -> str | None:
@@ -327,8 +327,8 @@ def values_of(kind: FilterKind, vocabulary: Vocabulary, now: float) -> Sequence[
     """Return the values that a filter can be completed to."""
     stored: Sequence[str] = getattr(vocabulary, kind.stored) if kind.stored else ()
     today = datetime.fromtimestamp(now)
-    given = (*kind.known, *kind.choices, *stored)
-    values = [f"{today:{each}}" if "%Y" in each else each for each in given]
+    templates = (*kind.known, *kind.choices, *stored)
+    values = [f"{today:{each}}" if "%Y" in each else each for each in templates]
     if kind.key == "after":  # nothing is later than what has not ended
         values = [each for each in values if parse_when(each, now).end <= now]
     return values

@@ -158,13 +158,13 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
         f"SELECT m.id, m.session_id, m.role, m.timestamp, m.state, {texts} "
         "FROM message_rows m WHERE m.id IN ({keys})"
     )
-    found = reader.rows_in(sql, [key for key in ids if key not in known])
+    rows = reader.rows_in(sql, [key for key in ids if key not in known])
     if in_reasoning:
-        found = [
+        rows = [
             (*row, text or reasoning_of_details(details), "", "")
-            for *row, text, details, _no in found
+            for *row, text, details, _no in rows
         ]
-    for row in map(StoredRow, found):
+    for row in map(StoredRow, rows):
         known[row.id] = row
         cache.add(row)
     return [known[key] for key in ids if key in known]

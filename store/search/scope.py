@@ -87,8 +87,8 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
         groups.setdefault((_place(condition), group), []).append(condition)
     if view is not View.ALL:
         groups[1, "view"] = [Condition("c.view = ?", (view.value,))]
-    given = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
-    return Conditions(*(all_of(each for at, each in given if at == place) for place in range(3)))
+    parts = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
+    return Conditions(*(all_of(each for at, each in parts if at == place) for place in range(3)))
 
 
 def _place(condition: Condition) -> int:
@@ -229,9 +229,9 @@ class ConversationTable:
 
     def _read_attention(self, reader: Reader) -> None:
         """Read what is new and what waits: again at each call, as reading changes it."""
-        found = read_attention(reader, self._catalog, self._catalog.now)
+        attention = read_attention(reader, self._catalog, self._catalog.now)
         self._table.execute("UPDATE conversations SET unread = 0, waiting = 0")
-        for column, roots in (("unread", found.unread), ("waiting", found.waiting)):
+        for column, roots in (("unread", attention.unread), ("waiting", attention.waiting)):
             sql = f"UPDATE conversations SET {column} = 1 WHERE root = ?"
             self._table.executemany(sql, [(root,) for root in roots])
 

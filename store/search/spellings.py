@@ -95,8 +95,8 @@ def _letter(escape: str) -> str:
 
 
 def _any(expressions: Iterable[str]) -> str:
-    given = list(dict.fromkeys(expressions))
-    return given[0] if len(given) == 1 else f"({' OR '.join(given)})" if given else ""
+    unique = list(dict.fromkeys(expressions))
+    return unique[0] if len(unique) == 1 else f"({' OR '.join(unique)})" if unique else ""
 
 
 def _phrase(words: Sequence[str], *, is_open: bool) -> str:
@@ -119,13 +119,13 @@ def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group in any spelling and
     any order, prefixes aside; empty where there is nothing else."""
     starts = ["", *_LINES, *_escapes(reader, index, _SIGNS)]
-    found = []
+    parts = []
     for each in group:
         whole = len(each.words) - each.is_prefix
         if whole > 0:
             words = " AND ".join(_word(each, place, starts) for place in range(whole))
-            found.append(_any([f"({words})", *_in_escapes(each, starts)]))
-    return " AND ".join(found)
+            parts.append(_any([f"({words})", *_in_escapes(each, starts)]))
+    return " AND ".join(parts)
 
 
 def _word(each: Term, place: int, starts: Iterable[str]) -> str:
@@ -156,12 +156,12 @@ def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that may have one of the substrings of a group in
     escapes; the others may stand elsewhere in the row. Empty where there are none."""
     accents = _escapes(reader, index, _ACCENTED)
-    found: list[str] = []
+    parts: list[str] = []
     for each in group:
         if not each.words:
             within = [form for form in accents if fold(_letter(form)) in each.spelling]
-            found += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
-    return _any(found)
+            parts += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
+    return _any(parts)
 
 
 def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
@@ -172,8 +172,8 @@ def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """
     # Where a text is broken, there may be a line end or another blank.
     pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
-    found = [_spelled(reader, index, piece) for piece in pieces]
-    return " AND ".join(filter(None, found))
+    parts = [_spelled(reader, index, piece) for piece in pieces]
+    return " AND ".join(filter(None, parts))
 
 
 def _spelled(reader: Reader, index: FtsIndex, text: str) -> str:
@@ -181,8 +181,8 @@ def _spelled(reader: Reader, index: FtsIndex, text: str) -> str:
     one of them has none."""
     once = json.dumps(text, ensure_ascii=False)[1:-1]
     forms = dict.fromkeys([text, once, json.dumps(once, ensure_ascii=False)[1:-1]])
-    found = [_substring(reader, index, form) for form in forms]
-    return _any(found) if all(found) else ""
+    matches = [_substring(reader, index, form) for form in forms]
+    return _any(matches) if all(matches) else ""
 
 
 def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
@@ -196,13 +196,13 @@ def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
         elif fold(letter) != letter:
             accented.setdefault(fold(letter), []).append(letter)
     forms = [[letter, *accented.get(letter, ())] for letter in text]
-    found = []
+    parts = []
     for first, second, third in list(zip(forms, forms[1:], forms[2:], strict=False))[:_WINDOWS]:
         behind = [*third, *(second if marks else ()), *marks]
         trigrams = {"".join(letters) for letters in product(first, [*second, *marks], behind)}
         if len(trigrams) <= _MOST_TRIGRAMS:
-            found.append(_any(map(fts_string, sorted(trigrams))))
-    return " AND ".join(found)
+            parts.append(_any(map(fts_string, sorted(trigrams))))
+    return " AND ".join(parts)
 
 
 def _short_match(reader: Reader, index: FtsIndex, text: str) -> str:
@@ -233,9 +233,9 @@ or a NUL ahead."""
 
 def _may_contain(needles: Collection[str], test: str = "instr(lower({text}), ?) > 0") -> Condition:
     """Return a condition that is true for all rows with one of some folded ASCII texts."""
-    found = [Condition(test.format(text=text), (needle,)) for text in _TEXTS for needle in needles]
-    found += [Condition(_NOT_ASCII.format(text=text)) for text in _TEXTS]
-    return any_of([*found, Condition(HAS_ESCAPES)])
+    tests = [Condition(test.format(text=text), (needle,)) for text in _TEXTS for needle in needles]
+    tests += [Condition(_NOT_ASCII.format(text=text)) for text in _TEXTS]
+    return any_of([*tests, Condition(HAS_ESCAPES)])
 
 
 def may_have(group: Iterable[Term]) -> Condition:

@@ -226,9 +226,9 @@ class Catalog(ParentLinks):
         these `sources` are returned, as `source_names` takes them; empty means any. `amounts` are
         those of `sort_key`.
         """
-        named = source_names(sources)
-        found = self.select(view)
-        roots = [each.root_id for each in found if not named or each.source.casefold() in named]
+        names = source_names(sources)
+        shown = self.select(view)
+        roots = [each.root_id for each in shown if not names or each.source.casefold() in names]
         if sort is Sort.ACTIVITY:
             return roots[::-1] if reverse else roots
         key = sort_key(sort, amounts or {})

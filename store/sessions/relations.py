@@ -50,10 +50,10 @@ SHORT_SOURCES = {
 """What lists call a source; filters take both."""
 
 
-def source_names(given: Iterable[str]) -> frozenset[str]:
+def source_names(sources: Iterable[str]) -> frozenset[str]:
     """Return what sources may be called in a store, in lower case; each is given by its name, or by
     the short one, in any case."""
-    names = frozenset(name.casefold() for name in given)
+    names = frozenset(name.casefold() for name in sources)
     return names.union(name for name, short in SHORT_SOURCES.items() if short in names)
 
 

@@ -263,8 +263,8 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     pattern = re.sub(r"([\\%_])", r"\\\1", title) + " #%"
     numbered = "SELECT id FROM session_rows WHERE title LIKE ? ESCAPE '\\' ORDER BY started_at DESC"
     plain = "SELECT id FROM session_rows WHERE title = ?"
-    found = [*reader.rows(f"{numbered} LIMIT 1", [pattern]), *reader.rows(plain, [title])]
-    return next(iter(first_texts(found)), None)
+    rows = [*reader.rows(f"{numbered} LIMIT 1", [pattern]), *reader.rows(plain, [title])]
+    return next(iter(first_texts(rows)), None)
 
 
 def resolve_session(reader: Reader, text: str) -> str:
@@ -284,14 +284,14 @@ def resolve_session(reader: Reader, text: str) -> str:
         sql = "SELECT id FROM session_rows WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1"
         sql += f" ORDER BY started_at DESC LIMIT {_CANDIDATES + 1}"
         ids = first_texts(reader.rows(sql, [text]))
-        found = ids[0] if len(ids) == 1 else resolve_title(reader, text)
-        if found is not None:
-            return found
+        session_id = ids[0] if len(ids) == 1 else resolve_title(reader, text)
+        if session_id is not None:
+            return session_id
     if ids:
-        named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
+        candidates = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
             _("Several sessions begin with “{text}”.", text=text),
-            remedy=_("Give more of the id. Candidates: {ids}", ids=named),
+            remedy=_("Give more of the id. Candidates: {ids}", ids=candidates),
         )
     raise NotFoundError(
         _("No session has the id, prefix or title “{text}”.", text=text),

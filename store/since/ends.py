@@ -69,8 +69,8 @@ class TurnRow(NamedTuple):
     @property
     def wants_approval(self) -> str | None:
         """The command that waits for the user's approval; None for any other row (0.19)."""
-        said = json_at_start(self.text) if self.role == "tool" else {}
-        return text_of(said.get("command")) if asks_for_approval(said) else None
+        result = json_at_start(self.text) if self.role == "tool" else {}
+        return text_of(result.get("command")) if asks_for_approval(result) else None
 
     @property
     def is_failure(self) -> bool:
@@ -179,16 +179,16 @@ def find_waiting(
     rows = read_last_rows(reader, list(chosen))
     armed = _armed(reader) if rows else frozenset()
     for session_id, conversation in chosen.items():
-        found = next((stored[part.id] for part in conversation.segments if part.id in stored), None)
+        item = next((stored[part.id] for part in conversation.segments if part.id in stored), None)
         row = rows.get(session_id)
-        if found is None and row is not None and row.role != "user":
+        if item is None and row is not None and row.role != "user":
             is_old = is_stale(conversation, now)
             if not row.is_answer or (row.follows_tool and not is_old):
-                found = _asked(session_id, read_turn(reader, session_id))
-            if found is None and row.is_answer and not (is_old or conversation.is_automation):
-                found = _said(session_id, row, is_armed=session_id in armed)
-        if found is not None:
-            yield found
+                item = _asked(session_id, read_turn(reader, session_id))
+            if item is None and row.is_answer and not (is_old or conversation.is_automation):
+                item = _said(session_id, row, is_armed=session_id in armed)
+        if item is not None:
+            yield item
 
 
 def _asked(session_id: str, turn: Turn) -> SinceFact | None:
@@ -242,17 +242,17 @@ def _armed(reader: Reader) -> frozenset[str]:
     """Return the ids of sessions for which something of Hermes runs on: a process in the
     background, a job, a background agent."""
     home = reader.path.parent
-    found: list[object] = []
+    values: list[object] = []
     for each in read_objects(home / "processes.json"):
-        found += [each.get("task_id"), each.get("session_key")]
+        values += [each.get("task_id"), each.get("session_key")]
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
-            found += origin.values()
+            values += origin.values()
     if "async_delegations" in reader.schema.tables:
         statement = "SELECT parent_session_id FROM async_delegations WHERE state IN ('running', 'finalizing')"
-        found += first_texts(reader.rows(statement))
-    keys = set(filter(None, map(as_text, found)))
+        values += first_texts(reader.rows(statement))
+    keys = set(filter(None, map(as_text, values)))
     by_key = "SELECT s.id FROM session_rows s WHERE s.session_key IN ({keys})"
     return frozenset(keys.union(first_texts(reader.rows_in(by_key, sorted(keys)))))
 
@@ -308,4 +308,4 @@ def _by_tools(turn: Turn) -> str:
 def _handoffs(reader: Reader, state: str, column: str) -> list[tuple[str, str]]:
     """Return the sessions that are handed over, in a state, with a column that tells about it."""
     statement = f"SELECT id, {column} FROM session_rows WHERE handoff_state = ?"
-    return [(text_of(id), text_of(told)) for id, told in reader.rows(statement, [state])]
+    return [(text_of(id), text_of(reason)) for id, reason in reader.rows(statement, [state])]

@@ -112,11 +112,11 @@ def _shown(
 
 def _count(reader: Reader, catalog: Catalog, rows: _Rows) -> Mapping[str, Unread]:
     """Count rows by the root id of their conversations, without those that Hermes wrote again."""
-    found: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
+    by_root: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
     for root, id, at in rows:
-        found[root][id] = at
+        by_root[root][id] = at
     unread: dict[str, Unread] = {}
-    for root, times in found.items():
+    for root, times in by_root.items():
         new = times.keys() - _written_again(reader, catalog, catalog.conversation(root))
         if new:
             newest = max((at for id in new if (at := times[id]) is not None), default=None)

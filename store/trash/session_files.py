@@ -71,10 +71,10 @@ def plain_file(path: Path) -> os.stat_result | None:
     A second hard link means another use of the file, in the worst case as the store itself.
     """
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 else None
+    return status if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 else None
 
 
 def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile]:
@@ -111,10 +111,10 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
         bundle.execute("INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)", values)
 
 
-def remove_files(found: Sequence[SessionFile]) -> Iterator[str]:
+def remove_files(files: Sequence[SessionFile]) -> Iterator[str]:
     """Remove the files that have not changed since they were found; yield a sentence for each that
     stays."""
-    for each in found:
+    for each in files:
         try:
             if each.is_unchanged:
                 each.path.unlink()
@@ -174,8 +174,8 @@ def _put_back_one(
 
 def _has(path: Path, content: bytes) -> bool:
     """Return whether a file is a plain one, and has this content."""
-    found = plain_file(path)
-    if found is None or found.st_size != len(content):
+    status = plain_file(path)
+    if status is None or status.st_size != len(content):
         return False
     with open_regular(path, follow=False) as file:
         return file.read() == content

@@ -100,14 +100,14 @@ class BundleMarks(NamedTuple):
 def read_marks(path: Path) -> BundleMarks:
     """Read the marks of a bundle; none if there are none, or none that can be read."""
     try:
-        found: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
-        at = found["restored_at"]
+        document: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
+        at = document["restored_at"]
         return BundleMarks(
             None if at is None else float(at),
-            tuple(map(str, found["restored"])),
-            tuple(map(str, found["kept"])),
-            int(found["deleting"]),
-            bool(found.get("is_copy")),
+            tuple(map(str, document["restored"])),
+            tuple(map(str, document["kept"])),
+            int(document["deleting"]),
+            bool(document.get("is_copy")),
         )
     except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return BundleMarks()
@@ -180,8 +180,8 @@ def describe(path: Path) -> Bundle:
     """Summarise a bundle; for a damaged one, with the reason."""
     size, made = 0, 0.0
     with contextlib.suppress(OSError):
-        found = path.lstat()
-        size, made = found.st_size, found.st_mtime
+        status = path.lstat()
+        size, made = status.st_size, status.st_mtime
     bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
         return bundle._replace(
@@ -238,13 +238,13 @@ def _paths(trash: Path) -> dict[str, Path]:
         raise BrowseError(
             _("The trash at {trash} cannot be read ({reason}).", trash=trash, reason=error.strerror)
         ) from error
-    found = {}
+    paths = {}
     for entry in entries:
         name = entry.name.removesuffix(SUFFIX)
         is_kind = entry.is_dir if name == entry.name else entry.is_file
         if _NAME.fullmatch(name) and is_kind(follow_symlinks=False):
-            found[name] = Path(entry.path)
-    return found
+            paths[name] = Path(entry.path)
+    return paths
 
 
 def list_bundles(trash: Path) -> list[Bundle]:
@@ -253,8 +253,8 @@ def list_bundles(trash: Path) -> list[Bundle]:
     Raises:
         BrowseError: The folder cannot be read.
     """
-    found = map(describe, _paths(trash).values())
-    listed = (each for each in found if each.damage or each.conversations)
+    bundles = map(describe, _paths(trash).values())
+    listed = (each for each in bundles if each.damage or each.conversations)
     return sorted(listed, key=attrgetter("created_at", "name"), reverse=True)
 
 
@@ -273,10 +273,10 @@ def find(trash: Path, name: str) -> Path:
             remedy=_("`hermes-browse trash list` shows their names."),
         )
     if len(matching) > 1:
-        named = ", ".join(matching[:_CANDIDATES]) + (", …" if len(matching) > _CANDIDATES else "")
+        names = ", ".join(matching[:_CANDIDATES]) + (", …" if len(matching) > _CANDIDATES else "")
         raise BundleNotFoundError(
             _("Several deletions begin with “{name}”.", name=name),
-            remedy=_("Give more of the name. Candidates: {names}", names=named),
+            remedy=_("Give more of the name. Candidates: {names}", names=names),
         )
     path = paths[matching[0]]
     if path.suffix != SUFFIX:

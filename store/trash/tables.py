@@ -93,8 +93,8 @@ class ForeignKey(NamedTuple):
     def dangling(self, row: str) -> str:
         """Return the condition for a row whose reference leads nowhere in the store."""
         column, target, to = map(sql_name, (self.column, self.target, self.to))
-        found = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
-        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({found})"
+        target_row = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
+        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({target_row})"
 
     @property
     def was_dangling(self) -> str:

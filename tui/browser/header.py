@@ -35,10 +35,10 @@ def store_name(location: Location) -> str:
     return one_line(location.name, 30)
 
 
-def title(location: Location, found: Attention, shown: str, width: int) -> Content:
+def title(location: Location, attention: Attention, shown: str, width: int) -> Content:
     """Build the title: program, store, what asks for attention, and the counts of shown and hidden
     conversations, of which the last are left out where there is no room."""
-    asks = Content.styled(_attention(found), "bold $accent")
+    asks = Content.styled(_attention(attention), "bold $accent")
     left = Content.assemble(
         (" hermes-browse  ", "bold"),
         (store_name(location), "$accent"),
@@ -49,9 +49,9 @@ def title(location: Location, found: Attention, shown: str, width: int) -> Conte
     return Content.assemble(left, " " * max(room - cell_len(shown), 2), (shown, "dim"))
 
 
-def _attention(found: Attention) -> str:
+def _attention(attention: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
-    waiting, failed, new = len(found.waiting), found.failures, len(found.unread)
+    waiting, failed, new = len(attention.waiting), attention.failures, len(attention.unread)
     facts = {
         ngettext("{count:,} waits", "{count:,} wait", waiting, count=waiting): waiting,
         ngettext("{count:,} job failed", "{count:,} jobs failed", failed, count=failed): failed,

@@ -102,9 +102,9 @@ class KeyScreen(BoundKeys, ConversationPanes):
 
     # Screens over this one
 
-    def open_screen(self, name: str, *given: object) -> None:
+    def open_screen(self, name: str, *args: object) -> None:
         self.forget_way_back()
-        super().open_screen(name, *given)
+        super().open_screen(name, *args)
 
     def go_back(self, query: str = "") -> bool:
         """Open the screen again from which the current conversation was opened, or a search; return
@@ -144,8 +144,8 @@ class KeyScreen(BoundKeys, ConversationPanes):
 
     def action_do(self, call: str) -> None:
         self.retract(_(_QUIT))
-        part, name, given = parse(call)
-        getattr(getattr(self, part) if part else self, name)(*given)
+        part, name, args = parse(call)
+        getattr(getattr(self, part) if part else self, name)(*args)
 
     def on_key(self, event: Key) -> None:
         """Say of a key, which does nothing here, where it works, if anywhere."""

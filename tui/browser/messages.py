@@ -26,7 +26,7 @@ class PaneMessages(KeyScreen):
 
     # The list and the tree
 
-    def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
+    def set_focus(self, widget: Widget | None, *args: bool, **kwargs: bool) -> None:
         """Focus a pane, which may change the current conversation.
 
         A field that opens ends what was said before, except the box of a search, as that is of it.
@@ -34,7 +34,7 @@ class PaneMessages(KeyScreen):
         is_opened = isinstance(widget, Input) and not isinstance(self.focused, Input)
         if is_opened and not (widget is self.box and self.box.value):
             self.forget_status()
-        super().set_focus(widget, *given, **named)
+        super().set_focus(widget, *args, **kwargs)
         self.focus_moved()
         self.family_loader.find_losses()
 

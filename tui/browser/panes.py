@@ -96,9 +96,9 @@ class Panes(Context):
         """How many rows to read for another list of this size."""
         return max(self.size.height, 20)
 
-    def open_screen(self, name: str, *given: object) -> None:
+    def open_screen(self, name: str, *args: object) -> None:
         """Open a screen by its name in `by_name`, with what else its class takes."""
-        self.app.push_screen(load(name)(self, *given))
+        self.app.push_screen(load(name)(self, *args))
 
     def open_card(
         self,

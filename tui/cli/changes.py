@@ -174,12 +174,12 @@ class BlameCommand(Subcommand):
         )
 
 
-def _file_and_line(given: str) -> tuple[str, int | None]:
+def _file_and_line(argument: str) -> tuple[str, int | None]:
     """Split `FILE:LINE`, unless there is a file of that name."""
-    match = re.fullmatch(r"(.+):(\d{1,18})", given)
-    if match and not os.path.lexists(given):
+    match = re.fullmatch(r"(.+):(\d{1,18})", argument)
+    if match and not os.path.lexists(argument):
         return os.path.abspath(match[1]), int(match[2])
-    return os.path.abspath(given), None
+    return os.path.abspath(argument), None
 
 
 def _text_of(path: str) -> str | None:

@@ -167,8 +167,8 @@ class ManyStoresCommand(Subcommand, Generic[T]):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for options that name a store beside `--all-profiles`."""
-        named = (arguments.db, arguments.demo, arguments.profile, arguments.old)
-        if arguments.all_profiles and any(named):
+        others = (arguments.db, arguments.demo, arguments.profile, arguments.old)
+        if arguments.all_profiles and any(others):
             return _("--all-profiles goes with --home alone: it means every profile of that root")
         return ""
 

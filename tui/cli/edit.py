@@ -78,21 +78,21 @@ class MarkCommand(Subcommand):
     arguments = (IDS,)
 
     def run(self, context: CommandContext) -> None:
-        found = {each.id: each for each in context.find(context.arguments.ids)}
+        by_id = {each.id: each for each in context.find(context.arguments.ids)}
         context.store.close()
         command = context.arguments.command
-        touched = set(getattr(context.store, command)(list(found)).session_ids)
-        own = {tip: {*conversation.session_ids} for tip, conversation in found.items()}
-        changed = [tip for tip in found if touched & own[tip]]
-        unchanged = [tip for tip in found if tip not in changed]
+        touched = set(getattr(context.store, command)(list(by_id)).session_ids)
+        own = {tip: {*conversation.session_ids} for tip, conversation in by_id.items()}
+        changed = [tip for tip in by_id if touched & own[tip]]
+        unchanged = [tip for tip in by_id if tip not in changed]
         context.give(
             {_KEYS[command]: changed, "sessions": sorted(touched), "unchanged": unchanged},
             print_text,
-            *(_mark_line(context, found[tip]) for tip in changed),
+            *(_mark_line(context, by_id[tip]) for tip in changed),
         )
         context.remark(
             *(
-                _("{name} is unchanged: there was nothing to change.", name=_name(found[tip]))
+                _("{name} is unchanged: there was nothing to change.", name=_name(by_id[tip]))
                 for tip in unchanged
             )
         )

@@ -152,8 +152,8 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
         _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
         _("{count:,} old transcripts: --old"): old_files,
     }
-    told = [phrase.format(count=count) for phrase, count in counts.items() if count]
-    return formats.joined(line, *told, answers.summary)
+    phrases = [phrase.format(count=count) for phrase, count in counts.items() if count]
+    return formats.joined(line, *phrases, answers.summary)
 
 
 def _state(conversation: Conversation) -> str:

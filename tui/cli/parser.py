@@ -94,8 +94,8 @@ class Parser(argparse.ArgumentParser):
             command = self.commands.get(arguments.command, self)
             known = [*self._option_string_actions, *command._option_string_actions]
             close = _closest(unknown[0].partition("=")[0], known)
-            meant = _(" (did you mean {word}?)", word=close) if close is not None else ""
-            self.error(_("unrecognized arguments: %s") % " ".join(unknown) + meant)
+            suggestion = _(" (did you mean {word}?)", word=close) if close is not None else ""
+            self.error(_("unrecognized arguments: %s") % " ".join(unknown) + suggestion)
         return arguments
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -134,10 +134,10 @@ def name_arg(text: str) -> str:
     return text
 
 
-def text_arg(given: str) -> str:
+def text_arg(argument: str) -> str:
     """Decode an argument; bytes that the locale could not decode are read as UTF-8, or become
     U+FFFD."""
-    return as_text(os.fsencode(given)) or ""
+    return as_text(os.fsencode(argument)) or ""
 
 
 class Argument:

@@ -149,8 +149,8 @@ class Dialogue:
     def _conversations(
         self, rows: Sequence[tuple[Conversation, None]], first: int
     ) -> Iterator[str]:
-        found = self._store.with_details([conversation for conversation, _hit in rows])
-        for number, conversation in enumerate(found, first):
+        conversations = self._store.with_details([conversation for conversation, _hit in rows])
+        for number, conversation in enumerate(conversations, first):
             yield f"{number}. {_description(conversation)}"
 
     def _search(self, text: str) -> Iterator[str]:
@@ -164,11 +164,11 @@ class Dialogue:
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
-        found = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list = Pages(_("hits"), found, _hit_lines)
+        items = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        self._list = Pages(_("hits"), items, _hit_lines)
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
-        hits = counted(len(found), "hit")
+        hits = counted(len(items), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
         yield _("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits)

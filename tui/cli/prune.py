@@ -38,10 +38,10 @@ from .parser import Argument, Flag, Parser, Several, Valued, add_all, name_arg, 
 _SHOWN = 50
 
 
-def _value_arg(given: str) -> str:
+def _value_arg(argument: str) -> str:
     """Accept what can stand as the value of a filter. What it means is said by the parser of the
     query, which would take quotation marks at the start off, so that more is chosen."""
-    value = text_arg(name_arg(given))
+    value = text_arg(name_arg(argument))
     if value.startswith('"') or ('"' in value and any(map(str.isspace, value))):
         raise argparse.ArgumentTypeError(
             _("begins with a quotation mark, or has spaces and quotation marks: part of it will do")
@@ -99,12 +99,12 @@ def _line_of(arguments: SimpleNamespace) -> str:
 
 def _filters(arguments: SimpleNamespace) -> Iterator[str]:
     values = {before: getattr(arguments, option.dest) for before, option in _FILTERS.items()}
-    given = {before: value for before, value in values.items() if value}
-    for before, value in given.items():
+    filters = {before: value for before, value in values.items() if value}
+    for before, value in filters.items():
         if before == "include:stale":
             # Alone it means stale ones only, and an age beside it is their age.
-            others = given.keys() - {before, "include:archived"} or arguments.query
-            with_others = "include:open" if "older:" in given else before
+            others = filters.keys() - {before, "include:archived"} or arguments.query
+            with_others = "include:open" if "older:" in filters else before
             yield with_others if others else "is:stale"
         elif value is True:
             yield before

@@ -145,10 +145,10 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
     def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> None:
         query = parse(" ".join(arguments.query))
-        found = _in_order(answers, arguments.sort)
-        hits = found[: arguments.limit or None]
+        rows = _in_order(answers, arguments.sort)
+        hits = rows[: arguments.limit or None]
         total, suggestions = _total(answers), answers.only.suggestions if answers.only else ()
-        outcome = _outcome(answers, total, is_cut=len(hits) < len(found))
+        outcome = _outcome(answers, total, is_cut=len(hits) < len(rows))
         notes = _notes(answers, query)
         note(*notes)
         if arguments.json:
@@ -172,14 +172,14 @@ def _number(hits: int, at_least: bool) -> str:
 
 def _in_order(answers: Answers[HitPage], order: str) -> list[_HitRow]:
     """Return the hits of all stores in one order."""
-    found = [
+    rows = [
         _HitRow(place, hit, around, page.conversations.get(hit.session_id))
         for place, page in answers.answers
         for hit, around in zip(page.answer.hits, page.contexts, strict=True)
     ]
     if answers.only is None:
-        found.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=order == HitOrder.NEWEST)
-    return found
+        rows.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=order == HitOrder.NEWEST)
+    return rows
 
 
 def _total(answers: Answers[HitPage]) -> Total | None:
@@ -192,12 +192,12 @@ def _total(answers: Answers[HitPage]) -> Total | None:
 
 def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) -> Json:
     """Return how a search went in all stores together, as the document says it."""
-    found = [page.answer for page in answers.every]
+    pages = [page.answer for page in answers.every]
     return {
-        "engine": engine_of(answer.engine for answer in found),
-        "complete": answers.is_complete and all(answer.complete for answer in found),
-        "more": is_cut or any(answer.more for answer in found),
-        "elapsed_ms": round(max((answer.elapsed_ms for answer in found), default=0.0), 3),
+        "engine": engine_of(answer.engine for answer in pages),
+        "complete": answers.is_complete and all(answer.complete for answer in pages),
+        "more": is_cut or any(answer.more for answer in pages),
+        "elapsed_ms": round(max((answer.elapsed_ms for answer in pages), default=0.0), 3),
         "total": None if total is None or total.at_least else total.count,
     }
 

@@ -145,8 +145,8 @@ def _merged(
     if arguments.all_hosts:
         # This machine is named if it did not answer; of its profiles, `broken` says which did not.
         silent_here = [each for each in used if each.error is not None]
-        named = [*there] if arguments.all_profiles else [*silent_here, *there]
-        facts["hosts"] = [answered(each.location, each.error) for each in named]
+        locations = [*there] if arguments.all_profiles else [*silent_here, *there]
+        facts["hosts"] = [answered(each.location, each.error) for each in locations]
     if there:
         answered_there = sum(each.error is None for each in there)
         counts.append(

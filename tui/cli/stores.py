@@ -88,13 +88,13 @@ def named_host(name: str, profile: str | None = None) -> Host:
 def as_typed(sentence: str, arguments: SimpleNamespace) -> str:
     """Return a sentence with the commands in it as they are typed for the store that the arguments
     name."""
-    named = [
+    options = [
         f"--{name} {shlex.quote(str(value))}"
         for name in ("host", "home", "profile", "db")
         if (value := getattr(arguments, name)) is not None
     ]
-    named += [f"--{name}" for name in ("demo", "old") if getattr(arguments, name)]
-    return with_options(sentence, " ".join(named)) if named else sentence
+    options += [f"--{name}" for name in ("demo", "old") if getattr(arguments, name)]
+    return with_options(sentence, " ".join(options)) if options else sentence
 
 
 @contextmanager

@@ -111,8 +111,8 @@ def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> Non
     context.confirm(len(plans), what)
 
 
-def _title(named: Conversation | Session) -> str:
-    return one_line(named.title or no_title(), _TITLE_WIDTH)
+def _title(titled: Conversation | Session) -> str:
+    return one_line(titled.title or no_title(), _TITLE_WIDTH)
 
 
 class TrashCommand(Subcommand):

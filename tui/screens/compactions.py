@@ -300,8 +300,8 @@ class CompactionsScreen(ConversationScreen):
         title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
         name = _("{title}, before {time}", title=title, time=time)
         part = frozenset(compaction.gone)
-        named = self.conversation._replace(title=name)
-        self.app.push_screen(ExportCard(self.main, [named], part))
+        conversation = self.conversation._replace(title=name)
+        self.app.push_screen(ExportCard(self.main, [conversation], part))
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)

@@ -140,12 +140,12 @@ class ExportCard(Card[None]):
         words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
         secrets = _switch(words, self._redact, "$warning")
         self.query_one("#secrets", Static).update(secrets)
-        told = Content.styled(one_line(self._refused, 1000), "$warning")
+        line = Content.styled(one_line(self._refused, 1000), "$warning")
         if self._is_saving:
-            told = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
+            line = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
         verdict = self.query_one("#verdict", Static)
-        verdict.display = bool(told)
-        verdict.update(told)
+        verdict.display = bool(line)
+        verdict.update(line)
 
     def _scope(self) -> Content:
         """Return which messages are exported."""

@@ -239,10 +239,10 @@ def _as_item(lost: Lost) -> str:
     return f"- {term}" if lost.kind is LostKind.DECISION else f"- {code(term)}"
 
 
-def sentence(given: ModelContext, memory: Memory, number: int) -> str:
+def sentence(context: ModelContext, memory: Memory, number: int) -> str:
     """Describe the context at a message, given by its number, in one line: `at message 52 the model
     had: a summary of 47 messages + 4 messages`."""
-    counts = Counter(row.why for row in given.rows)
+    counts = Counter(row.why for row in context.rows)
     kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
     forgotten = formats.counted(len(memory.forgotten), "message")
     carried = _("{messages} carried over", messages=formats.counted(kept, "message"))
@@ -251,7 +251,7 @@ def sentence(given: ModelContext, memory: Memory, number: int) -> str:
         carried if kept else "",
         formats.counted(counts[RowOrigin.SINCE], "message"),
     )
-    is_gone = given.is_compressed and not counts[RowOrigin.SUMMARY]
+    is_gone = context.is_compressed and not counts[RowOrigin.SUMMARY]
     return formats.joined(
         _(
             "at message {number:,} the model had: {parts}",
@@ -259,8 +259,8 @@ def sentence(given: ModelContext, memory: Memory, number: int) -> str:
             parts=" + ".join(filter(None, parts)),
         ),
         _("gone without a summary: {messages}", messages=forgotten) if is_gone else "",
-        _("about {count} tokens", count=formats.number(formats.tokens(given.size))),
-        "" if given.is_certain else _("inferred"),
+        _("about {count} tokens", count=formats.number(formats.tokens(context.size))),
+        "" if context.is_certain else _("inferred"),
     )
 
 
@@ -278,11 +278,11 @@ def toggle_seen_here(main: Panes) -> None:
 
 async def _read_seen_here(main: Panes, model: TranscriptModel, message_id: int) -> None:
     segments = model.conversation.segments
-    given, memory = await main.read(lambda store: store.seen_at(segments, message_id))
+    context, memory = await main.read(lambda store: store.seen_at(segments, message_id))
     if main.model is not model:
         return
     entries = map(model.shown_at, (*memory.known, message_id))
-    words = sentence(given, memory, model.number_of(message_id))
+    words = sentence(context, memory, model.number_of(message_id))
     main.seen = SeenByModel(frozenset({None, *map(model.id_of, entries)}), words)
-    doubt = "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
+    doubt = "" if context.is_certain else " ".join(_(NOTES[note]) for note in context.notes)
     main.say_of_page(formats.joined(words, _("the rest is dimmed, Esc ends"), doubt))

@@ -71,13 +71,13 @@ class ChoiceCard(NarrowCard[None]):
         """List what matches: all choices below their headings, or the best ones first."""
         words = typed.strip().casefold()
         ranks = {choice: choice.rank(words) for choice in self._choices}
-        found = [choice for choice in self._choices if ranks[choice] is not None]
-        found.sort(key=lambda choice: ranks[choice] or 0)
+        choices = [choice for choice in self._choices if ranks[choice] is not None]
+        choices.sort(key=lambda choice: ranks[choice] or 0)
         titles = max(cell_len(choice.title) for choice in self._choices)
         keys = max(cell_len(choice.keys) for choice in self._choices)
         options: list[Option] = []
         group = ""
-        for choice in found:
+        for choice in choices:
             if choice.group != group and not words:
                 group = choice.group
                 options.append(Option(Content.styled(group, "bold"), disabled=True))
@@ -140,24 +140,24 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
     rest = [command for command in commands if command.is_method and command.action not in known]
-    found: list[PaletteEntry] = []
+    every: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
         node = focused if command.scope == "transcript" else screen
         is_here = command.scope == "transcript" and command.action in known
         group = _("Here") if is_here or not command.task else _(command.task)
-        found.append(_entry(app, node, command, keys, group))
+        every.append(_entry(app, node, command, keys, group))
     if isinstance(screen, MainScreen):
-        found += _tags(screen)
+        every += _tags(screen)
     of_app = _("The screen")
     theme = Choice(
         "theme", _title(N_("theme")), "", _("Colours, shown as the cursor moves"), of_app
     )
-    found.append(PaletteEntry(theme, partial(choose_theme, app)))
+    every.append(PaletteEntry(theme, partial(choose_theme, app)))
     if not is_main:
         leave = Command("", "", "quit", "app.quit", "Leave")
-        found.append(_entry(app, screen, leave, key_names("ctrl+q"), of_app))
-    groups = list(dict.fromkeys(entry.choice.group for entry in found))
-    return sorted(found, key=lambda entry: groups.index(entry.choice.group))
+        every.append(_entry(app, screen, leave, key_names("ctrl+q"), of_app))
+    groups = list(dict.fromkeys(entry.choice.group for entry in every))
+    return sorted(every, key=lambda entry: groups.index(entry.choice.group))
 
 
 def _tags(main: MainScreen) -> Iterator[PaletteEntry]:

@@ -89,9 +89,9 @@ class RunAxis(Picture):
     def show(self, run: Run) -> None:
         """Show a run."""
         ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
-        told = [row.at for row in run.rows if row.at is not None]
+        times = [row.at for row in run.rows if row.at is not None]
         self._fixed = cache(lambda room: list(self._rows(run, room)))
-        self._scale = Scale([*told, *run.compressions, *ends])
+        self._scale = Scale([*times, *run.compressions, *ends])
         self.styles.height = len(self._fixed(_LEAD)) + 2
         self.redraw()
 
@@ -125,9 +125,9 @@ class RunAxis(Picture):
         if run.tools:
             most = Counter(use.name for use in run.tools).most_common(len(_TOOLS))
             looks = {name: look for (name, _count), look in zip(most, _TOOLS, strict=False)}
-            named = [(use.at, looks.get(use.name, "others")) for use in run.tools]
-            calls = [(at, at, look) for at, look in named if at is not None]
-            counts = Counter(look for _at, look in named)
+            uses = [(use.at, looks.get(use.name, "others")) for use in run.tools]
+            calls = [(at, at, look) for at, look in uses if at is not None]
+            counts = Counter(look for _at, look in uses)
             yield "", list(_legend([*looks.items(), (_("others"), "others")], counts))
             yield from self._columns(_("calls"), calls, room, _HEIGHT)
         yield _("parts"), list(self._parts(run, room))
@@ -165,8 +165,8 @@ class RunAxis(Picture):
             yield Cell(formats.fit(text, max(end - column, 0)), "text")
 
 
-def _row(named: NamedRow) -> list[Cell]:
-    name, cells = named
+def _row(row: NamedRow) -> list[Cell]:
+    name, cells = row
     return runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
 
 

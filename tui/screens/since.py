@@ -72,15 +72,15 @@ _COLUMNS: Columns[SinceItem] = Columns(
 )
 
 
-def since_rows(found: Since) -> Iterator[ListRow]:
+def since_rows(since: Since) -> Iterator[ListRow]:
     """Yield the lanes, each under its head."""
     for lane in LANES:
-        items = found.lane(lane)
+        items = since.lane(lane)
         if items:
             yield HeadRow(f"{_(LANE_NAMES[lane])} · {len(items):,}")
             yield from map(SinceRow, items)
-    yield from map(NoteRow, map(one_line, found.notes))
-    if not found.items and not found.notes:
+    yield from map(NoteRow, map(one_line, since.notes))
+    if not since.items and not since.notes:
         yield NoteRow(_("nothing waits for you, nothing went wrong, and nothing is new"))
 
 
@@ -132,9 +132,9 @@ class SinceScreen(ListScreen):
             self.show_title(_("asking the other profiles and machines …"))
             self._show(await self._result(self._reads_everywhere.run(read)))
 
-    def _show(self, found: Since) -> None:
-        self.show_title(_("new since {time}", time=formats.timestamp(found.since)))
-        self.rows.show(FixedRows(list(since_rows(found))))
+    def _show(self, since: Since) -> None:
+        self.show_title(_("new since {time}", time=formats.timestamp(since.since)))
+        self.rows.show(FixedRows(list(since_rows(since))))
 
     def chose(self, row: ListRow) -> None:
         """Read it, in its own profile or on its own machine."""

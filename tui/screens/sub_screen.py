@@ -127,9 +127,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.main.failed(error)
 
     def _main_said(self) -> None:
-        main, said = self.main, self.main.status
-        line = header.status(said.text, main.progress, main.writing, self.size.width, look="")
-        self._tell(header.status(said.text, look="$error") if said.is_failure else line)
+        main, status = self.main, self.main.status
+        line = header.status(status.text, main.progress, main.writing, self.size.width, look="")
+        self._tell(header.status(status.text, look="$error") if status.is_failure else line)
 
     def _catalog_read(self) -> None:
         if self.is_whole and not self._is_away:

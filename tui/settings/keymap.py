@@ -125,13 +125,13 @@ def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[
         for key in command.key_names
         if key not in before.key_names  # else it is not a conflict that the user made
     ]
-    told: set[tuple[str, frozenset[str]]] = set()
+    reported: set[tuple[str, frozenset[str]]] = set()
     for (command, key), other in product(given, final):
         pair = key, frozenset((command.id, other.id or other.help))
         is_shared = other.id != command.id and key in other.key_names
-        if pair in told or not is_shared or not can_meet(command, other):
+        if pair in reported or not is_shared or not can_meet(command, other):
             continue
-        told.add(pair)
+        reported.add(pair)
         text = _(
             "the key “{key}” of “{action}” is that of “{other}” too.",
             key=key,

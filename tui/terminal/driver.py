@@ -107,13 +107,13 @@ class BrowserDriver(LinuxDriver):
             super()._sigcont_application(*args)
         elif self._writer_thread is not None:
             # The settings of before stay away meanwhile: with them Ctrl+C is a signal.
-            found, self.attrs_before = self.attrs_before, None
+            attributes, self.attrs_before = self.attrs_before, None
             super().suspend_application_mode()
             self._must_signal_resume = (
                 True  # so that the resume signal is published as after SIGTSTP
             )
             self.resume_application_mode()
-            self.attrs_before = found
+            self.attrs_before = attributes
             self._app.call_later(self._app.refresh, layout=True)
 
     def drop_input(self) -> None:

@@ -78,12 +78,12 @@ class Export(NamedTuple):
     part: Collection[int] | None = None
     """Ids of the only messages to include; None for all."""
 
-    def plan(self, conversations: Sequence[Conversation], named: str | None) -> list[Document]:
+    def plan(self, conversations: Sequence[Conversation], output: str | None) -> list[Document]:
         """Choose the files to write and their contents; make the folder they go into.
 
         Args:
             conversations: With details, at least one.
-            named: The file or folder the user named; None for a name made from the title, without
+            output: The file or folder the user named; None for a name made from the title, without
                 secrets, in the current folder.
 
         Raises:
@@ -96,7 +96,7 @@ class Export(NamedTuple):
         ]
         extension = EXTENSIONS[self.format]
         names = unique_names(titles, extension)
-        path = Path(os.path.expanduser(named)) if named else None
+        path = Path(os.path.expanduser(output)) if output else None
         if self.format is Format.MARKDOWN and len(names) > 1:
             folder = path or Path(MANY)
             make_folder(folder)
@@ -105,7 +105,7 @@ class Export(NamedTuple):
         name = names[0] if len(names) == 1 else f"{MANY}{extension}"
         if path is None:
             path = Path(name)
-        elif os.path.isdir(path) or str(named).endswith(os.sep):
+        elif os.path.isdir(path) or str(output).endswith(os.sep):
             make_folder(path)
             path /= name
         return [Document(path, conversations)]

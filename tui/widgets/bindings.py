@@ -93,9 +93,9 @@ def working(
         first.setdefault(each.action, each)
         if active is None:
             keys[each.action] += each.key_names
-    for key, found in (active or {}).items():
-        if found.enabled:
-            keys[found.binding.action].append(key)
+    for key, entry in (active or {}).items():
+        if entry.enabled:
+            keys[entry.binding.action].append(key)
     return [(key_names(",".join(keys[name])), each) for name, each in first.items() if keys[name]]
 
 

@@ -237,11 +237,11 @@ class Writes:
         finally:  # not before whoever awaits it knows the result: an undo waits for that
             job.add_done_callback(self._jobs.discard)
 
-    def tell(self, function: Callable[..., object], *given: object) -> None:
+    def tell(self, function: Callable[..., object], *args: object) -> None:
         """Call a function on the screen's thread, from that of a job, before the result of the job
         arrives there."""
         if self._loop is not None and not self.stopping.is_set():
-            self._loop.call_soon_threadsafe(function, *given)
+            self._loop.call_soon_threadsafe(function, *args)
 
     @property
     def is_busy(self) -> bool:
@@ -272,11 +272,11 @@ class StoreScreen(Screen[ScreenResultType]):
         raise NotImplementedError
 
     def start(
-        self, group: str, work: Work[Given], *given: Given.args, **named: Given.kwargs
+        self, group: str, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> Worker[None]:
         """Run a coroutine instead of the one that was started for this group before; an error is
         shown in the status line."""
-        job = partial(self._reporting, work, *given, **named)
+        job = partial(self._reporting, work, *args, **kwargs)
         return self.run_worker(job, group=group, exclusive=True)
 
     def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> None:
@@ -288,20 +288,20 @@ class StoreScreen(Screen[ScreenResultType]):
         call()
 
     def start_write(
-        self, work: Work[Given], *given: Given.args, **named: Given.kwargs
+        self, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> Worker[None]:
         """Run a coroutine that writes; another one does not replace it."""
-        return self.run_worker(partial(self._reporting, work, *given, **named), group="write")
+        return self.run_worker(partial(self._reporting, work, *args, **kwargs), group="write")
 
     def cancel(self, group: str) -> None:
         """Cancel the coroutine of a group, and interrupt what it reads."""
         self.workers.cancel_group(self, group)
 
     async def _reporting(
-        self, work: Work[Given], *given: Given.args, **named: Given.kwargs
+        self, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> None:
         try:
-            await work(*given, **named)
+            await work(*args, **kwargs)
         except BrowseError as error:
             self.failed(error)
         except NoMatches:

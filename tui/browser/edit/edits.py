@@ -192,13 +192,13 @@ class Edits(Marking):
         card = TagCard(title, about, typed, tags_of(self._main.catalog.chains()))
         self._main.app.push_screen(card, answered)
 
-    def _change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
+    def _change_tags(self, work: Callable[..., TagChange], *args: object) -> None:
         """Change tags by `work`, called with the store and what is given."""
-        self._main.start_write(self._store_tags, work, given)
+        self._main.start_write(self._store_tags, work, args)
 
-    async def _store_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
+    async def _store_tags(self, work: Callable[..., TagChange], args: Sequence[object]) -> None:
         store = self._main.opened()
-        done = await self._main.write(lambda: work(store, *given))
+        done = await self._main.write(lambda: work(store, *args))
         if not done.session_ids:
             self._main.say(_("nothing had to be changed"))
             return
@@ -286,6 +286,6 @@ def _by_name(change: Change, asked: Conversation, changed: Conversation) -> Chan
     if not known:
         return change
     title = asked.tip.title
-    said = f"“{one_line(title, _NAME_CELLS)}”" if title else asked.id
+    old = f"“{one_line(title, _NAME_CELLS)}”" if title else asked.id
     name = f"“{one_line(known, _NAME_CELLS)}”"
-    return change._replace(sentence=change.sentence.replace(said, name))
+    return change._replace(sentence=change.sentence.replace(old, name))

@@ -96,22 +96,22 @@ class Marking:
 
     def mark_all(self) -> None:
         """Mark every row of the list, or remove all marks if there are any."""
-        main, found = self._main, self._main.results
+        main, results = self._main, self._main.results
         if main.marks:
             self.clear()
-        elif found is not None and found.goes_on:
-            main.start("marks", self._mark_found, found)
+        elif results is not None and results.goes_on:
+            main.start("marks", self._mark_found, results)
         else:
             main.start("marks", self._mark_rows, 0, len(main.rows) - 1)
 
-    async def _mark_found(self, found: SearchResults) -> None:
+    async def _mark_found(self, results: SearchResults) -> None:
         """Mark all conversations of a search, also those whose hits have not been read."""
         main, catalog = self._main, self._main.catalog
         await self._mark_rows(0, len(main.rows) - 1)
-        if found.total is None or found.total.at_least:
+        if results.total is None or results.total.at_least:
             main.say(_("not all hits are counted: those that are shown are marked"))
             return
-        roots = filter(None, map(catalog.root_of, found.total.sessions))
+        roots = filter(None, map(catalog.root_of, results.total.sessions))
         main.marks.update(await main.call(partial(self._present, catalog, list(roots))))
         main.redraw_marks()
 

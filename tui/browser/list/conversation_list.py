@@ -135,8 +135,8 @@ class ConversationList(LongView, can_focus=True):
         """
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
-        found = source.index_of(target) if target is not None else None
-        index = found
+        target_index = source.index_of(target) if target is not None else None
+        index = target_index
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self.source, self._now, self._drawn = source, None, (-1, -1)
@@ -146,7 +146,7 @@ class ConversationList(LongView, can_focus=True):
         offset = self.scroll_offset.y
         if top or (offset == 0 and index < self.size.height):
             offset = 0  # a list at its top shows new rows; the cursor stays on its row
-        elif found is not None:
+        elif target_index is not None:
             offset = index - line
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._scroll_to_cursor()

@@ -34,7 +34,7 @@ def history_path() -> Path:
 def _queries(lines: Iterable[str], sign: str) -> tuple[str, ...]:
     """Return the past queries, or the kept ones with the sign `*`, newest first; skip lines that
     are no JSON string."""
-    found: dict[str, None] = {}
+    queries: dict[str, None] = {}
     for line in lines:
         text = line.removeprefix("-").removeprefix("*")
         try:
@@ -42,10 +42,10 @@ def _queries(lines: Iterable[str], sign: str) -> tuple[str, ...]:
         except ValueError:
             continue
         if isinstance(query, str) and query.strip() and line in (sign + text, f"-{sign}{text}"):
-            found.pop(query, None)
+            queries.pop(query, None)
             if not line.startswith("-"):
-                found[query] = None
-    return tuple(reversed(found))[:_MOST]
+                queries[query] = None
+    return tuple(reversed(queries))[:_MOST]
 
 
 class QueryHistory:
@@ -53,11 +53,11 @@ class QueryHistory:
 
     Args:
         path: The file; None keeps them in memory only.
-        said: Called with a message if the file cannot be read or written, also on another thread.
+        say: Called with a message if the file cannot be read or written, also on another thread.
     """
 
-    def __init__(self, path: Path | None, said: Callable[[str], object]) -> None:
-        self._path, self._said = path, said
+    def __init__(self, path: Path | None, say: Callable[[str], object]) -> None:
+        self._path, self._say = path, say
         self._lines: list[str] = []
         self._walk: list[str] = []
         """The text of the box, and the queries before it."""
@@ -80,7 +80,7 @@ class QueryHistory:
         except FileNotFoundError:
             return
         except OSError as error:
-            self._said(_("earlier searches cannot be read ({reason})", reason=error.strerror))
+            self._say(_("earlier searches cannot be read ({reason})", reason=error.strerror))
             return
         self._lines[:0] = lines
 
@@ -120,7 +120,7 @@ class QueryHistory:
             with os.fdopen(os.open(self._path, _APPEND, 0o600), "a", encoding="utf-8") as file:
                 file.write("".join(f"{line}\n" for line in lines))
         except OSError as error:
-            self._said(_("this search cannot be remembered ({reason})", reason=error.strerror))
+            self._say(_("this search cannot be remembered ({reason})", reason=error.strerror))
 
     @property
     def is_walked(self) -> bool:

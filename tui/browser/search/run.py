@@ -164,7 +164,7 @@ _WHERE = {
 
 
 def count_hits(
-    store: OpenStore, found: SearchResults, request: SearchRequest, location: Location
+    store: OpenStore, results: SearchResults, request: SearchRequest, location: Location
 ) -> SearchResults:
     """Count all hits of a search and the conversations they are in; look for others if there are
     none.
@@ -180,21 +180,21 @@ def count_hits(
     conditions = compile_filters(request.query, request.now, request.view)
     request = request.whole(store, conditions)
     query, catalog, now = request.query, request.catalog, request.now
-    if found.goes_on and found.total is None:
+    if results.goes_on and results.total is None:
         total = store.count_hits(
             query, catalog, request.view, now, stopped=is_cancelled, seconds=_COUNTING
         )
         roots = {catalog.root_of(each) or each for each in total.sessions}
-        found = replace(found, total=total, roots=len(roots))
-    if not found.hits and not found.titles and not found.answer.stopped:
+        results = replace(results, total=total, roots=len(roots))
+    if not results.hits and not results.titles and not results.answer.stopped:
         here = _suggest_here(store, request, is_cancelled)
         others, notes = _suggest_profiles(query, location, now, is_cancelled)
-        found = replace(found, suggestions=(*here, *others), notes=notes)
+        results = replace(results, suggestions=(*here, *others), notes=notes)
     if location.old_files is None:
-        return replace(found, coverage=store.coverage())
+        return replace(results, coverage=store.coverage())
     # Names no remedy, as there is none.
     reason = _("files have no search index: all of them are scanned")
-    return replace(found, coverage=Coverage(0, 0, reason))
+    return replace(results, coverage=Coverage(0, 0, reason))
 
 
 def _suggest_here(
@@ -208,9 +208,9 @@ def _suggest_here(
             # Only that has subagents of chats and sessions Hermes hides.
             if other is view or (other is View.ALL and rows):
                 continue
-            found = store.count_matches(query, catalog, other, now, stopped=cancelled)
-            if found is not None:
-                rows.append(SuggestionRow(found, _(_WHERE[other]), other))
+            suggestion = store.count_matches(query, catalog, other, now, stopped=cancelled)
+            if suggestion is not None:
+                rows.append(SuggestionRow(suggestion, _(_WHERE[other]), other))
     others = store.suggestions(query, catalog, view, now, stopped=cancelled)
     return [*rows, *(SuggestionRow(each, each.text, view) for each in others)]
 
@@ -228,7 +228,7 @@ def _suggest_profiles(
         name = other.profile or ""
         try:
             with open_store(other) as store:
-                found = store.count_matches(query, nothing, View.ALL, now, stopped=cancelled)
+                suggestion = store.count_matches(query, nothing, View.ALL, now, stopped=cancelled)
         except (StoreMissingError, StoreEmptyError):
             continue  # a profile that has not been used yet
         except QueryInterruptedError:
@@ -239,7 +239,7 @@ def _suggest_profiles(
                 _("profile {name} could not be searched: {reason}", name=name, reason=reason)
             )
             continue
-        if found is not None:
+        if suggestion is not None:
             where = _("in profile {name}", name=name)
-            suggestions.append(SuggestionRow(found, where, View.ALL, name))
+            suggestions.append(SuggestionRow(suggestion, where, View.ALL, name))
     return suggestions, tuple(notes)

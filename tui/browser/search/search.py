@@ -75,12 +75,12 @@ class LiveSearch:
 
     def read_on(self, *, steps: int = 0) -> None:
         """Read the next page of hits, if there is one; then go so many hits on."""
-        found, scan = self._main.results, self._scan
-        if found is None or not found.goes_on:
+        results, scan = self._main.results, self._scan
+        if results is None or not results.goes_on:
             return
         if scan is None or scan.earlier is None:
             self._stop_all()  # or this would wait for a count
-            scan = Scan(found)
+            scan = Scan(results)
             self._begin(scan, top=False)
         scan.steps += steps
 
@@ -95,19 +95,19 @@ class LiveSearch:
     def list_read(self) -> None:
         """Bring the results up to date with the catalog, which was read anew: search again if they
         are outdated, the store was busy, or conversations were searched."""
-        main, found = self._main, self._main.results
-        is_list = found is None and isinstance(main.rows.source, CatalogRows)
+        main, results = self._main, self._main.results
+        is_list = results is None and isinstance(main.rows.source, CatalogRows)
         if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
             self.run(top=self._was_busy)
-        elif found is not None and self._scan is None:
-            main.start("renew", self._renew, found)
+        elif results is not None and self._scan is None:
+            main.start("renew", self._renew, results)
 
-    async def _renew(self, found: SearchResults) -> None:
+    async def _renew(self, results: SearchResults) -> None:
         """Show the conversations of the hits as they are now; the hits are those that were found."""
-        main, catalog, before = self._main, self._main.catalog, found.listed
-        changed = [each for each in found.renewed(catalog).listed if each not in before]
+        main, catalog, before = self._main, self._main.catalog, results.listed
+        changed = [each for each in results.renewed(catalog).listed if each not in before]
         main.details.add(await main.read(lambda store: store.with_details(changed)))
-        latest = main.results or found  # they may have been counted meanwhile
+        latest = main.results or results  # they may have been counted meanwhile
         renewed = latest.renewed(catalog)
         if renewed != latest:
             self._show(renewed)
@@ -145,7 +145,7 @@ class LiveSearch:
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         main.start("scan", self._show_progress, scan)
         try:
-            found = await main.read(job, glance=_GLANCE)
+            results = await main.read(job, glance=_GLANCE)
         except StoreBusyError:
             self._was_busy = True
             raise
@@ -153,19 +153,19 @@ class LiveSearch:
             if self._scan is scan:
                 self._scan = None
                 main.cancel("scan")
-        if isinstance(found, CatalogRows):
+        if isinstance(results, CatalogRows):
             main.results = None
-            main.rows.show(found, top=top)
+            main.rows.show(results, top=top)
             draw_now(main.rows)
-            count = found.count
+            count = results.count
             words = ngettext("1 conversation", "{count:,} conversations", count, count=count)
             main.search_status = " · ".join([words, *self._typed.problems])
             return
         # If a scan has shown some of it already, the cursor stays.
-        self._show(found, top=top and scan.shown is None)
+        self._show(results, top=top and scan.shown is None)
         draw_now(main.rows)
-        main.search_status = found.status(self._typed.problems)
-        main.start("count", self._count, found, request)
+        main.search_status = results.status(self._typed.problems)
+        main.start("count", self._count, results, request)
         for _step in range(scan.steps):
             self.step(1)
 
@@ -184,10 +184,10 @@ class LiveSearch:
             await asyncio.sleep(TELL_SECONDS)
             if scan.share is None:
                 continue
-            found, begins = scan.found, self.is_pending
-            if found is not None and found is not scan.shown:
-                scan.shown = found
-                self._show(found, top=begins)
+            results, begins = scan.found, self.is_pending
+            if results is not None and results is not scan.shown:
+                scan.shown = results
+                self._show(results, top=begins)
             elif begins and not scan.is_told:  # the rows shown are of another query
                 self._show_note(_("Reading the messages: no index covers this."))
             scan.is_told = True
@@ -201,20 +201,20 @@ class LiveSearch:
     def shortfall(self) -> str:
         """The status of the results if they are incomplete or the query has problems; else
         empty."""
-        found, problems = self._main.results, self._typed.problems
-        if found is None or (found.is_whole and not problems):
+        results, problems = self._main.results, self._typed.problems
+        if results is None or (results.is_whole and not problems):
             return ""
-        return found.status(problems)
+        return results.status(problems)
 
-    async def _count(self, found: SearchResults, request: SearchRequest) -> None:
+    async def _count(self, results: SearchResults, request: SearchRequest) -> None:
         """When typing pauses, count the messages of the conversations shown, as Hermes' own
         counters are only hints; then all hits."""
         main, location = self._main, self._main.location
         await asyncio.sleep(_REST)
-        main.details.add(await main.read(lambda store: store.with_details(found.listed)))
-        self._show(main.results or found)
-        count = await main.read(lambda store: count_hits(store, found, request, location))
-        counted = (main.results or found).with_count(count)  # they may be renewed by now
+        main.details.add(await main.read(lambda store: store.with_details(results.listed)))
+        self._show(main.results or results)
+        count = await main.read(lambda store: count_hits(store, results, request, location))
+        counted = (main.results or results).with_count(count)  # they may be renewed by now
         if main.search_status:  # the cursor has not moved since
             main.search_status = counted.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
@@ -223,9 +223,9 @@ class LiveSearch:
 
     # Walking through the hits
 
-    def _show(self, found: SearchResults, *, key: str | None = None, top: bool = False) -> None:
-        self._main.results = found
-        self._main.rows.show(found.rows(self._folds, self._main.details), key=key, top=top)
+    def _show(self, results: SearchResults, *, key: str | None = None, top: bool = False) -> None:
+        self._main.results = results
+        self._main.rows.show(results.rows(self._folds, self._main.details), key=key, top=top)
 
     def show_attention(self) -> None:
         """Show in the rows of hits what is new, and what waits."""
@@ -244,28 +244,28 @@ class LiveSearch:
 
     def unfold(self, row: MoreRow) -> None:
         """Show all hits of a conversation and move the cursor to the first that was hidden."""
-        found = self._main.results
-        if found is not None:
+        results = self._main.results
+        if results is not None:
             self._folds[row.root_id] = Fold.ALL
-            first = found.groups()[row.root_id][-row.hidden]
-            self._show(found, key=f"h{first.message_id}")
+            first = results.groups()[row.root_id][-row.hidden]
+            self._show(results, key=f"h{first.message_id}")
 
     def step(self, by: int) -> None:
         """Move to the next or previous hit, across conversations."""
-        main, rows, found = self._main, self._main.rows, self._main.results
-        if found is None:
+        main, rows, results = self._main, self._main.rows, self._main.results
+        if results is None:
             main.say(_("no search: / finds words, n and N walk the hits"))
-        elif (index := self._beside(found, by)) is not None:
+        elif (index := self._beside(results, by)) is not None:
             rows.cursor = index
             if isinstance(row := rows.current, HitRow):
-                main.say(_("hit {number}", number=found.number_of(row.hit)))
-        elif by > 0 and found.goes_on:
+                main.say(_("hit {number}", number=results.number_of(row.hit)))
+        elif by > 0 and results.goes_on:
             self.read_on(steps=1)
             main.say(_("reading on …"))
         else:
             main.say(_("no further hit"))
 
-    def _beside(self, found: SearchResults, by: int) -> int | None:
+    def _beside(self, results: SearchResults, by: int) -> int | None:
         """Return the index of the next or previous hit; show hidden ones between."""
         rows, row, index = self._main.rows, self._main.rows.current, self._main.rows.cursor
         if isinstance(row, ConversationRow) and row.best is not None and by > 0:
@@ -277,7 +277,7 @@ class LiveSearch:
                 return index
             if isinstance(row, MoreRow):
                 self._folds[row.root_id] = Fold.ALL
-                self._show(found)
+                self._show(results)
                 index = index if by > 0 else rows.cursor + by
             else:
                 index += by

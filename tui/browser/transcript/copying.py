@@ -116,11 +116,11 @@ class Copying:
     def close(self) -> None:
         self.pictures.close()
 
-    def _start(self, work: Callable[..., Coroutine[Any, Any, None]], *given: object) -> None:
+    def _start(self, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
         """Run a coroutine with the current message, its conversation, and what else it takes."""
         message, model = self._main.transcript.current, self._main.transcript.model
         if message is not None and model is not None:
-            self._main.start("copying", work, message, model, *given)
+            self._main.start("copying", work, message, model, *args)
         else:
             self._main.say(_("no message here"))
 

@@ -263,12 +263,12 @@ class TranscriptModel:
         if session_id not in self.outline.session_ids or not self.entries:
             return None
         segment = self.outline.session_ids.index(session_id)
-        found = (
+        entries = (
             index
             for index, entry in enumerate(self.entries)
             if entry.kind is EntryKind.SEAM and entry.number >= segment
         )
-        return next(found, None) if segment else 0
+        return next(entries, None) if segment else 0
 
     def step(self, index: int, by: int, kind: str = "") -> int | None:
         """Return the next (1) or previous (-1) entry of a kind; None if there is none.

@@ -210,8 +210,8 @@ class Finding:
             return
         self.hide_boxes()
         place = model.entries[index].number
-        told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
-        self._go(message_id, told=told)
+        sentence = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
+        self._go(message_id, sentence=sentence)
 
     # Finding
 
@@ -251,13 +251,13 @@ class Finding:
     def _go(self, message_id: int, **how: Any) -> None:
         self._main.start("goal", self._show, message_id, **how)
 
-    async def _show(self, message_id: int, *, last: bool = False, told: str = "") -> None:
+    async def _show(self, message_id: int, *, last: bool = False, sentence: str = "") -> None:
         """Show a message after the missing ones around it have been read, and tell where it is."""
         index = self._transcript.page.model.entry_of(message_id) or 0
         if await read_missing(self._main, self._transcript, index - _WINDOW, index + _WINDOW):
             self._transcript.show_find(message_id, last=last)
-            if told:
-                self._main.say(told)
+            if sentence:
+                self._main.say(sentence)
             else:
                 self._tell()
 

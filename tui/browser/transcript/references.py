@@ -146,13 +146,13 @@ def references(
 
     Accesses the disk if the store is of this machine, which can take longer than a frame.
     """
-    found: dict[ReferenceKind, list[Reference]] = {kind: [] for kind in ReferenceKind}
+    by_kind: dict[ReferenceKind, list[Reference]] = {kind: [] for kind in ReferenceKind}
     for each in dict.fromkeys(_every(message, model)):
         if is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target):
             each = each._replace(kind=ReferenceKind.IMAGE)
         if len(each.target) > 1:
-            found[each.kind].append(each)
-    return list(chain(*found.values()))[:MOST]
+            by_kind[each.kind].append(each)
+    return list(chain(*by_kind.values()))[:MOST]
 
 
 class Pictures:

@@ -87,8 +87,8 @@ class NamedRows(FixedRows):
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
         shown = self._named[first : last + 1]
-        named = (row for row in shown if not isinstance(row, (NoteRow, HeadRow)))
-        completed = (self._details.complete(row.conversation) for row in named)
+        rows = (row for row in shown if not isinstance(row, (NoteRow, HeadRow)))
+        completed = (self._details.complete(row.conversation) for row in rows)
         return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
@@ -118,8 +118,8 @@ class PlanRow(NamedTuple):
     def completed(self, details: RowDetails) -> PlanRow:
         if self.job:
             return self._replace(title=details.job_title(self.conversation))
-        named = details.complete(self.conversation)[0]
-        return self._replace(runs=[self.runs[0]._replace(conversation=named)])
+        conversation = details.complete(self.conversation)[0]
+        return self._replace(runs=[self.runs[0]._replace(conversation=conversation)])
 
     def _name(self) -> str:
         """Return what it is called; a job with how many runs it has."""

@@ -147,8 +147,8 @@ class PruneScreen(PlanScreen):
     def watch_space(self, space: SpaceMap) -> None:
         self._show_plan()
         largest = (tip for tip, _size in space.conversations[:MOST_TILES])
-        found = filter(None, map(self.main.catalog.of_session, largest))
-        self.read_names(self.main.details.nameless(found), "map-names")
+        conversations = filter(None, map(self.main.catalog.of_session, largest))
+        self.read_names(self.main.details.nameless(conversations), "map-names")
 
     def names_read(self) -> None:
         super().names_read()

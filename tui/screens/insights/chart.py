@@ -181,12 +181,12 @@ def axis(chart: Chart, shown: range, width: int) -> str:
     places, free = edges(len(shown), width)
     labels = chart.labels[shown.start : shown.stop]
     step = -(-24 * len(shown) // width)
-    named = {0: 0}
-    named.setdefault(len(shown) - 1, width - free - cell_len(labels[-1]))
-    named |= {index: places[index] for index in range(step, len(shown) - 1, step)}
+    positions = {0: 0}
+    positions.setdefault(len(shown) - 1, width - free - cell_len(labels[-1]))
+    positions |= {index: places[index] for index in range(step, len(shown) - 1, step)}
     if chart.chosen in shown:
-        named.pop(shown.index(chart.chosen), None)  # the arrow has it
-    wanted = [(place, labels[index]) for index, place in named.items()]
+        positions.pop(shown.index(chart.chosen), None)  # the arrow has it
+    wanted = [(place, labels[index]) for index, place in positions.items()]
     if chart.chosen in shown:
         index = shown.index(chart.chosen)
         label, middle = labels[index], (places[index] + places[index + 1] - free - 1) // 2

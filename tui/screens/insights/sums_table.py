@@ -158,13 +158,13 @@ def group_rows(
     is_named = by == "conversation"
     groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
     names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
-    named = [one_line(name, 300) for name in names]
+    labels = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)
-    table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
+    table = TableLayout(by, metric, most, max(map(cell_len, labels), default=0))
     looks = Stacking(answer, metric).looks
     rows = [
         GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
-        for group, name in zip(groups, named, strict=True)
+        for group, name in zip(groups, labels, strict=True)
     ]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]
 
