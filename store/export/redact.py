@@ -57,6 +57,11 @@ LABELS = {
 """By kind: its name for people."""
 
 _HEADER = re.compile(r"(?i)(?:proxy-)?authorization|(?:set-)?cookie2?")
+_NAMES = ("name", "Name", "key", "Key")
+_VALUES = ("value", "Value")
+"""Keys of an object that holds a name and its value."""
+_LONGEST_NAME = 400
+"""Of a text that may be the name of the next one."""
 
 
 class Redactor:
@@ -140,15 +145,21 @@ class Redactor:
             text = text_of(value)
             return self.json_text(text) if text[:1] in ("{", "[") else self.text(text)
         if isinstance(value, dict):
-            return {self.text(text_of(key)): self._named(key, item) for key, item in value.items()}
+            name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
+            return {
+                self.text(text_of(key)): self._named(name if key in _VALUES else key, item)
+                for key, item in value.items()
+            }
         if isinstance(value, list):
-            return [self.value(item) for item in value]
+            return [self._named(*pair, ", ") for pair in zip(["", *value], value, strict=False)]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    def _named(self, key: str, value: object) -> object:
-        """Redact the value of a key; as a whole if the key names a secret, and as a header if it is
-        one."""
+    def _named(self, key: object, value: object, between: str = ": ") -> object:
+        """Redact a value behind a key, or behind another one in a list: as a whole if that names a
+        secret, and as a header if it is one."""
         if not self.active or not isinstance(value, str):
+            return self.value(value)
+        if not isinstance(key, str) or len(key) > _LONGEST_NAME:
             return self.value(value)
         text = text_of(value)
         if _HEADER.fullmatch(key):
@@ -156,7 +167,7 @@ class Redactor:
         cleaned = self.value(text)
         if cleaned != text or MARK in text:
             return cleaned
-        if is_named_secret(key, text):
+        if is_named_secret(text_of(key), text, between):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return cleaned
 

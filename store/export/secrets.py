@@ -127,12 +127,11 @@ def _has_secret(match: re.Match[str] | None) -> bool:
     return match is not None and is_value(match["value"]) and not _HARMLESS.fullmatch(match["tail"])
 
 
-def is_named_secret(key: str, value: str) -> bool:
-    """Tell whether the value of a key of a JSON object is a secret by the name of the key, as in a
-    text `"key": "value"`."""
-    if _NAMES.search(key.lower()) is None:
+def is_named_secret(name: str, value: str, between: str = ": ") -> bool:
+    """Tell whether a value is a secret by the name before it, as in a text `"name": "value"`."""
+    if _NAMES.search(name.lower()) is None:
         return False
-    before = f'"{key}": "'
+    before = f'"{name}"{between}"'
     text = before + write_json(value)[1:_LONGEST_NAMED]
     return any(secret.start == len(before) for secret in _find_named(text))
 

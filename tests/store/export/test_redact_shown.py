@@ -55,6 +55,41 @@ NAMED = [
     ("+machine git.example.org\n+login me\n+password hunter2Zq", "hunter2Zq"),
     ("1|machine git.example.org\n2|  login me # it is I\n3|  password hunter2Zq", "hunter2Zq"),
     ('machine git.example.org login "m e" password "hunter 2Zq"', "hunter 2Zq"),
+    ("a: 1\nPOSTGRES_PASSWORD: correcthorse\nb: 2", "correcthorse"),
+    ("  db_password: correcthorse  # mine", "correcthorse"),
+    ("- password: 12345678", "12345678"),
+    ("+  passphrase: Winterberg!", "Winterberg!"),
+    ("   12|  POSTGRES_PASSWORD: correcthorse", "correcthorse"),
+    ("SERVICE_API_KEY: abcdefghijklmnop", "abcdefghijklmnop"),
+    ("token: abcdefghijklmnop", "abcdefghijklmnop"),
+    ("password:\n  hunter2Zq", "hunter2Zq"),
+    ("password: |\n  correcthorse\nnext: 1", "correcthorse"),
+    ('"password":\n    "correcthorse"', "correcthorse"),
+    ("- name: SERVICE_API_KEY\n  value: abcdefghijklmnop", "abcdefghijklmnop"),
+    ('- name: DB_PASSWORD\n  value: "correcthorse"', "correcthorse"),
+    ('{"name": "API_KEY", "value": "abcdefgh12"}', "abcdefgh12"),
+    ('{"Key":"DB_PASSWORD","Value":"correcthorse"}', "correcthorse"),
+    ('<property name="password" value="correcthorse"/>', "correcthorse"),
+    ("<key>Password</key>\n<string>correcthorse</string>", "correcthorse"),
+    ('["deploy", "--password", "correcthorse"]', "correcthorse"),
+    ('os.environ["API_KEY"] = "abcdefghij"', "abcdefghij"),
+    ('key = os.getenv("API_KEY", "f3A9kd02LsPq")', "f3A9kd02LsPq"),
+    ("define( 'DB_PASSWORD', 'correct horse' );", "correct horse"),
+    ('const apiKey: string = "abcdefghij";', "abcdefghij"),
+    ('var token string = "abcdefghij"', "abcdefghij"),
+    ("process.env.API_KEY || 'f3A9kd02LsPq'", "f3A9kd02LsPq"),
+    ('let password = Some("f3A9kd02LsPq".to_string());', "f3A9kd02LsPq"),
+    ('#define API_KEY "f3A9kd02LsPq"', "f3A9kd02LsPq"),
+    ("ENV API_KEY abcdefghij", "abcdefghij"),
+    ('setx API_KEY "abcdefghij"', "abcdefghij"),
+    ("set -gx OPENAI_API_KEY abcdefghij", "abcdefghij"),
+    ("hermes config set OPENAI_API_KEY f3A9kd02LsPq", "f3A9kd02LsPq"),
+    ("SSHPASS=correcthorse sshpass -e ssh h", "correcthorse"),
+    ("&quot;password&quot;: &quot;correct horse&quot;", "correct horse"),
+    (r"\u0022password\u0022:\u0022hunter2Zq\u0022", "hunter2Zq"),
+    (r"password\u003dhunter2Zq\u0026a=1", "hunter2Zq"),
+    ("| API_KEY | f3A9kd02LsPq |", "f3A9kd02LsPq"),
+    ("| `DB_PASSWORD` | `f3A9kd02LsPq` |", "f3A9kd02LsPq"),
 ]
 
 
@@ -66,6 +101,13 @@ def test_only_the_value_goes(text, secret):
     assert redact(redact(text)[0])[1] == Counter()
 
 
+@pytest.mark.parametrize(
+    "host", ["machine gitea", "default", "machine git port 993", "machine a.b"]
+)
+def test_a_netrc_of_any_host(host):
+    assert "hunter2" not in redact(f"{host} login bob password hunter2")[0]
+
+
 HARMLESS = [
     "Authorization: Bearer $TOKEN2 or Bearer YOUR_TOKEN_HERE_1, Basic base64(user:pass); Bearer ${TOKEN}",
     "PASS: test_login_1\nPASS: tests/test_a1.py\n--- PASS: TestLogin1 (0.1s)",
@@ -75,6 +117,28 @@ HARMLESS = [
     "line 12345678:some_function_name_that_is_long; 1234567890:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "PWD=/home/me/work-1 PWD=~/work-1 TOKEN_KEY=/run/secrets/x1",
     "the line -----BEGIN PRIVATE KEY----- of a file; grep -r 'BEGIN RSA PRIVATE KEY' /etc",
+    "password: required\nToken: expired\n- api_key: configured\nOPENAI_API_KEY: present\nPassword: Correct.\n"
+    "SERVICE_API_KEY: OpenRouter\nsecret: none",
+    "the password: see below\nmy password: is not here\nPassword: as before\npassword: ********\npassword: [hidden]",
+    "class Login:\n    password: SecretStr\n    token: CancellationToken\n    pwd: bytes\n    api_key: str | None = None",
+    "{\n  user: name,\n  password: hashed\n}\nf({\n  token: verificationCode\n})\ninput X {\n  password: String!\n}",
+    "password: /run/secrets/db\nDB_PASSWORD: ${DB_PASSWORD}\npassword: !vault |\nTOKEN_PATH: abcdefghijklmnop\n"
+    "secret: db-credentials\npassword: *default\nAPI_TOKEN: https://x.example/token",
+    "password:\n  required: true\nsecret:\n  name: a-secret1\ntoken:\n  description: of the session\n"
+    '"token":\n  "description": "text"\npassword: |\n  The one that you chose.',
+    "- name: API_KEY\n  valueFrom:\n    secretKeyRef:\n      name: keys1\n      key: api\n"
+    "- name: DB_PASSWORD\n  value: $(PW)",
+    '["password", "confirm_password", "base_url2"], ("api_key", "gpt-4o"), ("token", "oauth2"), {"secret", "sha256"}',
+    'parser.add_argument("--token", "--api-token", default=None)\n'
+    'add("--password", type=str)\nadd("--token",\n  default=None)',
+    'os.environ["API_KEY"] = os.environ["OTHER"]; d["token"] = value1; os.getenv("API_KEY", "none")',
+    "define('CACHE_KEY', 'user_name_1'); define('AUTH_KEY', 'put your unique phrase here');",
+    "const token: string = getToken1(); let apiKey: string = process.env.API_KEY || 'http://localhost:11434/v1'",
+    "set -x\nENV TOKEN_PATH /run/x1 and ENV token handling1; git config set credential.helper manager1",
+    "hermes config set model.api_key_env OPENAI_API_KEY; config set secret manager; hermes config set OPENAI_API_KEY sk-...",
+    "| token | oauth2 |\n| API_KEY | required |\n| password | sha256 |\n| secret | db-credentials-v2 |\n|---|---|",
+    'Only the secret `MEM0_API_KEY` and the token `oauth2`; secret "db-credentials-v2" not found',
+    "x: PrivateKey|Ed25519PublicKey|x",
     "machine learning\n# of the\nlogin page\nneeds a password here",
 ]
 
@@ -83,3 +147,30 @@ HARMLESS = [
 def test_what_stands_for_no_secret_stays(text):
     """Variables, names of tests and columns, paths, what a person has to fill in."""
     assert redact(text) == (text, Counter())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "API_KEY", "value": "abcdefghij"},
+        {"Value": "abcdefghij", "Key": "DB_PASSWORD"},
+        {"name": "Authorization", "value": "Bearer abcdefghij"},
+        ["deploy", "--password", "abcdefghij"],
+        [["X-Api-Key", "1abcdefghij2"], "token", 7],
+    ],
+)
+def test_names_beside_their_values_in_json(value):
+    """The arguments of a tool call have a name and its value as two strings."""
+    redactor = Redactor()
+    assert "abcdefghij" not in str(redactor.value(value)) and redactor.total == 1
+
+
+def test_lists_and_objects_of_harmless_things():
+    redactor = Redactor()
+    value = [
+        ["token", "password", "api_key", "base_url2"],
+        {"name": "token", "value": 7, "key": "x"},
+        {"key": "Enter", "value": "a word"},
+        [None, "a text", 3, "token", ["b"]],
+    ]
+    assert redactor.value(value) == value and not redactor.counts
