@@ -260,7 +260,8 @@ HARMLESS = [
     "the flag \U0001f468\u200d\U0001f469\u200d\U0001f467 of family\u200b7 and naïve\u00adty",
     "task-list pa-ge dp.st.x re_match SKU12345678 pattern gl-matrix sbp_ do_it rnd_state patA.b",
     "_re_match_ _key-value_ (_sk_learn) fal_flux_pro_v1_1_ultra am_I_right fw-update-2 csk-1 secret_santa_2026 "
-    "e2b_sandbox access-production-db-1 pat-na1-x sk_LogisticRegression_model_v2 tfp_distributions 1//0.5 EAAC AKCp",
+    "e2b_sandbox access-production-db-1 pat-na1-x sk_LogisticRegression_model_v2 tfp_distributions 1//0.5 EAAC AKCp "
+    "am_2024_report_internal_Q4",
 ]
 
 

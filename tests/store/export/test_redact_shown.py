@@ -119,6 +119,8 @@ HARMLESS = [
     "the line -----BEGIN PRIVATE KEY----- of a file; grep -r 'BEGIN RSA PRIVATE KEY' /etc",
     "password: required\nToken: expired\n- api_key: configured\nOPENAI_API_KEY: present\nPassword: Correct.\n"
     "SERVICE_API_KEY: OpenRouter\nsecret: none",
+    "password_reset: allowed\npassword-manager: bitwarden\ntoken_endpoint: abcdefghijklmnopqrstuv\npwd: my-project\n"
+    "Password: Forgot?\npassword:\n    - required1\n    - optional",
     "the password: see below\nmy password: is not here\nPassword: as before\npassword: ********\npassword: [hidden]",
     "class Login:\n    password: SecretStr\n    token: CancellationToken\n    pwd: bytes\n    api_key: str | None = None",
     "{\n  user: name,\n  password: hashed\n}\nf({\n  token: verificationCode\n})\ninput X {\n  password: String!\n}",
@@ -131,12 +133,13 @@ HARMLESS = [
     '["password", "confirm_password", "base_url2"], ("api_key", "gpt-4o"), ("token", "oauth2"), {"secret", "sha256"}',
     'parser.add_argument("--token", "--api-token", default=None)\n'
     'add("--password", type=str)\nadd("--token",\n  default=None)',
-    'os.environ["API_KEY"] = os.environ["OTHER"]; d["token"] = value1; os.getenv("API_KEY", "none")',
+    'os.environ["API_KEY"] = os.environ["OTHER"]; d["token"] = value1; d["secret"] = "pending"',
+    'os.getenv("API_KEY", "none")',
     "define('CACHE_KEY', 'user_name_1'); define('AUTH_KEY', 'put your unique phrase here');",
     "const token: string = getToken1(); let apiKey: string = process.env.API_KEY || 'http://localhost:11434/v1'",
     "set -x\nENV TOKEN_PATH /run/x1 and ENV token handling1; git config set credential.helper manager1",
     "hermes config set model.api_key_env OPENAI_API_KEY; config set secret manager; hermes config set OPENAI_API_KEY sk-...",
-    "| token | oauth2 |\n| API_KEY | required |\n| password | sha256 |\n| secret | db-credentials-v2 |\n|---|---|",
+    "| token | oauth2 |\n| API_KEY | required |\n| password | PBKDF2-SHA256 |\n| secret | db-credentials-v2 |\n|---|---|",
     'Only the secret `MEM0_API_KEY` and the token `oauth2`; secret "db-credentials-v2" not found',
     "x: PrivateKey|Ed25519PublicKey|x",
     "machine learning\n# of the\nlogin page\nneeds a password here",
