@@ -60,6 +60,8 @@ NAMED = [
     ("- password: 12345678", "12345678"),
     ("+  passphrase: Winterberg!", "Winterberg!"),
     ("   12|  POSTGRES_PASSWORD: correcthorse", "correcthorse"),
+    (r'{"content": "a: 1\npassword: correcthorse\nb: 2', "correcthorse"),
+    (r'{"content": "a: 1\npassword: correcthorse"', "correcthorse"),
     ("SERVICE_API_KEY: abcdefghijklmnop", "abcdefghijklmnop"),
     ("token: abcdefghijklmnop", "abcdefghijklmnop"),
     ("password:\n  hunter2Zq", "hunter2Zq"),
@@ -124,6 +126,7 @@ HARMLESS = [
     "the password: see below\nmy password: is not here\nPassword: as before\npassword: ********\npassword: [hidden]",
     "class Login:\n    password: SecretStr\n    token: CancellationToken\n    pwd: bytes\n    api_key: str | None = None",
     "{\n  user: name,\n  password: hashed\n}\nf({\n  token: verificationCode\n})\ninput X {\n  password: String!\n}",
+    r'{"content": "f({\n  password: hashed\n})", "next": "password: of mine"',
     "password: /run/secrets/db\nDB_PASSWORD: ${DB_PASSWORD}\npassword: !vault |\nTOKEN_PATH: abcdefghijklmnop\n"
     "secret: db-credentials\npassword: *default\nAPI_TOKEN: https://x.example/token",
     "password:\n  required: true\nsecret:\n  name: a-secret1\ntoken:\n  description: of the session\n"
