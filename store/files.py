@@ -59,6 +59,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
             may be left over, or the folder is not synced.
     """
     temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
+    _held = _PartialFile(temporary)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
@@ -193,9 +194,20 @@ def user_folder(kind: str) -> Path:
     return folder / "log" if kind == "log" else folder
 
 
-# Temporary folders
+# Temporary folders and files
 
-_TEMPORARY: weakref.WeakSet[TemporaryFolder] = weakref.WeakSet()
+_TEMPORARY: weakref.WeakSet[TemporaryFolder | _PartialFile] = weakref.WeakSet()
+
+
+class _PartialFile:
+    """A file that is removed on signals for as long as this is held."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        _TEMPORARY.add(self)
+
+    def remove(self) -> None:
+        _remove(self._path)
 
 
 class TemporaryFolder:
@@ -226,8 +238,8 @@ class TemporaryFolder:
 
 @contextlib.contextmanager
 def removed_on_signals() -> Iterator[None]:
-    """Within the block, SIGTERM and SIGHUP remove the temporary folders before they end the
-    process.
+    """Within the block, SIGTERM and SIGHUP remove the temporary folders, and the file that is being
+    written, before they end the process.
 
     The handler raises no exception: Python ignores one raised in a callback of SQLite or of a weak
     reference, and the program would go on. Signal handlers can be set in the main thread only;
@@ -238,8 +250,8 @@ def removed_on_signals() -> Iterator[None]:
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        for folder in list(_TEMPORARY):
-            folder.remove()
+        for each in list(_TEMPORARY):
+            each.remove()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

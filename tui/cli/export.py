@@ -15,6 +15,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.files import removed_on_signals
 from hermes_browse.store.search.filters import BY_KEY
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -93,7 +94,8 @@ class ExportCommand(Subcommand):
         if arguments.output == "-":
             _print(export, conversations)
         else:
-            _save(context, export, conversations)
+            with removed_on_signals():
+                _save(context, export, conversations)
 
 
 def format_of(arguments: SimpleNamespace) -> Format:

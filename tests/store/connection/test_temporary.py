@@ -1,4 +1,4 @@
-"""Temporary folders: private, and gone with their process."""
+"""Temporary folders and files: private, and gone with their process."""
 
 import random
 import signal
@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from builders import make_store
 from effort import slow_but
 from platforms import posix_only, until
 
@@ -64,6 +65,28 @@ with files.removed_on_signals():
     assert ended.returncode == -signal.SIGTERM and list(temporary.iterdir()) == []
 
 
+def test_a_signal_while_a_file_is_written(tmp_path):
+    """What was there stays, and nothing beside it."""
+    (tmp_path / "out").write_text("before")
+    program = """
+import os, signal, sys
+from pathlib import Path
+from hermes_browse.store import files
+def pieces():
+    yield b"half"
+    assert len(os.listdir(sys.argv[1])) == 2
+    os.kill(os.getpid(), signal.SIGTERM)
+    yield b"never"
+with files.removed_on_signals():
+    files.write_whole(Path(sys.argv[1], "out"), pieces(), replace=True)
+"""
+    (tmp_path / "temporary").rmdir()
+    ended = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
+    assert ended.returncode == -signal.SIGTERM
+    assert (tmp_path / "out").read_text() == "before"
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
 def browse(*arguments):
     return subprocess.Popen(
         [sys.executable, "-m", "hermes_browse.tui", *arguments],
@@ -73,6 +96,19 @@ def browse(*arguments):
 
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+@pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
+def test_an_export_that_is_stopped_leaves_nothing(tmp_path, number):
+    rows = [{"session_id": "s", "content": "word " * 2000}] * 1000
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows, fts=False)
+    folder = tmp_path / "to"
+    folder.mkdir()
+    process = browse("--db", str(path), "export", "s", "--output", str(folder / "out.md"))
+    until(lambda: any(folder.iterdir()))
+    process.send_signal(number)
+    process.wait()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
