@@ -138,7 +138,11 @@ def test_searches():
         'cwd:"/my work"',
         "longer names match",
     )
-    assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
+    tool = search_for("tool", "terminal", "7d", NOW)
+    assert tool == ("tool:terminal after:2026-05-21", "")
+    for by, key, period in (("day", "2026-05-28", "all"), ("source", "cli", "7d")):
+        assert "without messages then" in search_for(by, key, period, NOW).note
+    assert not search_for("source", "cli", "all", NOW).note
     assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
     cannot = [("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')]
     for by, key in (*cannot, ("day", "-001-12-31")):

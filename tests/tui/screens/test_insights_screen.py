@@ -227,6 +227,7 @@ async def test_the_search_for_a_line(path, keys, query):
             isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
         )
         assert listed(browser) == wanted
+        assert "those without messages then are left out" in " ".join(browser.status.split())
         await browser.press("tab", "escape")
         assert isinstance(browser.app.screen, MainScreen), "to the list first"
         await browser.press("escape")

@@ -232,12 +232,13 @@ def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
         return GroupSearch("", _("the search cannot ask for what is unknown"))
     if by == "hour":
         return GroupSearch("", _("the search cannot ask for an hour of the week"))
+    no_messages = _("those without messages then are left out")
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
-            return GroupSearch(f"after:{after} before:{before}", "")
-        return GroupSearch(f"on:{key}", "")
+            return GroupSearch(f"after:{after} before:{before}", no_messages)
+        return GroupSearch(f"on:{key}", no_messages)
     if by not in _FILTERS or '"' in key or not key.strip():
         return GroupSearch("", _("the search cannot ask for this name"))
     name, notes = f'"{key}"' if any(map(str.isspace, key)) else key, []
@@ -249,4 +250,6 @@ def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
     since = first_day(period, now)
     if since is not None and by != "conversation":
         query += f" after:{since - timedelta(days=1)}"
+        if by != "tool":  # which needs a message anyway
+            notes.append(no_messages)
     return GroupSearch(query, _("; ").join(notes))
