@@ -22,7 +22,14 @@ from hermes_browse.tui.screens.insights.chart import (
     quantiles,
 )
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
-from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
+from hermes_browse.tui.screens.insights.words import (
+    cost,
+    cost_line,
+    label,
+    search_for,
+    tokens_line,
+    value_of,
+)
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
@@ -169,6 +176,11 @@ def test_lines_fill_their_width(by, width):
         assert bar == table.rooms(width)[1]
         if name and width >= 120:
             assert cell_len(spans[0][0]) < 20 and bar > width // 5, "bars have the rest"
+
+
+def test_calls_are_calls():
+    """Also of a tool with more answers than calls: the column says the same as the bar."""
+    assert value_of(Group("x", set("a"), messages=3, calls=1), "calls") == 1.0
 
 
 def test_sentences():

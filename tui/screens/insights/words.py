@@ -53,7 +53,7 @@ def value_of(group: Group, metric: str) -> float:
         "cost": group.cost_usd,
         "messages": group.messages,
         "sessions": group.sessions,
-        "calls": max(group.calls, group.messages),
+        "calls": group.calls,
         "failed": group.failed,
     }
     return float(values[metric])
