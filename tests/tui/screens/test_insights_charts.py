@@ -190,6 +190,13 @@ def test_sentences():
     assert "no tokens recorded" in tokens_line(group._replace(tokens=Tokens()), 200)
     assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
     assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
+    assert (
+        cost_line(group._replace(unknown=0, included=0), 0)
+        == "cost $1.00: $0 actual + $1.00 estimated"
+    )
+    assert cost_line(Group("x", set("a"), unknown=2), 0) == (
+        "no cost recorded · 2 sessions of unknown cost"
+    )
     told = cost_line(group, 3)
     assert (
         "2 sessions of unknown cost" in told

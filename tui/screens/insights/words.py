@@ -147,7 +147,7 @@ def cost_line(group: Group, without_session: int) -> str:
     """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
     a session."""
     known = _(
-        "{total}: {actual} actual + {estimated} estimated",
+        "cost {total}: {actual} actual + {estimated} estimated",
         total=formats.amount(group.cost_usd, "cost"),
         actual=formats.amount(group.actual_usd, "cost"),
         estimated=formats.amount(group.estimated_usd, "cost"),
@@ -165,7 +165,7 @@ def cost_line(group: Group, without_session: int) -> str:
         count=without_session,
     )
     return formats.joined(
-        known,
+        known if group.cost_usd else _("no cost recorded"),
         unknown if group.unknown else "",
         _("{count:,} in a subscription", count=group.included) if group.included else "",
         left_out if without_session else "",
@@ -191,8 +191,7 @@ def sums_lines(answer: GroupedSums, width: int) -> tuple[str, str]:
     total = answer.report.total
     if answer.by == TOOL:
         return tools_line(total), _("No store records tokens or cost by tool.")
-    cost_words = cost_line(total, answer.without_session)
-    return tokens_line(total, width), _("cost {sum}", sum=cost_words)
+    return tokens_line(total, width), cost_line(total, answer.without_session)
 
 
 def period_notes(question: Question, metric: str, now: float) -> list[str]:
