@@ -26,6 +26,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.screens.insights import sums_table
 from hermes_browse.tui.screens.insights.chart import BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
@@ -319,6 +320,26 @@ async def test_nothing_at_all(tmp_path):
         assert isinstance(browser.app.screen, HelpCard) and "shorter period" in browser.card()
         await browser.press("escape", "escape")
         assert isinstance(browser.app.screen, MainScreen)
+
+
+@pytest.mark.slow
+async def test_nothing_at_all_time(tmp_path):
+    """Nothing is further back."""
+    async with on_store(make_store(tmp_path / "state.db", "31", []), NOW, (80, 24)) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4)
+        assert "all time" in browser.text("#header")
+        assert browser.text("#groups").strip().endswith("There is nothing to add up.")
+
+
+@pytest.mark.slow
+async def test_a_long_table_says_what_it_leaves_out(path, monkeypatch):
+    """The headings stay when the cursor is on that."""
+    monkeypatch.setattr(sums_table, "_MOST_CONVERSATIONS", 3)
+    async with on_store(path, NOW) as browser:
+        await browser.press("I", *["right_square_bracket"] * 4, "7", "end", "enter", "slash")
+        assert len(lines(browser)) == 3 and "convs" in browser.text("#headings")
+        assert "1 more conversation comes after these" in browser.text("#groups")
+        assert isinstance(browser.app.screen, InsightsScreen)
 
 
 async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):

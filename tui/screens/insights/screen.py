@@ -182,7 +182,8 @@ class InsightsScreen(SubScreen):
             self._show_table()
 
     def heads_shown(self) -> None:
-        width, row = self.rows.scrollable_content_region.width, self.rows.current
+        width, rows = self.rows.scrollable_content_region.width, self.rows.source
+        row = rows.row(0) if len(rows) else None
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         self.show_line("headings", text)
 

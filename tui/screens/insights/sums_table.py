@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.insights.sums import UNITS, Group, bucket_from
+from hermes_browse.store.insights.sums import PERIODS, UNITS, Group, bucket_from
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
 from ...text.styled import Line, line_width
@@ -156,6 +156,7 @@ def group_rows(
     else:
         groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
     is_named = by == "conversation"
+    left_out = len(groups) - _MOST_CONVERSATIONS if is_named else 0
     groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
     names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
     labels = [one_line(name, 300) for name in names]
@@ -166,7 +167,19 @@ def group_rows(
         GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
         for group, name in zip(groups, labels, strict=True)
     ]
-    return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]
+    if not rows:
+        further = answer.question.period != PERIODS[-1]
+        nothing = _("Nothing in this period: ] looks further back.")
+        return [NoteRow(nothing if further else _("There is nothing to add up."))]
+    if left_out > 0:
+        words = ngettext(
+            "1 more conversation comes after these",
+            "{count:,} more conversations come after these",
+            left_out,
+            count=left_out,
+        )
+        return [*rows, NoteRow(words)]
+    return list(rows)
 
 
 def newest_first(catalog: Catalog, group: Group) -> list[str]:
