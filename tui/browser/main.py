@@ -81,9 +81,7 @@ class MainScreen(PaneMessages):
         self.follow_box()
         self.start("watch", self._watch)
         self.start("load", self.call, self.load_search)
-        folder = sessions_folder(self.location)
-        if folder is not None and folder.is_dir():  # without opening the store
-            self.start("old-files", self._count_old_files, folder)
+        self.count_old_files()
         if (age := self.options.trash) != FOREVER:
             self.start_write(self._remove_old_deletions, age)
 
@@ -108,6 +106,12 @@ class MainScreen(PaneMessages):
                     count=count,
                 )
             )
+
+    def count_old_files(self) -> None:
+        """Count the old transcripts beside the store in the background."""
+        folder = sessions_folder(self.location)
+        if folder is not None and (self.old_files or folder.is_dir()):  # without opening the store
+            self.start("old-files", self._count_old_files, folder)
 
     async def _count_old_files(self, folder: Path) -> None:
         self.old_files = (await self.read(lambda store: store.old_files(folder))).files
@@ -196,6 +200,7 @@ class MainScreen(PaneMessages):
         """Read everything again, and search again."""
         self.search.outdate()
         self.listing.reload()
+        self.count_old_files()
 
     def reread(self, session_ids: Sequence[str]) -> None:
         self.listing.reread(session_ids)

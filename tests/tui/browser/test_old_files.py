@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from browsing import browsing, open_app
+from browsing import browsing, listed, open_app
 from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import locate_file
@@ -67,6 +67,33 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
     async with browser_of(hermes_home) as browser:
         assert "5 Old 3" in browser.text("#views")
         assert "3 old transcripts" in browser.text("#header")
+
+
+@pytest.mark.slow
+async def test_f5_reads_the_folder_anew(hermes_home):
+    """On the main screen it counts the files; over them it opens them anew, with what was searched
+    for."""
+    folder = home_of(hermes_home, 2)
+    async with browser_of(hermes_home) as browser:
+        write(folder, 2)
+        await browser.press("f5")
+        assert "5 Old 3" in browser.text("#views")
+        await arrive(browser)
+        await browser.search("boats")
+        await browser.press("enter")
+        for number in range(3, 5):
+            write(folder, number)
+        (folder / "old_000.jsonl").unlink()
+        before = browser.screen
+        await browser.press("f5")
+        await browser.wait_until(lambda: browser.screen.is_current and browser.screen is not before)
+        await browser.wait_until(lambda: len(listed(browser)) == 4)
+        assert isinstance(browser.screen, OldScreen) and browser.screen.box.value == "boats"
+        await browser.press("escape", "escape", "escape", "escape")
+        assert type(browser.screen) is MainScreen and "5 Old 4" in browser.text("#views")
+        shutil.rmtree(folder)
+        await browser.press("f5")
+        assert "Old" not in browser.text("#views")
 
 
 @pytest.mark.slow

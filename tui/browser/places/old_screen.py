@@ -57,7 +57,7 @@ class OldScreen(OtherScreen):
     header are those of the real store and lead back to it.
 
     `beside` is that of the store beside the files; `transcripts`, which hold a first portion, are
-    closed with the screen.
+    closed with the screen. A `query` is searched for at once.
     """
 
     KEYS = changed(MAIN, {"view-old": {"call": "show_header"}}, _NOT_OF_FILES)
@@ -66,15 +66,19 @@ class OldScreen(OtherScreen):
         "these are files, not sessions of the store: they can be read, searched, copied and exported"
     )
 
-    def __init__(self, beside: MainScreen, transcripts: OldTranscripts, first: FirstPage) -> None:
+    def __init__(
+        self, beside: MainScreen, transcripts: OldTranscripts, first: FirstPage, query: str
+    ) -> None:
         location = Location(transcripts.path, old_files=transcripts.folder)
         super().__init__(location, Store(transcripts.path), first)
-        self._beside, self._transcripts = beside, transcripts
+        self._beside, self._transcripts, self._query = beside, transcripts, query
         self.begin_as(View.ALL)
 
     def on_mount(self) -> None:
         """Read the remaining files; Textual calls the handler of the main screen as well."""
         self.start("fill", self._fill)
+        if self._query:
+            self.call_after_refresh(self.search_for, self._query)
 
     async def _fill(self) -> None:
         while await self.call(self._transcripts.fill):
@@ -94,6 +98,12 @@ class OldScreen(OtherScreen):
     def view_line(self) -> Content:
         """Return the views of the real store, and this one."""
         return self.views(self._beside.catalog, None, self._transcripts.files)
+
+    def reload(self) -> None:
+        """Open the screen anew, as files may have come, changed or gone."""
+        self.dismiss(None)
+        self._beside.count_old_files()
+        self._beside.switching.show_old(self.box.value)
 
     def show_view(self, name: str) -> None:
         """Go back to a view of the store."""

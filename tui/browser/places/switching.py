@@ -189,22 +189,23 @@ class Switching:
         if main.is_current:
             main.open_screen("places", store, first)
 
-    def show_old(self) -> None:
-        """Show the old transcripts beside the store, or say that there are none."""
+    def show_old(self, query: str = "") -> None:
+        """Show the old transcripts beside the store, or say that there are none; search them for a
+        text if one is given."""
         main, folder = self._main, sessions_folder(self._main.location)
         if folder is None:
             main.say(_("no old transcripts belong to this store"))
             return
         main.say(_("looking for old transcripts …"))
-        main.start("old", self._show_old, folder)
+        main.start("old", self._show_old, folder, query)
 
-    async def _show_old(self, folder: Path) -> None:
+    async def _show_old(self, folder: Path, query: str) -> None:
         main, lines, now = self._main, self._main.lines, self._main.clock()
         read = load("old-transcripts")
         transcripts, first = await main.call(lambda: read(folder, main.store, now, lines))
         main.retract(_("looking for old transcripts …"))
         if transcripts.files and main.is_current:
-            main.open_screen("old", transcripts, first)
+            main.open_screen("old", transcripts, first, query)
             return
         transcripts.close()
         if not transcripts.files:
