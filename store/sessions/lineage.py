@@ -25,6 +25,9 @@ from .relations import continuation_rank, is_reset, status
 
 _BOUNDS = {False: 32, True: 1001}
 """The most sessions of a path, by whether it follows compressions."""
+_WALKS_ON = 17
+"""First schema whose Hermes goes on from a session with messages to a newer child (0.18.0; 0.17
+stays)."""
 _WALKS_PAST_RESETS = 26
 """First schema whose Hermes does not resume into a chat after a reset (0.20.1; 0.20.0, schema 25,
 does)."""
@@ -38,13 +41,14 @@ DEEPEST = 12
 
 
 def predict_resume(catalog: Catalog, session_id: str, schema_version: int | None) -> str:
-    """Return the session that `hermes --resume=ID` opens (`resolve_resume_session_id`, 0.18 to
+    """Return the session that `hermes --resume=ID` opens (`resolve_resume_session_id`, 0.13 to
     0.22).
 
-    Hermes follows the compression chain to its tip, then repeatedly the newest child without a
-    branch or delegate marker, and opens the deepest session with messages on that path. So it opens
-    an unmarked branch instead of the requested session, and up to 0.20.0 also a chat after a reset.
-    Hermes does not check whether a marker names the parent.
+    Hermes follows the compression chain to its tip. From there 0.18 and later, and older releases
+    where the tip is empty, go repeatedly to the newest child without a branch or delegate marker,
+    and open the deepest session with messages on that path. So they open an unmarked branch instead
+    of the requested session, and up to 0.20.0 also a chat after a reset. Hermes does not check
+    whether a marker names the parent.
 
     The catalog must hold the descendants of the session. The schema version of the store implies
     that of Hermes; None means the newest.
@@ -54,6 +58,8 @@ def predict_resume(catalog: Catalog, session_id: str, schema_version: int | None
         return session_id
     version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
     *_before, tip = _follow(catalog, session, version >= _CHAINS_END_AT_RESETS, is_chain=True)
+    if version < _WALKS_ON and tip.has_messages:
+        return tip.id
     walk = list(_follow(catalog, tip, version >= _WALKS_PAST_RESETS, is_chain=False))
     return next((each.id for each in reversed(walk) if each.has_messages), tip.id)
 

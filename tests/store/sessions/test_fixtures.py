@@ -40,7 +40,6 @@ DIFFERENCES = [
         {"aaa001", "aaa002", "ggg002", "sss001"},
         "0.14 and 0.16 open what they are given, not its tip",
     ),
-    (OLD, "resume", {"bbb001", "ccc001"}, "0.14 and 0.16 do not go on to an unmarked child"),
     ((11,), "shown by us alone", {"bbb003"}, "a branch by a marker, which 0.14 does not know"),
     (OLD, "shown by us alone", {"sss002"}, "the continuation that 0.14 and 0.16 do not take"),
     (NEW, "shown by us alone", {"sss003"}, "a stale sibling is in no list of Hermes"),
