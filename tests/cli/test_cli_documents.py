@@ -119,6 +119,25 @@ def test_compactions_and_context_of_every_conversation(which):
     assert seen
 
 
+@pytest.mark.parametrize("store, opens_another", [("state-v14", False), ("state-v22", True)])
+def test_a_context_names_the_session_that_hermes_opens_instead(
+    store, opens_another, tmp_path, monkeypatch
+):
+    """As the lineage does; 0.16 opens what it is given."""
+    copy_store(store, tmp_path / "root")
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
+    ended = call("context 20260105_090000_bbb001")
+    assert ended.err == call("lineage 20260105_090000_bbb001").err
+    assert ("would open 20260105_100000_bbb002" in ended.err) is opens_another
+
+
+def test_a_context_is_headed_by_the_first_words_of_a_conversation_without_a_title(which):
+    untitled = next(one for one in everything() if not one["title"] and one["preview"])
+    heads = {call(each, untitled["id"]).out.splitlines()[0] for each in ("context", "compactions")}
+    (head,) = heads
+    assert head.startswith(untitled["preview"][:20])
+
+
 def test_the_context_at_a_message(which):
     """One that is asked for by its id; one that is not there is not found."""
     one = max(everything(), key=lambda each: int(each["message_count"]))

@@ -22,6 +22,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, long_number, timestamp
 from .command_context import CommandContext, Subcommand
+from .lineage import warn_of_another
 from .output import (
     BLANK,
     OutputLine,
@@ -90,7 +91,7 @@ class ContextCommand(Subcommand):
 
     def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
-        conversation = context.conversation()
+        (conversation,) = store.with_details([context.conversation()])
         sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
         found = store.messages([row.id for row in sent.rows])
         messages = {message.id: message for message in found}
@@ -101,6 +102,8 @@ class ContextCommand(Subcommand):
             context.give(document, print_text, *_context_markdown(conversation, sent, rows))
         else:
             context.give(document, print_lines, _context_lines(conversation, sent, rows, focus))
+        if arguments.at is None:
+            warn_of_another(store.lineage(conversation.id, context.now))
 
 
 def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:

@@ -64,6 +64,11 @@ def _node_json(node: Node) -> Json:
 
 def _print_tree(entries: Entries, lineage: Lineage) -> None:
     print_lines(_lines(entries, lineage))
+    warn_of_another(lineage)
+
+
+def warn_of_another(lineage: Lineage) -> None:
+    """Print a note if Hermes would open another session than the one to resume."""
     resume, other = lineage.resume.id, lineage.predicted
     if other != resume:
         note(_("Careful: `hermes --resume={id}` would open {other}.", id=resume, other=other))
