@@ -46,7 +46,9 @@ _MARKERS = ", ".join(
 )
 CONTINUED = (
     "m.session_id IN (SELECT s.id FROM session_rows s WHERE s.end_reason = 'compression' AND EXISTS "
-    "(SELECT 1 FROM session_rows n WHERE n.parent_session_id = s.id AND n.source IS NOT 'tool' AND "
+    "(SELECT 1 FROM session_rows n WHERE n.parent_session_id = s.id AND n.source IS NOT 'tool' "
+    "AND n.id <> s.id "  # a damaged file; of two that are the parent of each other the older begins
+    "AND NOT (n.id IS s.parent_session_id AND (n.started_at, n.id) < (s.started_at, s.id)) AND "
     f"COALESCE(CASE WHEN json_valid(n.model_config) THEN s.id NOT IN ({_MARKERS}) END, 1)))"
 )
 """Whether a compression ended the session and another one goes on (`sessions.relations.edge`), so

@@ -176,6 +176,22 @@ def test_messages_are_forgotten_where_a_continuation_has_their_summary(tmp_path,
     assert _found(path, "kayak -is:forgotten") == ([] if forgotten else [1])
 
 
+def test_nothing_is_forgotten_where_a_damaged_file_has_no_continuation(tmp_path):
+    """A compressed session that is its own parent; of two that are the parent of each other the
+    newer one, which ends the conversation."""
+    parents = {"self": "self", "older": "newer", "newer": "older"}
+    sessions = [
+        {"id": id, "parent_session_id": parent, "end_reason": "compression", "started_at": T0 + at}
+        for at, (id, parent) in enumerate(parents.items())
+    ]
+    rows = [{"session_id": id, "content": "a kayak"} for id in parents]
+    path = make_store(tmp_path / "state.db", "22", sessions, rows)
+    with Store(path).reader() as reader:
+        conversation = read_catalog(reader, NOW).conversation("newer")
+    assert conversation.session_ids == ["older", "newer"]
+    assert _found(path, "kayak is:forgotten") == [2]
+
+
 def test_a_source_is_found_by_its_short_name(tmp_path):
     """The one that lists show, in a query, as an option of a list, and of what was used last."""
     sources = ("whatsapp", "webhook", "api_server", "wa")
