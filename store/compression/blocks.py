@@ -21,10 +21,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ..messages.chat_message import State
+from ..messages.transcript import are_of_a_batch
 from .history_rows import HistoryRow, HistoryRows, is_copy, is_merged
 
-_BATCH_SECONDS = 2e-6
-"""Most seconds between two neighbours in a batch: a microsecond, and the precision of a double."""
 _WINDOW = 64
 """Most rows that compression drops between two that it keeps."""
 
@@ -86,10 +85,8 @@ def _is_written(rows: HistoryRows, at: int) -> bool:
 
 
 def _is_together(rows: HistoryRows, at: int, later: int) -> bool:
-    """Return whether a row was written with a later one, in one batch: equal times are those of
-    one turn."""
-    one, two = rows[at].timestamp, rows[later].timestamp
-    return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * (later - at)
+    """Return whether a row was written at once with a later one."""
+    return are_of_a_batch(rows[at].timestamp, rows[later].timestamp, later - at)
 
 
 def _extent(rows: HistoryRows, at: int, first: int, until: int) -> tuple[int, int]:

@@ -8,7 +8,8 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,6 +23,10 @@ from .decode import COLUMNS, to_message
 
 SLICE = 5000
 """Rows that one statement reads."""
+_BATCH_SECONDS = 2e-6
+"""Most seconds between two neighbours in a batch: a microsecond, and the precision of a double."""
+_WINDOW = 64
+"""Most rows that compression drops between two that it keeps."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
 
@@ -70,49 +75,100 @@ def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
     return {as_int(row[0]): row[1:] for row in rows}
 
 
+def are_of_a_batch(one: float | None, two: float | None, distance: int) -> bool:
+    """Return whether two rows, so many rows apart, were written at once, given their times.
+
+    Hermes 0.18 and later let the times in a batch be a microsecond apart; equal ones are those of
+    one turn.
+    """
+    return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * distance
+
+
 def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
     """Find the rows of one session that repeat another, given its rows in order of id.
 
     Compaction in place inserts the messages it keeps again.
 
     Rows of equal `display_order` (0.22) are one message. Without it, rows that differ only in
-    their state are, and so is a live row that repeats the compacted tail right after a summary.
+    their state are, and so are those that a compaction wrote and the ones they repeat.
 
     Returns:
-        Copy → the row to show: the live row, else the newest (Hermes 0.22, display order).
+        Copy → the row to show: the live row, else the newest (Hermes 0.22, display order). What a
+        compaction carried over before its summary stays where it was first said.
     """
     if not any(row.state is State.COMPACTED for row in rows):
         return {}
     kept = [row for row in rows if row.state is not State.REWOUND]
     unordered = [row for row in kept if row.order is None]
     identities = read_identities(reader, [row.id for row in unordered])
+    firsts: dict[object, int] = {}
+    originals: dict[int, int] = {}
+    for row in kept:
+        identity = row.timestamp, identities.get(row.id, row.id)
+        first = firsts.setdefault(identity if row.order is None else row.order, row.id)
+        originals[row.id] = first
+    beginning: set[int] = set()
+    pairs = _written_again([row for row in unordered if row.id in identities], identities)
+    for copy, original, is_head in pairs:
+        if originals[copy] == copy:
+            originals[copy] = original
+        if is_head:
+            beginning.add(original)
+    shown: dict[int, int] = {}
+    for row in kept:  # an original is before its copies
+        originals[row.id] = original = originals[originals[row.id]]
+        if original not in beginning:
+            shown[original] = row.id
+    for row in kept:
+        if row.state is State.LIVE and originals[row.id] not in beginning:
+            shown[originals[row.id]] = row.id
+    found = {row.id: shown.get(originals[row.id], originals[row.id]) for row in kept}
+    return {copy: row for copy, row in found.items() if copy != row}
 
-    def message_of(row: RowInfo) -> object:
-        if row.order is not None:
-            return row.order
-        return row.timestamp, identities.get(row.id, row.id)
 
-    by_rank = sorted(kept, key=lambda row: (row.state is State.LIVE, row.id))
-    shown = {message_of(row): row.id for row in by_rank}  # the last one of each message
-    copies = {row.id: shown[message_of(row)] for row in kept}
-    others = [row for row in unordered if row.id in identities and copies[row.id] == row.id]
-    copies = {copy: row for copy, row in copies.items() if copy != row}
-    return copies | _repeated_tail(others, identities)
+def _written_again(
+    rows: Sequence[RowInfo], identities: Mapping[int, Row]
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield the rows that a compaction wrote again, with those they repeat and whether these are
+    the first ones: it keeps some at the beginning and at the end of those before it."""
+    previous = 0
+    for start, end in _batches(rows):
+        old = [row.id for row in rows[previous:start] if row.state is State.COMPACTED]
+        new = [row.id for row in rows[start:end]]
+        previous = start
+        pairs = zip(new, old, strict=False)
+        head = list(takewhile(lambda pair: identities[pair[0]] == identities[pair[1]], pairs))
+        yield from ((copy, original, True) for copy, original in head)
+        left = old[len(head) :]
+        for copy in reversed(new[len(head) :]):
+            near = range(len(left) - 1, max(len(left) - 1 - _WINDOW, -1), -1)
+            at = next((at for at in near if identities[left[at]] == identities[copy]), None)
+            if at is not None:
+                yield copy, left[at], False
+                del left[at:]
 
 
-def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Row]) -> dict[int, int]:
-    """Find the end of the compacted rows that the live rows repeat, after at most one summary
-    row."""
-    compacted = [row.id for row in rows if row.state is State.COMPACTED]
-    last = max(compacted, default=0)
-    live = [row.id for row in rows if row.state is State.LIVE and row.id > last]
-    old, new = ([identities[id] for id in ids] for ids in (compacted, live))
-    for start in (0, 1):
-        for length in range(min(len(live) - start, len(compacted)), 0, -1):
-            is_begun = old[-length] == new[start]
-            if is_begun and old[-length:] == new[start : start + length]:
-                return dict(zip(compacted[-length:], live[start:], strict=False))
-    return {}
+def _batches(rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
+    """Yield where rows that were written at once begin and end: two or more with times a
+    microsecond apart, and those with times of earlier rows, which Hermes loaded and wrote again.
+    What a compaction writes is live, and what was before it no longer."""
+    times: set[tuple[float | None, str]] = set()
+    start, new = 0, list[int]()
+    for at, row in enumerate(rows):
+        is_loaded = (row.timestamp, row.role) in times
+        times.add((row.timestamp, row.role))
+        is_next = is_loaded or not new
+        if not is_next:
+            is_next = are_of_a_batch(rows[new[-1]].timestamp, row.timestamp, at - new[-1])
+        is_first_live = row.state is State.LIVE and rows[at - 1].state is State.COMPACTED
+        if at > start and (is_first_live or not is_next):
+            if len(new) > 1:
+                yield start, at
+            start, new = at, []
+        if not is_loaded:
+            new.append(at)
+    if len(new) > 1:
+        yield start, len(rows)
 
 
 def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:

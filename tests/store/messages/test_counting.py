@@ -4,7 +4,9 @@ import random
 
 import pytest
 from builders import T0, make_store
+from compressed import case, store_of
 
+from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages import transcript as module
 from hermes_browse.store.messages.transcript import count_rows, read_outline
@@ -76,14 +78,14 @@ def test_counts_are_those_of_the_outline(tmp_path, shape, seed):
 
 @pytest.mark.parametrize("summary", [True, False])
 def test_a_repeated_tail_is_counted_once(tmp_path, summary):
-    """With times of its own, so that nothing but its texts tells."""
+    """With times of its own, a microsecond apart, as what a compaction writes has."""
     said = [f"text {number}" for number in range(6)]
     live = [*["[CONTEXT SUMMARY]: before"] * summary, *said[-2:], "new"]
     messages = [
         {
             "session_id": "a",
             "content": text,
-            "timestamp": T0 + at,
+            "timestamp": T0 + (at if at < 6 or text == "new" else 9 + at * 1e-6),
             "active": at >= 6,
             "compacted": at < 6,
         }
@@ -92,3 +94,36 @@ def test_a_repeated_tail_is_counted_once(tmp_path, summary):
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
     found, shown, needed = counted(path)
     assert found == shown == {"a": 7 + summary} and needed == ["a"]
+
+
+@pytest.mark.parametrize("name", ["twice", "failing", "partial"])
+def test_what_the_real_hermes_carried_over_is_shown_once(name, tmp_path):
+    """What was said first where it was said, what was kept at the end behind the summary."""
+    recorded = case(f"0.19.0-place-{name}.json")
+    segments = [Session(recorded["sessions"][0]["id"], "")]
+    with Store(store_of(tmp_path / "state.db", recorded)).reader() as reader:
+        outline = read_outline(reader, segments)
+        history = read_history(reader, segments)
+    shown = {row.id: outline.copies.get(row.id, row.id) for row in history.rows}
+    kept = [row for one in history.compactions for row in one.kept]
+    for row in kept:
+        assert shown[row.id] == shown[row.original]
+        assert shown[row.id] != (row.id if row.is_head else row.original)
+    assert len(kept) > 6 and outline.rows[0].id == 1
+
+
+def test_what_is_said_again_behind_a_summary_is_no_copy(tmp_path):
+    said = ("start", "ok", "continue", "ok", "[CONTEXT SUMMARY]: before", "continue", "ok")
+    messages = [
+        {
+            "session_id": "a",
+            "role": ("assistant" if text == "ok" else "user"),
+            "content": text,
+            "active": at >= 4,
+            "compacted": at < 4,
+        }
+        for at, text in enumerate(said)
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
+    found, shown, _needed = counted(path)
+    assert found == shown == {"a": 7}

@@ -88,8 +88,8 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
     tail = [("user", "keep this question"), ("assistant", "and this answer")]
     for role, text in [("user", "old"), *tail]:
         builder.message("s", role, text, active=0, compacted=1)
-    for role, text in [("user", "[CONTEXT COMPACTION] summary"), *tail]:
-        builder.message("s", role, text)
+    for at, (role, text) in enumerate([("user", "[CONTEXT COMPACTION] summary"), *tail]):
+        builder.message("s", role, text, timestamp=T0 + 60 + at * 1e-6)
     async with on_store(builder.write()) as browser:
         await browser.press("tab", "z", "home")
         assert browser.text("#transcript").count("keep this question") == 1
@@ -120,8 +120,8 @@ async def test_the_id_of_a_repeated_row_goes_to_the_one_that_is_shown(tmp_path):
     for _ in range(9):
         builder.message("other", "user", "something else", timestamp=T0 - 900)
     builder.session("s")
-    builder.message("s", "user", "keep this question", active=0, compacted=1)
-    builder.message("s", "user", "keep this question")
+    builder.message("s", "user", "keep this question", timestamp=T0, active=0, compacted=1)
+    builder.message("s", "user", "keep this question", timestamp=T0)
     builder.message("s", "assistant", "the answer")
     async with on_store(builder.write()) as browser:
         await browser.press("tab", "z", "number_sign", *"10", "enter")
