@@ -207,7 +207,8 @@ class _PartialFile:
         _TEMPORARY.add(self)
 
     def remove(self) -> None:
-        _remove(self._path)
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
 
 class TemporaryFolder:

@@ -3,7 +3,7 @@
 
 import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
-from store_builder import StoreBuilder, add_tool_use
+from store_builder import T0, StoreBuilder, add_tool_use
 
 from hermes_browse.store.changes.changes import read_changes
 from hermes_browse.store.connection.connect import Store
@@ -108,6 +108,8 @@ def test_rows_that_a_compression_wrote_again_count_once(tmp_path):
     _edit(builder, "c1", "x.py", **before)
     builder.message("s", "user", "[CONTEXT COMPACTION \u2014 REFERENCE ONLY] so far: a patch")
     _edit(builder, "c1", "x.py")
+    for number, row in enumerate(builder.tables["messages"][-3:]):
+        row["timestamp"] = T0 + 100 + number * 1e-6  # written at once
     with Store(builder.write()).reader() as reader:
         (change,) = read_changes(reader, "s").files
     assert [edit.message_id for edit in change.edits] == [3]
