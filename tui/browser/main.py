@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -34,6 +35,8 @@ from .context import ShownPlace
 from .hint import FirstHint
 from .messages import PaneMessages
 
+SILENT_SECONDS = 30.0
+"""After so long without a change, whatever was live is looked at again."""
 _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
 _AWAY_SECONDS = 3.0
@@ -117,14 +120,17 @@ class MainScreen(PaneMessages):
         self.old_files = (await self.read(lambda store: store.old_files(folder))).files
 
     async def _watch(self) -> None:
-        """Read everything, then again after each write, without moving anything."""
+        """Read everything, then again after each write, and while something is live, which silence
+        ends; without moving anything."""
         before = await self.call(self.store.fingerprint)
         self.listing.read()
+        read_at = time.monotonic()
         while True:
             await asyncio.sleep(_POLL_SECONDS if self.app.app_focus else _AWAY_SECONDS)
             now = await self.call(self.store.fingerprint)
-            if now != before:
-                before = now
+            is_old = self.listing.is_live and time.monotonic() - read_at >= SILENT_SECONDS
+            if now != before or is_old:
+                before, read_at = now, time.monotonic()
                 self.listing.schedule_read()
                 self.loader.read_new()
 

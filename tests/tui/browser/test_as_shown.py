@@ -164,6 +164,18 @@ async def test_the_status_line_knows_who_writes(tmp_path):
 
 
 @pytest.mark.slow
+async def test_silence_ends_what_was_live(tmp_path, monkeypatch):
+    """Without any change of the store."""
+    monkeypatch.setattr("hermes_browse.tui.browser.main.SILENT_SECONDS", 0.0)
+    async with on_demo(tmp_path) as browser:
+        assert "Hermes is writing" in browser.status
+        browser.app.clock = lambda: NOW + 86_400
+        await browser.wait_until(lambda: "no one is writing" in browser.status)
+        rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
+        assert not any(row.conversation.status is Status.LIVE for row in rows)
+
+
+@pytest.mark.slow
 async def test_a_sentence_of_the_page_goes_with_the_page(browser):
     """The way back from the recap is told while there is one."""
     await browser.press("p")

@@ -127,6 +127,8 @@ class Listing:
         self._reading = 0
         """How many reads of the catalog are under way; one that was cancelled ends a little later."""
         self._has_begun_marks = False
+        self.is_live = False
+        """Somebody was writing at the last read."""
 
     @cached_property
     def _measuring(self) -> Measuring:
@@ -140,7 +142,8 @@ class Listing:
         """
         main = self._main
         main.rows.columns = self.columns
-        main.writing = self._writing(is_live=_is_live(main.catalog))
+        self.is_live = _is_live(main.catalog)
+        main.writing = self._writing()
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
             self._show(self._maker()(main.catalog), top=True)
@@ -205,7 +208,8 @@ class Listing:
         self._measure()
         self.read_attention()
         main.retract(_("reading the store again"), then=_("the store was read again"))
-        main.writing = self._writing(is_live=read.live)
+        self.is_live = read.live
+        main.writing = self._writing()
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
         """Give the keys to the list if another program has deleted what is being read: the row that
@@ -351,9 +355,9 @@ class Listing:
         self._opened ^= {name}
         self.refresh()
 
-    def _writing(self, *, is_live: bool) -> str:
+    def _writing(self) -> str:
         """Return what the status line says about writers; empty for the temporary store of old
         transcripts."""
         if self._main.location.old_files is not None:
             return ""
-        return _("Hermes is writing") if is_live else _("no one is writing")
+        return _("Hermes is writing") if self.is_live else _("no one is writing")
