@@ -121,7 +121,8 @@ def test_r_reaches_the_real_hermes_and_comes_back(hermes_home):
     assert terminal.is_restored
     held = [link for fd in Path(f"/proc/{terminal.child.pid}/fd").iterdir() if (link := _link(fd))]
     assert held and not [link for link in held if link.startswith(str(hermes_home / "state.db"))]
-    terminal.send("n\r", "back from Hermes")
+    terminal.send("n\r", "Enter goes back")  # it could not start
+    terminal.send("\r", "back from Hermes")
     terminal.wait_for("session started 10 days ago")
     assert "find here" in terminal.text, "the transcript has the keys, as before"
     terminal.leave()
