@@ -22,7 +22,7 @@ from .browser.main import MainScreen
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
-from .terminal.textual_private import forget_colours
+from .terminal.textual_private import driver_of, forget_colours
 from .widgets.bindings import bindings, key_names
 from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
 from .work.application import Arrival
@@ -169,16 +169,30 @@ class BrowseApp(OrderedKeys):
     def action_suspend_process(self) -> None:
         """Stop; not in the middle of a change, nor where nobody would go on with it."""
         if self.writes.is_busy:
-            self._refuse(_("something is still being written: stop when it is done"))
+            self._say(_("something is still being written: stop when it is done"))
         elif not is_job():
-            self._refuse(_("there is no shell to go back to that could go on with the browser"))
+            self._say(_("there is no shell to go back to that could go on with the browser"))
         else:
             super().action_suspend_process()
 
-    def _refuse(self, why: str) -> None:
+    def action_toggle_mouse(self) -> None:
+        """Release the mouse to the terminal, for selecting text, or capture it again."""
+        toggle = getattr(driver_of(self), "toggle_mouse", None)
+        if toggle is None:
+            self._say(_("the mouse cannot be switched here"))
+        elif toggle():
+            self._say(_("the browser has the mouse"))
+        else:
+            self._say(_("the terminal has the mouse · F9 gives it back to the browser"))
+
+    def _say(self, text: str) -> None:
+        """Answer a key in the card on top, which covers the status line, or in that."""
+        if isinstance(self.screen, ModalScreen) and hasattr(self.screen, "answer"):
+            self.screen.answer(text)
+            return
         mains = (each for each in reversed(self.screen_stack) if isinstance(each, MainScreen))
         if (main := next(mains, None)) is not None:
-            main.say(why)
+            main.say(text)
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, ModalScreen):

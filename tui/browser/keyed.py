@@ -15,7 +15,7 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
-from ..terminal.textual_private import bindings_of, driver_of
+from ..terminal.textual_private import bindings_of
 from ..widgets.bindings import BoundKeys, key_names, meaningless
 from .by_name import load
 from .current import ConversationPanes
@@ -269,16 +269,6 @@ class KeyScreen(BoundKeys, ConversationPanes):
         """Show the keys that work here, the signs, and the query language."""
         keys = [command for command in self.KEYS if command.call != "refuse"]
         self.app.push_screen(load("help")(self, [*TRANSCRIPT, *keys, *LIST, *APP]))
-
-    def toggle_mouse(self) -> None:
-        """Release the mouse to the terminal, for selecting text, or capture it again."""
-        toggle = getattr(driver_of(self.app), "toggle_mouse", None)
-        if toggle is None:
-            self.say(_("the mouse cannot be switched here"))
-        elif toggle():
-            self.say(_("the browser has the mouse"))
-        else:
-            self.say(_("the terminal has the mouse · F9 gives it back to the browser"))
 
     def copy_id(self) -> None:
         if self.current is not None:

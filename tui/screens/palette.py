@@ -23,7 +23,7 @@ from hermes_browse.store.wording import N_, _, language
 from ..browser.list.views import order_name
 from ..browser.main import MainScreen
 from ..settings.keys import Command, final_keys
-from ..settings.keys.main_commands import TRANSCRIPT
+from ..settings.keys.main_commands import APP, TRANSCRIPT
 from ..settings.keys.screen_commands import CHOICES
 from ..text.formats import counted, fit
 from ..widgets.bindings import key_names, working
@@ -136,13 +136,14 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     commands = [*of_screen, *TRANSCRIPT] if is_main else list(of_screen)
     if focused.id == "transcript":
         commands = [*TRANSCRIPT, *of_screen]
+    commands += [each for each in APP if each.id == "mouse"]
     here = working((each for each in commands if each.task != "Move"), screen.active_bindings)
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
     rest = [command for command in commands if command.is_method and command.action not in known]
     every: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
-        node = focused if command.scope == "transcript" else screen
+        node = {"transcript": focused, "app": app}.get(command.scope, screen)
         is_here = command.scope == "transcript" and command.action in known
         group = _("Here") if is_here or not command.task else _(command.task)
         every.append(_entry(app, node, command, keys, group))

@@ -38,6 +38,14 @@ APP = at(
         "Command palette: every command by name, themes",
         priority=True,
     ),
+    Command(
+        "mouse",
+        "f9",
+        "mouse",
+        "toggle_mouse",
+        "Give the mouse to the terminal, or take it back",
+        priority=True,
+    ),
     # Without priority: in a text box it is a character.
     Command("", "colon", "palette", "command_palette"),
 )
@@ -178,7 +186,6 @@ MAIN = at(
     Does("zoom", "z", "zoom", "zoom", "This pane alone, and back"),
     Does("list-less", "less_than_sign", "narrower", "share(-1)", "Smaller list"),
     Does("list-more", "greater_than_sign", "wider", "share(1)", "Larger list"),
-    Does("mouse", "f9", "mouse", "toggle_mouse", "Give the mouse to the terminal, or take it back"),
     Does("reload", "f5", "reload", "reload", "Read the store again"),
     ShownDoes("help", "question_mark", "help", "show_help", "Keys, signs, and the query language"),
     Does("back", "escape", "back", "step_back", "One step back"),
