@@ -129,6 +129,7 @@ HARMLESS = [
     "the password: see below\nmy password: is not here\nPassword: as before\npassword: ********\npassword: [hidden]",
     "class Login:\n    password: SecretStr\n    token: CancellationToken\n    pwd: bytes\n    api_key: str | None = None",
     "{\n  user: name,\n  password: hashed\n}\nf({\n  token: verificationCode\n})\ninput X {\n  password: String!\n}",
+    "f({\n  password: (form.querySelector('input') || {}).value,",
     r'{"content": "f({\n  password: hashed\n})", "next": "password: of mine"',
     "password: /run/secrets/db\nDB_PASSWORD: ${DB_PASSWORD}\npassword: !vault |\nTOKEN_PATH: abcdefghijklmnop\n"
     "secret: db-credentials\npassword: *default\nAPI_TOKEN: https://x.example/token",
