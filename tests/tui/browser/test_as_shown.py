@@ -169,7 +169,7 @@ async def test_silence_ends_what_was_live(tmp_path, monkeypatch):
     monkeypatch.setattr("hermes_browse.tui.browser.main.SILENT_SECONDS", 0.0)
     async with on_demo(tmp_path) as browser:
         assert "Hermes is writing" in browser.status
-        browser.app.clock = lambda: NOW + 86_400
+        browser.screen.clock = lambda: NOW + 86_400
         await browser.wait_until(lambda: "no one is writing" in browser.status)
         rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
         assert not any(row.conversation.status is Status.LIVE for row in rows)
