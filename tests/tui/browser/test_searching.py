@@ -1,8 +1,9 @@
 """Searching on screen: coverage, folding, what Enter opens."""
 
 import pytest
-from browsing import rows_of
+from browsing import on_store, rows_of
 from searching import search
+from store_builder import StoreBuilder
 from trashing import run
 
 from hermes_browse.store.connection.connect import Store
@@ -127,6 +128,19 @@ async def test_a_conversation_found_by_its_title_says_so(browser):
     assert browser.screen.rows.cursor == 3
     await browser.press("up", "up")
     assert browser.screen.rows.cursor == 1
+
+
+@pytest.mark.slow
+async def test_more_titles_than_are_listed(tmp_path):
+    """Their number is a least one."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    for number in range(10):
+        builder.session(f"s{number}", title=f"Ferry {number}")
+        builder.message(f"s{number}", "user", "hello")
+    async with on_store(builder.write()) as browser:
+        await browser.search("ferry")
+        assert browser.text("#list").splitlines()[0].strip() == "8+ titles or ids"
+        assert browser.status.startswith("8+ titles or ids · 0 hits")
 
 
 @pytest.mark.slow

@@ -65,6 +65,8 @@ class SearchResults:
     answer: Answer
     titles: tuple[Conversation, ...] = ()
     """Conversations whose title or id matches."""
+    has_more_titles: bool = False
+    """There may be more of them."""
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
     total: Total | None = None
@@ -149,7 +151,7 @@ class SearchResults:
         groups, titles = self.groups(), self._titles_only
         rows: list[ListRow] = []
         if titles:
-            rows.append(HeadRow(_titles(len(titles))))
+            rows.append(HeadRow(self._title_count()))
             rows += [self._title_row(details.complete(each)[0]) for each in titles]
         if groups:
             rows.append(HeadRow(self._count()))
@@ -175,6 +177,12 @@ class SearchResults:
         """The conversations of `titles` that have no hits: others are listed with their hits."""
         groups = self.groups()
         return [title for title in self.titles if title.root_id not in groups]
+
+    def _title_count(self) -> str:
+        if self.has_more_titles:
+            return _("{count:,}+ titles or ids", count=len(self.titles))
+        count = len(self._titles_only)
+        return ngettext("1 title or id", "{count:,} titles or ids", count, count=count)
 
     def _title_row(self, conversation: Conversation) -> ConversationRow:
         title = one_line(conversation.title or "", 400)
@@ -234,8 +242,8 @@ class SearchResults:
         answer, coverage = self.answer, self.coverage
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
-        titles = len(self._titles_only)
-        parts = [_titles(titles), self._count()] if titles else [self._count()]
+        titles = [self._title_count()] if self._titles_only else []
+        parts = [*titles, self._count()]
         if answer.stopped:
             parts.append(_("stopped: not everything was looked at"))
         parts += problems
@@ -245,10 +253,6 @@ class SearchResults:
         if coverage is not None and not coverage.reason:
             parts.append(str(coverage))
         return " · ".join(parts)
-
-
-def _titles(count: int) -> str:
-    return ngettext("1 title or id", "{count:,} titles or ids", count, count=count)
 
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
