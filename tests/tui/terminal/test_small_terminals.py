@@ -45,6 +45,22 @@ async def test_hardly_a_terminal(key, tmp_path):
         assert browser.app.focused is focused and focused is not None
 
 
+@pytest.mark.slow
+async def test_the_lineage_has_the_keys_again_when_there_is_room(tmp_path):
+    """Not if the cursor of the list was moved meanwhile."""
+    async with on_demo(tmp_path) as browser:
+        await browser.press("l", "up")
+        for is_moved in (False, True):
+            for size in ((80, 24), (20, 6), (120, 36)):
+                await browser.pilot.resize_terminal(*size)
+                await browser.settle()
+                if size == (20, 6):
+                    assert browser.screen.rows.has_focus
+                    await browser.press(*(["down"] if is_moved else []))
+            assert browser.screen.lineage.has_focus is not is_moved
+            assert browser.screen.rows.has_focus is is_moved
+
+
 async def test_no_colours_in_a_theme_of_the_terminal(tmp_path, monkeypatch):
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")
