@@ -4,19 +4,20 @@ longer has.
 Terms are extracted by patterns from the replaced rows, and searched in the summary and the rows
 carried over. A path is found by its last part, because a model finds the file by that. A decision
 is a sentence of the user, and found if most of its significant words are. All other terms must
-occur literally, ignoring case.
+occur literally, ignoring case. What the user or the model names in the rows that follow, up to the
+next compaction, the model has again: there, terms must be whole words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_mapping
-from ..messages.chat_message import ChatMessage
+from ..messages.chat_message import ChatMessage, State
 from ..messages.transcript import read_messages_of
 from ..tool_results import load_json
 from ..wording import N_
@@ -100,6 +101,7 @@ _DECIDES = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{4,}|[\w./-]*\d[\w./-]*|[\u4e00-\u9fff]")
+_ANY_WORD = re.compile(r"\w+")
 _PLAIN = re.compile(
     "this|that|with|from|have|will|would|should|could|please|instead|always|never|about|there|their|them|then|than|only"
     "|just|make|sure|must|what|when|which|where|into|your|also|keep|using|prefer|remember|rather|want|need|does|done"
@@ -118,26 +120,32 @@ _COMMANDS = ("command", "cmd", "script", "code")
 
 def find_losses(reader: Reader, compaction: Compaction) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
-    after it."""
+    from then to the next one."""
     gone = compaction.gone
     found: dict[tuple[LostKind, str], Lost] = {}
-    characters, is_complete = 0, True
-    for ids in chunks(gone[::-1], _BATCH):  # the last occurrence of a term is found first
-        if characters > _MAX_CHARACTERS:
-            is_complete = False
-            break
-        for message in read_messages_of(reader, ids):
-            texts = list(_texts(message))
-            is_complete &= all(len(text) <= _MAX_PER_TEXT for text in texts)
-            cut = [text[:_MAX_PER_TEXT] for text in texts]
-            characters += sum(map(len, cut))
-            for kind, term in _terms(message, cut):
-                key = (kind, term.casefold())
-                lost = found.get(key, Lost(term, kind, 0, message.id))
-                found[key] = lost._replace(times=lost.times + 1)
+    scanned, is_complete = 0, True
+    for message, texts, is_whole in _scan(reader, gone):  # the last occurrence is found first
+        scanned, is_complete = scanned + 1, is_complete and is_whole
+        for kind, term in _terms(message, texts):
+            key = (kind, term.casefold())
+            lost = found.get(key, Lost(term, kind, 0, message.id))
+            found[key] = lost._replace(times=lost.times + 1)
     after = read_messages_of(reader, compaction.instead if found else ())
     mentioned = "\n".join(text for message in after for text in _texts(message)).casefold()
     terms = [lost for lost in found.values() if not _is_mentioned(lost.kind, lost.term, mentioned)]
+    later = compaction.since if terms else ()
+    since = list(_scan(reader, later))
+    there = (texts for message, texts, _is_whole in since if message.state is not State.REWOUND)
+    followed = "\n".join(text for texts in there for text in texts).casefold()
+    words = set(_ANY_WORD.findall(followed))
+    terms = [
+        lost
+        for lost in terms
+        if not (
+            words.issuperset(_ANY_WORD.findall(_sought(lost.kind, lost.term)))
+            and _is_mentioned(lost.kind, lost.term, followed)
+        )
+    ]
     place = {message_id: at for at, message_id in enumerate(gone, 1)}
 
     def rank(lost: Lost) -> tuple[float, int, str]:
@@ -146,7 +154,23 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
         return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
 
     terms.sort(key=rank)
-    return Losses(tuple(terms[:_MAX_TERMS]), is_complete and len(terms) <= _MAX_TERMS)
+    is_complete &= all(is_whole for _message, _texts, is_whole in since)
+    is_complete &= (scanned, len(since)) == (len(gone), len(later)) and len(terms) <= _MAX_TERMS
+    return Losses(tuple(terms[:_MAX_TERMS]), is_complete)
+
+
+def _scan(reader: Reader, ids: Sequence[int]) -> Iterator[tuple[ChatMessage, list[str], bool]]:
+    """Yield the rows that are scanned, newest first, with their texts cut off, and whether these
+    are whole."""
+    characters = 0
+    for some in chunks(ids[::-1], _BATCH):
+        if characters > _MAX_CHARACTERS:
+            return
+        for message in read_messages_of(reader, some):
+            texts = list(_texts(message))
+            cut = [text[:_MAX_PER_TEXT] for text in texts]
+            characters += sum(map(len, cut))
+            yield message, cut, cut == texts
 
 
 def _texts(message: ChatMessage) -> Iterator[str]:
@@ -182,13 +206,19 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
             yield LostKind.DECISION, decision
 
 
+def _sought(kind: LostKind, term: str) -> str:
+    """Return the part of a term that has to be found, folded: of a path, the last one."""
+    folded = term.casefold()
+    return re.split(r"[/\\]", folded.rstrip("/\\"))[-1] if kind is LostKind.PATH else folded
+
+
 def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:
     """Return whether a text mentions a term; see the module. Summaries paraphrase decisions."""
     folded = term.casefold()
     if folded in text:
         return True
     if kind is LostKind.PATH:
-        name = re.split(r"[/\\]", folded.rstrip("/\\"))[-1]
+        name = _sought(kind, term)
         whole = rf"(?<![\w.-]){re.escape(name)}(?![\w-])"
         return len(name) > 2 and re.search(whole, text) is not None
     if kind is LostKind.DECISION:

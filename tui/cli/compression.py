@@ -59,7 +59,7 @@ _Rows = Sequence[tuple[SentRow, ChatMessage]]
 class CompactionsCommand(Subcommand):
     """List the compactions of a conversation."""
 
-    arguments = ID, Flag("--lost", "also what nothing mentions any more")
+    arguments = ID, Flag("--lost", "also what nothing mentions until the next compression")
 
     def run(self, context: CommandContext) -> None:
         arguments, store = context.arguments, context.store
@@ -202,7 +202,7 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
     if not losses.terms:
         yield OutputLine("said", _("Nothing was lost."), 2)
         return
-    yield OutputLine("other", _("mentioned nowhere any more:"), 2)
+    yield OutputLine("other", _("mentioned nowhere until the next compression:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:
         line = _(
             "{kind}: {term} ({count}×, last in message {id})",

@@ -1,5 +1,7 @@
 """What a compaction lost: found, ranked, bounded."""
 
+import json
+
 from builders import T0, make_store, tool_call
 from compressed import END, SUMMARY
 
@@ -14,6 +16,7 @@ def _losses(
     replaced,
     summary,
     kept="goodbye",
+    since=(),
 ):
     rows = [
         *({"session_id": "a", "active": 0, "compacted": 1} | row for row in replaced),
@@ -26,6 +29,7 @@ def _losses(
         {"session_id": "a", "role": "user", "content": kept},
     ]
     rows[-2:] = [row | {"timestamp": T0 + 99 + at * 1e-6} for at, row in enumerate(rows[-2:])]
+    rows += [{"session_id": "a", "timestamp": T0 + 100} | row for row in since]
     path = make_store(folder / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
         (one,) = read_history(reader, [Session("a", "cli")]).compactions
@@ -71,6 +75,20 @@ def test_what_summary_or_tail_mention_is_not_lost(tmp_path):
         "The file tides.py has MAX_RETRIES. The user said: the harbour module must not be touched."
     )
     assert _losses(tmp_path, rows, summary, kept="port 8443, please").terms == ()
+
+
+def test_what_is_said_again_before_the_next_compaction_is_not_lost(tmp_path):
+    """By whole words: the model has it again."""
+    said = "See src/ferry/tides.py, max_retries and QUAY-4711. Never touch the harbour module."
+    since = [
+        {"role": "user", "content": "Once more: never touch the harbour module. And QUAY-4711?"},
+        {"role": "assistant", "content": "It has max_retries_left."},
+        {"role": "tool", "content": json.dumps({"path": "/home/tides.py"}), "tool_call_id": "x"},
+        {"role": "user", "content": "max_retries, taken back", "active": 0},
+    ]
+    rows = [{"role": "user", "content": said}]
+    (lost,) = _losses(tmp_path, rows, "nothing", since=since).terms
+    assert (lost.term, lost.kind) == ("max_retries", LostKind.IDENTIFIER)
 
 
 def test_what_was_used_often_and_late_comes_first(tmp_path):

@@ -101,7 +101,7 @@ RETENTION = at(
 COMPACTIONS = at(
     "compactions",
     Shown(
-        "next-lost", "n", "next lost", "lost(1)", "To the next thing that nothing mentions any more"
+        "next-lost", "n", "next lost", "lost(1)", "To the next thing that the model lost"
     ),
     Shown("previous-lost", "N", "lost before", "lost(-1)", "To the one before"),
     Shown(
