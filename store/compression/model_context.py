@@ -24,6 +24,12 @@ from .compactions import Compaction, CompactionHistory, Generation, read_history
 from .history_rows import HistoryRow, HistoryRows
 from .notes import HARMLESS, CompactionNote
 
+_REVIEW = (
+    "Review the conversation above and update the skill library",
+    "Review the conversation above and consider saving to memory",
+)
+"""How a prompt of Hermes' background review begins."""
+
 
 class RowOrigin(StrEnum):
     """Reason why a row was sent."""
@@ -68,8 +74,8 @@ class ModelContext(NamedTuple):
     def is_certain(self) -> bool:
         """Whether exactly these rows were sent, beyond doubt; a resume sends what is live."""
         harmless = HARMLESS | {CompactionNote.COPY, CompactionNote.SUMMARY, CompactionNote.PROMPT}
-        is_known = harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
-        return self.at is None or is_known
+        is_known = self.at is None or harmless.issuperset(self.notes)
+        return is_known and all(row.is_certain for row in self.rows)
 
 
 class Memory(NamedTuple):
@@ -156,7 +162,10 @@ class Contexts:
         own = [part for part in self.history.generations if part.segment == tip]
         rows = [row for part in own for row in part.rows if row.state is State.LIVE]
         newest = own[-1] if own else Generation(tip, ())
-        return self._context(newest, rows, newest.rows)
+        context = self._context(newest, rows, newest.rows)
+        doubtful = set(_reviews(rows))
+        sent = (row._replace(is_certain=row.id not in doubtful) for row in context.rows)
+        return context._replace(rows=tuple(sent))
 
     def _context(
         self,
@@ -247,6 +256,18 @@ def _origins(compactions: Iterable[Compaction]) -> Iterator[tuple[int, RowOrigin
             yield row.id, RowOrigin.HEAD if row.is_head else RowOrigin.KEPT
         if compaction.summary is not None:
             yield compaction.summary, RowOrigin.SUMMARY
+
+
+def _reviews(rows: HistoryRows) -> Iterator[int]:
+    """Yield the rows that old releases stored of a background review and newer ones do not load
+    (0.19): what is asked, and the answer behind it."""
+    was_asked = False
+    for row in rows:
+        text = row.fingerprint[2]
+        is_asked = row.role in ("user", "system") and str(text).lstrip().startswith(_REVIEW)
+        if is_asked or (was_asked and row.role == "assistant"):
+            yield row.id
+        was_asked = is_asked
 
 
 def _is_retried(rows: HistoryRows) -> bool:

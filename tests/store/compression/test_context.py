@@ -224,6 +224,20 @@ def test_a_resume_sends_the_live_rows_alone(states, live, tmp_path):
     assert [row.id for row in context.rows] == live and context.is_certain
 
 
+def test_whether_a_resume_sends_a_background_review_is_not_certain(tmp_path):
+    """Old releases stored it; 0.19 leaves it out, with its answer."""
+    said = ("hello", "hi", "Review the conversation above and consider saving to memory.", "saved")
+    rows = [
+        {"session_id": "a", "role": ("user", "assistant")[at % 2], "content": text}
+        for at, text in enumerate([*said, "thanks", "welcome"])
+    ]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
+    with Store(path).reader() as reader:
+        context = read_contexts(reader, [Session("a", "cli")]).at(None)
+    assert [row.id for row in context.rows if not row.is_certain] == [3, 4]
+    assert not context.is_certain
+
+
 def test_what_the_user_said_twice_in_a_row_is_not_certain(tmp_path):
     """`/retry` of the command line leaves the first one and its answer live, and sends neither."""
     said = ("hello", "hi", "what now?", "no idea", "what now?", "that", "thanks", "welcome")
