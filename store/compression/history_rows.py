@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.chat_message import STATES, ChatMessage, State
-from ..messages.transcript import SLICE, read_messages_of
+from ..messages.transcript import SLICE, are_loaded, read_messages_of
 from ..sessions.models import Session
 from ..text import text_of
 
@@ -107,30 +107,22 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     ]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
     summaries = {each.id: each for each in read_messages_of(reader, marked) if each.summary}
-    times: set[tuple[float, str]] = set()
-    return [
-        [_history_row(row, summaries, times) for row in rows if row[1] != "session_meta"]
-        for rows in stored
-    ]
+    kept = [[row for row in rows if row[1] != "session_meta"] for rows in stored]
+    loaded = are_loaded((as_time(row[2]), text_of(row[1])) for rows in kept for row in rows)
+    return [[_history_row(row, summaries, next(loaded)) for row in rows] for rows in kept]
 
 
-def _history_row(
-    row: Row, summaries: Mapping[int, ChatMessage], times: set[tuple[float, str]]
-) -> HistoryRow:
-    """Decode a row of `_STATEMENT`; `times` are those of earlier rows, with the role, and grow."""
+def _history_row(row: Row, summaries: Mapping[int, ChatMessage], repeats_time: bool) -> HistoryRow:
+    """Decode a row of `_STATEMENT`."""
     message_id, stored_role, time, state, hidden, order, size, picture, tokens, *content = row
     answers, calls, *compared, _is_marked = content
-    role, key, timestamp = text_of(stored_role), as_int(message_id), as_time(time)
+    role, key = text_of(stored_role), as_int(message_id)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
     call = match[1] if match else text_of(answers)
-    repeats_time = False
-    if timestamp is not None:
-        repeats_time = (timestamp, role) in times
-        times.add((timestamp, role))
     return HistoryRow(
         id=key,
         role=role,
-        timestamp=timestamp,
+        timestamp=as_time(time),
         state=STATES[state],
         is_hidden=bool(hidden),
         size=as_count(size),

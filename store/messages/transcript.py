@@ -8,7 +8,7 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
@@ -84,6 +84,22 @@ def are_of_a_batch(one: float | None, two: float | None, distance: int) -> bool:
     return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * distance
 
 
+def are_loaded(rows: Iterable[tuple[float | None, str]]) -> Iterator[bool]:
+    """Yield for each row, given by its time and role, whether an earlier one has both: Hermes
+    loaded that one and wrote it again. A gateway gives all rows of a turn one time."""
+    earlier: set[tuple[float | None, str]] = set()
+    turn: set[tuple[float | None, str]] = set()
+    last = None
+    for row in rows:
+        time, _role = row
+        if time != last:
+            earlier |= turn
+            turn.clear()
+        yield time is not None and row in earlier
+        turn.add(row)
+        last = time
+
+
 def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
     """Find the rows of one session that repeat another, given its rows in order of id.
 
@@ -152,11 +168,9 @@ def _batches(rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
     """Yield where rows that were written at once begin and end: two or more with times a
     microsecond apart, and those with times of earlier rows, which Hermes loaded and wrote again.
     What a compaction writes is live, and what was before it no longer."""
-    times: set[tuple[float | None, str]] = set()
     start, new = 0, list[int]()
-    for at, row in enumerate(rows):
-        is_loaded = (row.timestamp, row.role) in times
-        times.add((row.timestamp, row.role))
+    loaded = are_loaded((row.timestamp, row.role) for row in rows)
+    for at, (row, is_loaded) in enumerate(zip(rows, loaded, strict=True)):
         is_next = is_loaded or not new
         if not is_next:
             is_next = are_of_a_batch(rows[new[-1]].timestamp, row.timestamp, at - new[-1])

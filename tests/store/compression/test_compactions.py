@@ -182,6 +182,21 @@ def test_what_was_written_at_once_is_no_compaction(rows, tmp_path):
     assert _history(path, "a").compactions == ()
 
 
+def test_a_turn_with_one_time_is_not_taken_for_rows_written_again(tmp_path):
+    """A gateway gives all rows of a turn one time; then it is compressed twice."""
+    turn = [row | {"timestamp": T0} for row in _chat(1, 6)]
+    rows = [*turn, *_batch(_summary(7), turn[-1] | {"id": 8}), *_chat(9, 2)]
+    again = [
+        at | {"timestamp": T0 + 2000 + at["id"] * 1e-6} for at in [_summary(11), *_chat(12, 2)]
+    ]
+    path = make_store(
+        tmp_path / "state.db", "22", [{"id": "a"}], [*(row | GONE for row in rows), *again]
+    )
+    first, second = _history(path, "a").compactions
+    assert first.before == (1, 2, 3, 4, 5, 6) and second.before == (7, 8, 9, 10)
+    assert [row.id for row in first.kept] == [8]
+
+
 @pytest.mark.parametrize("state", [{}, GONE])
 def test_the_summaries_a_branch_begins_with_are_no_compactions_of_its_own(state, tmp_path):
     """It copies all that its parent had at the time, one row after the other."""
