@@ -71,6 +71,8 @@ _OF_OTHERS = {
         "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]",
         "Summary generation was unavailable",
         "Bot Chat",
+        "Review the conversation above and update the skill library",
+        "Review the conversation above and consider saving to memory",
     ),
     *(
         "Traceback (most recent call last)",

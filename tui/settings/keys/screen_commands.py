@@ -100,9 +100,7 @@ RETENTION = at(
 )
 COMPACTIONS = at(
     "compactions",
-    Shown(
-        "next-lost", "n", "next lost", "lost(1)", "To the next thing that the model lost"
-    ),
+    Shown("next-lost", "n", "next lost", "lost(1)", "To the next thing that the model lost"),
     Shown("previous-lost", "N", "lost before", "lost(-1)", "To the one before"),
     Shown(
         "copy",
