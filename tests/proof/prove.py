@@ -2,7 +2,7 @@
 
     make proof ARGS="--minutes 5 --opens 400 --only harmless"
 
-The lines also go to a file that docs/safety.md quotes; a part that is not run keeps its line.
+The lines also go to docs/proof.txt; a part that is not run keeps its line.
 """
 
 from __future__ import annotations
