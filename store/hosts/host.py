@@ -25,7 +25,7 @@ class Host(NamedTuple):
     ssh: str
     """What a person types after `ssh`: options and a destination."""
     command: str = PROGRAM
-    """The program there, as its shell reads it, such as `uvx hermes-browse`."""
+    """The program there, as its shell reads it, such as `/opt/bin/hermes-browse`."""
     home: str = ""
     """The Hermes root there; empty for that machine's default."""
     profile: str = ""
