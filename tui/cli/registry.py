@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "prune": CommandEntry(
         "prune.PruneCommand",
-        "Clean up the conversations that match all rules; without --archive or --delete it only reports.",
+        "Clean up the conversations that match all filters; without --archive or --delete it only reports.",
     ),
     "delete": CommandEntry(
         "trash.DeleteCommand",

@@ -25,7 +25,7 @@ class ResumeCommand(Subcommand):
         OneOf(
             (
                 Valued("id", metavar="ID", nargs="?"),
-                Flag("--last", "the newest conversation, as `hermes -c`"),
+                Flag("--last", "the newest conversation of source cli, or of --source"),
             ),
             is_required=True,
         ),

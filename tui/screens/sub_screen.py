@@ -54,7 +54,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     """Help text of Enter in its lists."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Examples and their meanings, for the help."""
-    EXAMPLES_TITLE = N_("Rules")
+    EXAMPLES_TITLE = N_("Filters")
     """Title of the examples."""
 
     rows = query_one(ConversationList)

@@ -321,7 +321,7 @@ async def test_marks_come_along_and_enter_reads(path):
         await go_to(browser, "new")
         await browser.press("space", "P")
         assert planned(browser)[0] == {"new"}
-        assert "1 marked in the list · rules add more" in browser.text("#rules")
+        assert "1 marked in the list · filters add more" in browser.text("#rules")
         await browser.press("tab", "question_mark")
         assert isinstance(browser.app.screen, HelpCard) and "older:30d" in browser.card()
         await browser.press("escape", "tab", "enter")

@@ -201,7 +201,7 @@ async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path):
         await browser.press(*"copy", "space", *"id")
         assert _palette(browser)[0].split()[:3] == ["Copy", "id", "y"]
         await browser.press("escape", "escape", "P", "ctrl+p")
-        assert _palette(browser)[1].split()[:2] == ["Rules", "/"]
+        assert _palette(browser)[1].split()[:2] == ["Filters", "/"]
         assert not any(row.split()[:1] == ["Search"] for row in _palette(browser))
 
 

@@ -329,7 +329,7 @@ class PlanScreen(SubScreen):
             decided(None)
 
     def _say_nothing(self) -> None:
-        self.say(_("nothing to clean up by these rules"), look="")
+        self.say(_("nothing to clean up by these filters"), look="")
 
 
 def why_none(selection: Selection) -> str:

@@ -42,7 +42,6 @@ class PruneScreen(PlanScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
     TITLE = N_("clean up")
-    EXAMPLES_TITLE = N_("Filters")
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
@@ -53,8 +52,8 @@ class PruneScreen(PlanScreen):
     def content(self) -> ComposeResult:
         count = len(self.main.marks)
         marked = ngettext(
-            "1 marked in the list · rules add more",
-            "{count:,} marked in the list · rules add more",
+            "1 marked in the list · filters add more",
+            "{count:,} marked in the list · filters add more",
             count,
             count=count,
         )

@@ -98,7 +98,7 @@ MAIN = at(
         "P",
         "clean up",
         "show_screen('prune')",
-        "Clean up by rules: preview what is deleted and what that frees",
+        "Clean up by filters: preview what is deleted and what that frees",
     ),
     Does(
         "trash",

@@ -15,7 +15,7 @@ _EVERY = (
 """Commands of every screen except the main one."""
 PRUNE = at(
     "prune",
-    Shown("rules", "slash", "rules", "rules", "Edit the rules", priority=True),
+    Shown("rules", "slash", "filters", "rules", "Edit the filters", priority=True),
     Shown("take-leave", "space", "take/leave", "take", "Take this one along, or leave it"),
     Shown(
         "archive",
@@ -68,14 +68,14 @@ PRUNE = at(
     Command("measure", "m", "measure", "measure", "Bytes, conversations, messages or cost"),
     Shown("sort", "s", "sort", "sort", "Sort the plan by idle time, size, cost, messages or title"),
     Shown("reclaim", "v", "reclaim", "reclaim", "Shrink the file with Hermes' own command"),
-    Command("", "1", ">30d", "switch(0)", "Rule on or off: idle for 30 days"),
-    Command("", "2", "90d", "switch(1)", "Rule on or off: idle for 90 days"),
-    Command("", "3", "1y", "switch(2)", "Rule on or off: idle for a year"),
-    Command("", "4", "auto", "switch(3)", "Rule on or off: automation"),
-    Command("", "5", "empty", "switch(4)", "Rule on or off: no messages"),
-    Command("", "6", "stale", "switch(5)", "Rule on or off: open ones too, if stale"),
-    Command("", "7", "archived", "switch(6)", "Rule on or off: archived ones, too"),
-    Command("", "8", "free 50%", "switch(7)", "Rule on or off: until half of the store is free"),
+    Command("", "1", ">30d", "switch(0)", "Filter on or off: idle for 30 days"),
+    Command("", "2", "90d", "switch(1)", "Filter on or off: idle for 90 days"),
+    Command("", "3", "1y", "switch(2)", "Filter on or off: idle for a year"),
+    Command("", "4", "auto", "switch(3)", "Filter on or off: automation"),
+    Command("", "5", "empty", "switch(4)", "Filter on or off: no messages"),
+    Command("", "6", "stale", "switch(5)", "Filter on or off: open ones too, if stale"),
+    Command("", "7", "archived", "switch(6)", "Filter on or off: archived ones, too"),
+    Command("", "8", "free 50%", "switch(7)", "Filter on or off: until half of the store is free"),
     *_EVERY,
 )
 TRASH = at(
