@@ -73,7 +73,7 @@ async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path):
     async with on_demo(tmp_path, (200, 60)) as browser:
         assert "lost" not in browser.text("#lineage")
         await browser.press("l")
-        assert "27 messages became a summary, ~1.7k → 198 tokens, 39 details lost" in browser.text(
+        assert "27 messages became a summary, ~1.7k → 198 tokens, 37 details lost" in browser.text(
             "#lineage"
         )
 
