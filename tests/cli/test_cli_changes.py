@@ -71,6 +71,15 @@ def test_a_diff_that_cannot_be_written(store, tmp_path):
     assert ended.code == 1 and "x failed: No such file" in ended.err
 
 
+def test_no_diff_becomes_a_file_of_the_store(tmp_path, disk):
+    """A journal there would be played back into it."""
+    path = store_of(play("0.19.0"), tmp_path / "mine.db", str(disk))
+    journal = tmp_path / "mine.db-journal"
+    ended = call("", "--db", str(path), "changes", "second", "--diff", "--output", str(journal))
+    assert ended.code == 5 and "belongs to the session store" in ended.err
+    assert not journal.exists()
+
+
 def test_lines_are_numbered_as_in_an_editor(store, disk):
     """Edits are split at a form feed too."""
     path = disk / "feed.txt"

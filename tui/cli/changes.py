@@ -23,6 +23,7 @@ from hermes_browse.store.files import read_regular
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from ..text.export_files import kept_files
 from ..text.sentences import notes, summary
 from .command_context import CommandContext, Subcommand
 from .output import (
@@ -70,7 +71,7 @@ class ChangesCommand(Subcommand):
         changes = context.store.file_changes(context.store.resolve(arguments.id), context.now)
         if arguments.diff:
             context.store.close()
-            _give(_diff_text(changes, arguments.file), arguments.output)
+            _give(context, _diff_text(changes, arguments.file))
         else:
             context.give(_changes_json(changes), _print_changes, changes)
 
@@ -103,11 +104,12 @@ def _diff_text(changes: Changes, only: str | None) -> str:
     return diff_text(files)
 
 
-def _give(text: str, output: str | None) -> None:
+def _give(context: CommandContext, text: str) -> None:
     """Print a diff, or write it to a new file; only a terminal gets it made printable."""
+    output = context.arguments.output
     if output is not None and output != "-":
         try:
-            write_file(Path(output), [text])
+            write_file(Path(output), [text], keep=kept_files(context.location))
         except RefusedError as error:  # this command replaces no file
             raise RefusedError(error.sentence, remedy=_("Name another file.")) from error
         print(one_line(str(Path(output))))
