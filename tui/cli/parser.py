@@ -194,7 +194,9 @@ _STORES = (
     ),
 )
 _HOST = Valued("--host", "the store of a configured host, through ssh", "HOST", type=name_arg)
-_OLD = Flag("--old", "the old transcripts beside the store: files without a session in it")
+_OLD = Flag(
+    "--old", "with list, search, show, export, stats: old transcripts, files beside the store"
+)
 _DEBUG = Flag(
     "--debug",
     "write down in the log what is done: statements and failures, no text of any conversation",
