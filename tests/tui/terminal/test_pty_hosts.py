@@ -94,7 +94,8 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_ser
     terminal.read_until(lambda: WORD in terminal.text, "the hit is not shown")
 
     terminal.send("R", "Run setup now?")  # without a card: nothing about this conversation is risky
-    terminal.send("n\r", "back from Hermes")
+    terminal.send("n\r", "Enter goes back")
+    terminal.send("\r", "back from Hermes")
 
     terminal.send("a", "on third · u undoes")
     assert len(_archived(servers["third"].home) - before) == 1
