@@ -53,14 +53,13 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
     blocks: list[RowBlock] = []
     previous, done = RowBlock(0, 0), 0
     edge = 1 + max((at for at, row in enumerate(rows) if row.state is State.COMPACTED), default=-1)
-    live = (at for at in range(edge, len(rows)) if rows[at].state is State.LIVE)
-    first_live = next(live, -1) if edge > 0 else -1
+    first_live = next((at for at, row in enumerate(rows) if row.state is State.LIVE), -1)
     for at in range(len(rows)):
         if at < done:
             continue
         # Compression in place marks all live rows, then writes: what is live behind them begins
         # with its block, unless that was taken back.
-        is_edge = at == first_live and previous.start < edge
+        is_edge = at == first_live >= edge > previous.start
         # A row that Hermes loaded belongs to the block before it, unless it is in there already.
         is_next = at == previous.end > 0 and rows[at].repeats_time
         if is_edge or is_next or _is_written(rows, at):

@@ -174,6 +174,10 @@ def test_what_was_replaced(
             id="each answer at the time of its question",
         ),
         pytest.param([row | {"timestamp": T0} for row in _chat(1, 6)], id="all at the same time"),
+        pytest.param(
+            [row | (GONE if row["id"] == 2 else {}) for row in _chat(1, 6)],
+            id="a compacted row behind a live one",
+        ),
     ],
 )
 def test_what_was_written_at_once_is_no_compaction(rows, tmp_path):
