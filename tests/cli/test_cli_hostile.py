@@ -54,6 +54,7 @@ def commands():
     return [*lists, *searches, *shows, *families, *prints, *missing, ["doctor"], ["profiles"]]
 
 
+@pytest.mark.slow
 def test_nothing_acts_on_the_terminal(root):
     """On both streams, of every command, for people and as JSON."""
     seen = ""

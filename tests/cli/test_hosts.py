@@ -289,6 +289,7 @@ def test_resuming_there(machines, monkeypatch):
     assert became == [made["argv"]]
 
 
+@pytest.mark.slow
 def test_tags_and_marks_are_kept_there(machines, tmp_path, monkeypatch):
     """Tags of a conversation there, what waits there, and marks of what was read: in the data
     folder of that machine, not in the one of this."""

@@ -107,6 +107,7 @@ def test_style_and_script_ask_for_nothing():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_every_conversation_of_every_store(version):
     """All of them in one file with an index; every message once, every day and seam told."""

@@ -187,6 +187,7 @@ def _object_or_null(text):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [11, 14, 31])
 def test_hermes_imports_exports_of_other_schemas(version, tmp_path):
     """Older and newer stores, redacted: the real 0.19 takes every line and loses no message."""

@@ -39,6 +39,7 @@ def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
     assert session in session_ids(hermes_home / "state.db")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["host-down", "host-refused", "host-login", "host-noise"])
 def test_whatever_the_connection_ends_with(links, server, hermes_home, monkeypatch, kind):
     """Words of ssh, of a shell or of whoever killed the program say nothing of what was done."""

@@ -191,6 +191,7 @@ def test_no_text_names_a_file_or_another_store(unchanged, key):
     assert SECRET.encode() not in heard and b"root:x:" not in heard and b"ssh-ed25519" not in heard
 
 
+@pytest.mark.slow
 def test_a_key_that_only_reads_changes_nothing(unchanged):
     """Each change is refused there, and the sentence names what would allow it. Reading works."""
     with unchanged.asking("read") as far:

@@ -134,6 +134,7 @@ def _check(reader, texts, typed, expected):
             assert hit.match or query.excluded, (typed, hit)
 
 
+@pytest.mark.slow
 def test_each_piece_is_found_where_a_person_sees_it(reader, texts):
     for piece in PIECES:
         wanted = {

@@ -223,6 +223,7 @@ async def test_the_palette_quits_from_every_screen(browser):
     assert browser.app._exit
 
 
+@pytest.mark.slow
 async def test_the_palette_does_what_the_pane_with_the_keys_does(browser):
     """A command of the transcript's own is done by the transcript."""
     await browser.press("tab")

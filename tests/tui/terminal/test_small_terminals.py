@@ -28,6 +28,7 @@ async def test_the_export_card_fits_a_low_terminal(tmp_path):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", slow_but(["", "P"], ["", "P", "X", "W", "I", "H"]))
 async def test_hardly_a_terminal(key, tmp_path):
     """In 20×5 and 5×2 it goes on, and more room brings back what was there, with the keys where
