@@ -59,7 +59,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
             may be left over, or the folder is not synced.
     """
     temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
-    _held = _PartialFile(temporary)
+    _held = _PartialFile(temporary)  # until this returns, a signal removes it
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:

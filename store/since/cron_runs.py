@@ -7,6 +7,7 @@ outcome of the last run of each job. Both are read as they are.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -53,8 +54,8 @@ class CronRun(NamedTuple):
         started = conversation.root.started_at or FAR_PAST
         if self.began_at is None:
             return abs((conversation.last_active or started) - (self.at or FAR_PAST)) < _NEAR
-        is_over = not self.is_running and self.at is not None and started > self.at
-        return started >= self.began_at and not is_over
+        end = math.inf if self.is_running or self.at is None else self.at
+        return self.began_at <= started <= end
 
     def has_failed_since(self, time: float) -> bool:
         """Whether it failed at a time, in Unix seconds, or later."""

@@ -122,15 +122,18 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
 def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, TurnRow]:
     """Read the newest rows of sessions, with the ends of their texts, by session id; those that
     were taken back only where there are no others."""
-    rows = _read_last_rows(reader, session_ids, "AND NOT n.hidden")
+    rows = _read_last_rows(reader, session_ids, "")
     taken_back = [session for session, row in rows.items() if not row.is_active]
-    return rows | _read_last_rows(reader, taken_back, "AND NOT n.hidden AND n.state = 'live'")
+    return rows | _read_last_rows(reader, taken_back, "AND n.state = 'live'")
 
 
 def _read_last_rows(
     reader: Reader, session_ids: Sequence[str], condition: str
 ) -> dict[str, TurnRow]:
-    newest = f"SELECT max(n.id) FROM message_rows n WHERE n.session_id = s.id {condition}"
+    newest = (
+        "SELECT max(n.id) FROM message_rows n "
+        f"WHERE n.session_id = s.id AND NOT n.hidden {condition}"
+    )
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
         f"SELECT s.id, (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
