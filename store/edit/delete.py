@@ -197,7 +197,10 @@ def _write(
     conversations = with_names(reader, [plan.conversation for plan in plans])
     saved = [
         SavedConversation(
-            each.id, each.title or one_line(each.preview, PREVIEW) or None, plan.sessions
+            each.id,
+            each.title or one_line(each.preview, PREVIEW) or None,
+            plan.sessions,
+            plan.messages,
         )
         for each, plan in zip(conversations, plans, strict=True)
     ]

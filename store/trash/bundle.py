@@ -75,6 +75,7 @@ class SavedConversation(NamedTuple):
     """Or its first words."""
     sessions: tuple[str, ...]
     """With those of its subagents."""
+    messages: int
 
 
 class BundleFacts(NamedTuple):
@@ -84,13 +85,16 @@ class BundleFacts(NamedTuple):
     created_at: float
     """Unix seconds."""
     origin: Origin
-    messages: int
     conversations: tuple[SavedConversation, ...]
 
     @property
     def sessions(self) -> tuple[str, ...]:
         """Ids of all its sessions."""
         return tuple(session for each in self.conversations for session in each.sessions)
+
+    @property
+    def messages(self) -> int:
+        return sum(each.messages for each in self.conversations)
 
 
 def uri_of(path: Path, mode: str = READ_ONLY) -> str:
@@ -156,8 +160,10 @@ def read_bundle_facts(path: Path) -> BundleFacts:
                     remedy=_("A newer hermes-browse wrote it; update."),
                 )
             listed = connection.execute(
-                f"SELECT c.id, substr(c.title, 1, {_TITLE}), s.id FROM bundle_conversations AS c "
-                "LEFT JOIN bundle_sessions AS s ON s.conversation = c.id ORDER BY c.rowid, s.rowid"
+                f"SELECT c.id, substr(c.title, 1, {_TITLE}), s.id, "
+                "(SELECT count(*) FROM messages WHERE session_id = s.id) "
+                "FROM bundle_conversations AS c LEFT JOIN bundle_sessions AS s "
+                "ON s.conversation = c.id ORDER BY c.rowid, s.rowid"
             ).fetchall()
         if facts["name"] != path.stem:
             raise BundleDamagedError(_("It has been renamed."))
@@ -165,28 +171,20 @@ def read_bundle_facts(path: Path) -> BundleFacts:
             path.stem,
             float(facts["created_at"]),
             Origin(str(facts["store"]), as_text(facts["instance"])),
-            int(facts["messages"]),
             tuple(
-                SavedConversation(
-                    str(tip), as_text(title), tuple(first_texts(row[2:] for row in sessions))
-                )
-                for (tip, title), sessions in groupby(listed, lambda row: row[:2])
+                _saved(*conversation, list(rows))
+                for conversation, rows in groupby(listed, lambda row: row[:2])
             ),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BundleDamagedError(_("Its facts are broken.")) from error
 
 
-def count_messages(path: Path, sessions: Sequence[str]) -> int:
-    """Count the messages of some sessions of a bundle.
-
-    Raises:
-        BundleDamagedError: It cannot be read.
-    """
-    counts = "SELECT count(*) FROM messages WHERE session_id IN ({keys})"
-    with reading(path) as connection:
-        rows = rows_in(lambda *query: connection.execute(*query).fetchall(), counts, sessions)
-        return sum(as_int(count) for (count,) in rows)
+def _saved(tip: object, title: object, rows: Sequence[Row]) -> SavedConversation:
+    sessions = tuple(first_texts(row[2:] for row in rows))
+    return SavedConversation(
+        str(tip), as_text(title), sessions, sum(as_int(row[3]) for row in rows)
+    )
 
 
 def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:

@@ -20,7 +20,7 @@ from ..connection.connect import origin_of
 from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, sync_folder
 from ..notes.notes_file import IN_BUNDLE, tags_if_readable
@@ -141,8 +141,7 @@ def write_bundle(
             copy.copy_rows([session for each in conversations for session in each.sessions])
             reparented = copy.copy_children()
             save_files(copy.connection, files)
-            count = as_int(copy.query("SELECT count(*) FROM bundle.messages")[0][0])
-            facts = BundleFacts(name, now, origin, count, tuple(conversations))
+            facts = BundleFacts(name, now, origin, tuple(conversations))
             copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
             record_links(copy.connection, trash, origin)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
@@ -302,7 +301,7 @@ class _Copy:
         saved, origin = facts.conversations, facts.origin
         values = {
             "format": FORMAT, "name": facts.name, "created_at": facts.created_at,
-            "store": origin.path, "instance": origin.instance, "messages": facts.messages,
+            "store": origin.path, "instance": origin.instance,
         }  # fmt: skip
         sessions = [(session, each.id) for each in saved for session in each.sessions]
         self._write_table("bundle", ("key", "value"), list(values.items()))

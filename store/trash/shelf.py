@@ -12,15 +12,13 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container
 from fnmatch import fnmatch
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..connection.connect import Store
-from ..connection.reader import rows_in
 from ..errors import BrowseError
 from ..files import PARTIAL as UNFINISHED
 from ..files import read_regular, sync_folder, write_whole
@@ -36,9 +34,8 @@ from .bundle import (
     BundleNotFoundError,
     SavedConversation,
     TrashError,
-    count_messages,
+    attach,
     read_bundle_facts,
-    reading,
 )
 
 MARKS = ".json"
@@ -139,7 +136,7 @@ def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> Bund
     marks = read_marks(path)
     asked = [each for each in facts.conversations if each.id not in gone]
     try:
-        there = _sessions_left(path, facts, [id for each in asked for id in each.sessions])
+        there = _sessions_left(path, facts) if asked else set()
     except BrowseError:
         return marks  # the next one that looks may find the store again
     kept = tuple(each.id for each in asked if there.issuperset(each.sessions))
@@ -148,22 +145,19 @@ def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> Bund
     return marks
 
 
-def _sessions_left(path: Path, facts: BundleFacts, sessions: Sequence[str]) -> set[str]:
+def _sessions_left(path: Path, facts: BundleFacts) -> set[str]:
     """Return which sessions of a bundle were not deleted: they have their start and all their
     messages. An id alone says nothing, as Hermes makes a session of it again when a chat goes on;
     ids of messages are not used twice (AUTOINCREMENT)."""
-    if not sessions:
-        return set()
-    starts = "SELECT id, started_at FROM sessions WHERE id IN ({keys})"
-    by_session = "SELECT id, session_id FROM messages WHERE session_id IN ({keys})"
-    by_id = "SELECT id, session_id FROM messages WHERE id IN ({keys})"
-    with reading(path) as connection:
-        saved = partial(rows_in, lambda *query: connection.execute(*query).fetchall())
-        begun, written = set(saved(starts, sessions)), set(saved(by_session, sessions))
     with Store(Path(facts.origin.path)).reader() as reader:
-        begun &= set(reader.rows_in(starts, sessions))
-        lost = written.difference(reader.rows_in(by_id, [message for message, _id in written]))
-    return {text_of(id) for id, _start in begun} - {text_of(id) for _message, id in lost}
+        attach(reader.rows, path)
+        left = reader.rows(
+            "SELECT b.id FROM bundle.sessions AS b JOIN main.sessions AS m "
+            "ON m.id = b.id AND m.started_at IS b.started_at WHERE NOT EXISTS ("
+            "SELECT 1 FROM bundle.messages AS x WHERE x.session_id = b.id AND NOT EXISTS ("
+            "SELECT 1 FROM main.messages AS y WHERE y.id = x.id AND y.session_id = b.id))"
+        )
+    return {text_of(id) for (id,) in left}
 
 
 def _is_running(process: int) -> bool:
@@ -180,28 +174,25 @@ def describe(path: Path) -> Bundle:
     """Summarise a bundle; for a damaged one, with the reason."""
     size, made = 0, 0.0
     with contextlib.suppress(OSError):
-        status = path.lstat()
-        size, made = status.st_size, status.st_mtime
+        made = path.lstat().st_mtime
+        files = (each.lstat() for each in (path, *path.rglob("*")) if not each.is_dir())
+        size = sum(each.st_size for each in files)
     bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
         return bundle._replace(
-            bytes=_folder_bytes(path),
-            damage=_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it"),
+            damage=_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
         )
     try:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
             raise BundleDamagedError(_("Its checksum is missing."))
-        marks = read_marks(path)
-        if marks.deleting and not _is_running(marks.deleting):
-            marks = mark_kept(path, facts)
-        listed = marks.listed(facts)
-        sessions = tuple(session for each in listed for session in each.sessions)
-        messages = facts.messages
-        if len(listed) < len(facts.conversations):
-            messages = count_messages(path, sessions)
     except BundleDamagedError as error:
         return bundle._replace(damage=str(error))
+    marks = read_marks(path)
+    if marks.deleting and not _is_running(marks.deleting):
+        marks = mark_kept(path, facts)
+    listed = marks.listed(facts)
+    sessions = tuple(session for each in listed for session in each.sessions)
     titles = tuple(each.title for each in listed)
     title = next(filter(None, titles), None)
     if len(listed) > 1:
@@ -211,7 +202,7 @@ def describe(path: Path) -> Bundle:
         created_at=facts.created_at,
         conversations=tuple(each.id for each in listed),
         sessions=sessions,
-        messages=messages,
+        messages=sum(each.messages for each in listed),
         title=title,
         store=facts.origin.path,
         restored_at=marks.restored_at if set(sessions).issubset(marks.restored) else None,
@@ -219,13 +210,6 @@ def describe(path: Path) -> Bundle:
         restored=frozenset(marks.restored).intersection(sessions),
         is_copy=marks.is_copy,
     )
-
-
-def _folder_bytes(folder: Path) -> int:
-    try:
-        return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
-    except OSError:  # it is being removed
-        return 0
 
 
 def _paths(trash: Path) -> dict[str, Path]:
@@ -263,7 +247,6 @@ def find(trash: Path, name: str) -> Path:
 
     Raises:
         BundleNotFoundError: There is none, or several.
-        TrashError: It is of a version whose bundles are not read any more.
     """
     paths = _paths(trash)
     matching = sorted((each for each in paths if name and each.startswith(name)), reverse=True)
@@ -278,13 +261,7 @@ def find(trash: Path, name: str) -> Path:
             _("Several deletions begin with “{name}”.", name=name),
             remedy=_("Give more of the name. Candidates: {names}", names=names),
         )
-    path = paths[matching[0]]
-    if path.suffix != SUFFIX:
-        raise TrashError(
-            _("{name} is a folder of hermes-browse 0.1.0.", name=path.name),
-            remedy=_("hermes-browse 0.1.0 restores it; its README.txt says how to read it."),
-        )
-    return path
+    return paths[matching[0]]
 
 
 def remove_by_name(trash: Path, name: str) -> None:
@@ -331,27 +308,22 @@ def remove_bundle(path: Path) -> None:
         ) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
+    for suffix in (SUM, MARKS):
+        with contextlib.suppress(OSError):  # no word of a chat is in it
+            path.with_suffix(suffix).unlink(missing_ok=True)
     remove_leftovers(path.parent, time.time())
 
 
 def remove_leftovers(trash: Path, now: float) -> None:
-    """Remove what stood beside removed bundles, unfinished ones that are a day old, and the links
-    once there is no bundle.
+    """Remove unfinished bundles that are a day old, and the links once there is no bundle.
 
     All rows of an unfinished bundle are still in the store, because they are deleted only once it
     is complete.
     """
     with contextlib.suppress(OSError):
-        for name in sorted(os.listdir(trash)):
-            path = trash / name
-            # In this order: a bundle that gets its name meanwhile is found by one or the other.
-            whole = (f"{PARTIAL}{path.stem}{SUFFIX}", f"{path.stem}{SUFFIX}")
-            is_beside = path.suffix in (SUM, MARKS) and _NAME.fullmatch(path.stem)
-            is_alone = is_beside and not any(os.path.lexists(trash / each) for each in whole)
-            is_old = now - path.lstat().st_mtime > _UNFINISHED_AGE
+        for name in os.listdir(trash):
             is_unfinished = name.startswith(PARTIAL) or fnmatch(name, UNFINISHED)
-            if is_alone or (is_old and is_unfinished):
-                with contextlib.suppress(OSError):  # the next time; no word of a chat is in it
-                    path.unlink()
+            if is_unfinished and now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
+                (trash / name).unlink()
         if not any(name.endswith(SUFFIX) for name in os.listdir(trash) if name != LINKS):
             (trash / LINKS).unlink(missing_ok=True)

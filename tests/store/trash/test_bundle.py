@@ -56,7 +56,7 @@ def written(path, progress=NOBODY):
     (folder / "tip.json").write_text('{"said": "lantern"}' * 50)
     with Store(path).reader() as reader:
         ids = tuple(sorted(FAMILY))
-        saved = [SavedConversation("tip", "Harbour #3", ids)]
+        saved = [SavedConversation("tip", "Harbour #3", ids, 24)]
         files = find_files(folder, ids)
         return write_bundle(
             reader, saved, files, path.parent / "trash", NOW, BundleMarks(), progress
@@ -147,7 +147,7 @@ def test_damage_is_noticed(store, suffix, how):
         "UPDATE bundle SET value = 3 WHERE key = 'format'",
         "UPDATE bundle SET value = 'x' WHERE key = 'created_at'",
         "UPDATE bundle SET value = 'else' WHERE key = 'name'",
-        "DELETE FROM bundle WHERE key = 'messages'",
+        "DELETE FROM bundle WHERE key = 'store'",
         "DROP TABLE bundle_sessions",
         "CREATE VIEW more AS SELECT 1",
         "CREATE TABLE t (a); CREATE TRIGGER more AFTER INSERT ON t BEGIN SELECT 1; END",
