@@ -32,7 +32,7 @@ from ..wording import _
 from .titles import LONGEST_TITLE
 from .transaction import Writer
 
-_NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
+_NUMBER = re.compile(r" #\d{1,9}$")
 _FILLED = ("message_uid", "display_order")
 """Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
 _STRICT = ("sessions", "messages")
@@ -281,16 +281,12 @@ def _renumber_titles(tx: Writer) -> Iterator[str]:
 
 
 def _next_title(tx: Writer, title: str) -> str:
-    """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
+    """Return the first free `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
     long."""
-    numbered = _NUMBERED.match(title)
-    base = numbered[1] if numbered else title
-    start = f"{base} #"
-    rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
-    numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
-    for number in count(max(numbers, default=1) + 1):
+    base = _NUMBER.sub("", title)
+    for number in count(2):
         suffix = f" #{number}"
         found = base[: LONGEST_TITLE - len(suffix)] + suffix
-        if not tx.rows("SELECT 1 FROM sessions WHERE title = ?", [found]):  # titles that were cut
+        if not tx.rows("SELECT 1 FROM sessions WHERE title = ?", [found]):
             break
     return found

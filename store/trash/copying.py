@@ -9,8 +9,7 @@ import os
 import secrets
 import shutil
 import sqlite3
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -44,12 +43,10 @@ from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, 
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
-_STATEMENT_SECONDS = 0.05
-"""A statement that copies holds off commits of others in DELETE mode."""
 _PATIENCE = 5.0
 """Seconds to wait for writers of the store."""
-_SESSIONS_AT_ONCE = 50
-_MOST_ROWS = 5_000
+_SESSIONS_AT_ONCE, _ROWS_AT_ONCE = 50, 500
+"""A statement that copies holds off commits of others in DELETE mode."""
 _DISK_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
@@ -191,7 +188,6 @@ class _Copy:
 
     def __init__(self, store: Path, path: Path, layout: Layout, progress: Progress) -> None:
         self._layout, self._progress, self._folder = layout, progress, path.parent
-        self._size = 100
         self.connection = opened(store, "ro", _PATIENCE)
         self._execute("PRAGMA temp_store=MEMORY")
         self._execute("ATTACH ? AS bundle", [uri_of(path, "rw")])
@@ -199,7 +195,6 @@ class _Copy:
         self._execute("PRAGMA bundle.journal_mode=OFF")
         self._execute("PRAGMA bundle.synchronous=OFF")
         self._version = self.query(DATA_VERSION)
-        self._execute("CREATE TEMP TABLE picked (n INTEGER PRIMARY KEY, id)")
         for part in layout.parts:
             self._create(part.table.name, part.table.columns)
         self._execute(
@@ -237,7 +232,14 @@ class _Copy:
     def _copy_part(self, part: Part) -> None:
         table, name = part.table, sql_name(part.table.name)
         listed, same = f"_rowid_, {names_of(table.columns)}", equal(table.columns)
-        for picked in self._pick(part):
+        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
+        missing = f"{part.where('m')} AND NOT EXISTS ({copied})"
+        rowids = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
+        for some in chunks(rowids, _ROWS_AT_ONCE):
+            self._progress.check()
+            if _free(self._folder) == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            picked = ", ".join(str(rowid) for (rowid,) in some)
             count = self._execute(
                 f"INSERT INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
@@ -253,30 +255,6 @@ class _Copy:
             )
         if not part.is_shared:
             self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
-
-    def _pick(self, part: Part) -> Iterator[str]:
-        """Yield SELECTs of the rowids of a part, each of as many as are copied in a short
-        statement."""
-        table = part.table
-        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
-        self._execute("DELETE FROM temp.picked")
-        total = self._execute(
-            f"INSERT INTO temp.picked (id) SELECT m._rowid_ FROM {table.main} "
-            f"WHERE {part.where('m')} AND NOT EXISTS ({copied})"
-        )
-        first = 1
-        while first <= total:
-            self._progress.check()
-            if _free(self._folder) == 0:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            began, last = time.monotonic(), first + self._size - 1
-            yield f"SELECT id FROM temp.picked WHERE n BETWEEN {first} AND {last}"
-            first = last + 1
-            took = time.monotonic() - began
-            if took > _STATEMENT_SECONDS:
-                self._size = max(1, self._size // 2)
-            elif took < _STATEMENT_SECONDS / 3:
-                self._size = min(_MOST_ROWS, self._size * 2)
 
     def _check(self, table: str, different: Sequence[Row]) -> None:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
