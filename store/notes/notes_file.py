@@ -224,12 +224,12 @@ def mark_read(store: Store, session_ids: Sequence[str], message_id: int | None) 
         NotesError: It cannot be written.
     """
     mine = f"FROM marks WHERE {OWN} AND session = ?3"
+    insert = f"INSERT INTO marks SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 {mine})"
     with store.reader() as reader, need_notes(reader).changing() as run:
         read_to = message_id if message_id is not None else _newest(reader)
         for session in session_ids:
-            before = as_int(run(f"SELECT max(message) {mine}", session).fetchone()[0])
-            run(f"DELETE {mine}", session)
-            run("INSERT INTO marks VALUES (?1, ?2, ?3, ?4)", session, max(before, read_to))
+            run(f"DELETE {mine} AND message <= ?4", session, read_to)
+            run(insert, session, read_to)
 
 
 def mark_all_read(store: Store, now: float) -> AllRead:

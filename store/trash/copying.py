@@ -62,30 +62,25 @@ class WrittenBundle(NamedTuple):
     """Those of its sessions, as they were found."""
 
 
-def check_room(folder: Path, needed: int, sentence: str) -> None:
-    """Refuse if a disk lacks room.
+def check_log_room(store: Path, needed: int) -> None:
+    """Refuse if the disk of a store lacks room for its log.
 
     Raises:
-        TrashError: With the sentence, which has `{needed}`, `{folder}` and `{free}`.
+        TrashError: It has fewer bytes free than are needed.
     """
+    folder = Path(os.path.realpath(store)).parent
     free = _free(folder)
     if free is not None and free < needed:
         raise TrashError(
-            sentence.format(needed=size(needed), folder=folder, free=size(free)),
+            _(
+                "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free.",
+                needed=size(needed),
+                folder=folder,
+                free=size(free),
+            ),
             remedy=_("Free disk space first."),
             is_unchanged=True,
         )
-
-
-def check_log_room(store: Path, needed: int) -> None:
-    """Refuse if the disk of a store lacks room for its log; see `check_room`."""
-    check_room(
-        Path(os.path.realpath(store)).parent,
-        needed,
-        _(
-            "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
-        ),
-    )
 
 
 def _free(folder: Path) -> int | None:
