@@ -179,17 +179,28 @@ class Portions(Generic[T]):
         work: Callable[[list[T]], None],
         version: Callable[[], object],
     ) -> None:
-        size, before = FEW_ROWS, version()
+        size, before, busy = FEW_ROWS, version(), 0
         while queue:
             self.progress.check()
             portion = queue[:]
             if self._rows_of is not None:
                 sums = accumulate(map(self._rows_of, queue[:MOST_AT_ONCE]))
                 del portion[max(1, sum(total <= size for total in sums)) :]
-            began, has_waited = time.monotonic(), False
+            began = time.monotonic()
             try:
-                has_waited = self._try(work, portion)
+                work(portion)
                 self.done += portion
+            except StoreBusyError:
+                busy += 1
+                tries = BUSY_TRIES if self._spares else 1
+                if busy == (BUSY_TRIES_LATER if self.done else tries):
+                    raise
+                self.progress.wait(True)
+                time.sleep(BUSY_PAUSE)
+                continue
+            except (WriteInDoubtError, WriteUnverifiedError):
+                self.doubtful = portion
+                raise
             except RefusedError as refused:
                 if not self._spares or isinstance(refused, StoreRefusedError):
                     raise
@@ -201,26 +212,7 @@ class Portions(Generic[T]):
             after = version()
             self.progress.wait(False)
             size = min(MOST_ROWS, size * 2)
-            if has_waited or before != after:
+            if busy or before != after:
                 size = FEW_ROWS
                 time.sleep(min(_LONGEST_PAUSE, time.monotonic() - began))
-            before = after
-
-    def _try(self, work: Callable[[list[T]], None], portion: list[T]) -> bool:
-        """Do the work on a portion as soon as the store is free; return whether it was not."""
-        tries = BUSY_TRIES_LATER if self.done else BUSY_TRIES if self._spares else 1
-        waits = 0
-        while True:
-            try:
-                work(portion)
-                return waits > 0
-            except StoreBusyError:
-                waits += 1
-                if waits == tries:
-                    raise
-            except (WriteInDoubtError, WriteUnverifiedError):
-                self.doubtful = portion
-                raise
-            self.progress.wait(True)
-            time.sleep(BUSY_PAUSE)
-            self.progress.check()
+            before, busy = after, 0
