@@ -111,15 +111,13 @@ def _file_system(path: Path) -> str:
         return ""
     try:
         device = os.stat(path).st_dev
-        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+        mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    wanted = f"{os.major(device)}:{os.minor(device)}"
-    for line in lines:  # "36 35 98:0 / /mnt rw - ext4 /dev/root rw": proc_pid_mountinfo(5)
-        fields, _dash, rest = line.partition(" - ")
-        if fields.split(" ")[2:3] == [wanted]:
-            return rest.split(" ")[0]
-    return ""
+    # "36 35 98:0 / /mnt rw - ext4 /dev/root rw": proc_pid_mountinfo(5)
+    mounted = rf" {os.major(device)}:{os.minor(device)} .* - (\S+)"
+    found = re.search(mounted, mounts)
+    return found[1] if found else ""
 
 
 def check_version(schema: Schema) -> None:

@@ -142,7 +142,6 @@ class RestoredRows:
             RefusedError: A row cannot be stored without a loss.
             QueryInterruptedError: It was stopped.
         """
-        _choose_titles(tx)
         for part in self._layout.parts:
             for rows in _slices(tx, part):
                 self.progress.check()
@@ -152,7 +151,7 @@ class RestoredRows:
                     self.progress.add(count)
         self._cut_missing_parents(tx)
         self._check_references(tx)
-        self.notes += _renumber_titles(tx)
+        self.notes += _set_titles(tx)
 
     def _cut_missing_parents(self, tx: Writer) -> None:
         """Clear parents that are not in the store, unless they were missing before the delete."""
@@ -225,8 +224,7 @@ def _insert(tx: Writer, table: Table, rows: str) -> int:
     verb = "INSERT" if table.name in _STRICT else "INSERT OR IGNORE"
     values = [f"b.{sql_name(column)}" for column in columns]
     if table.name == "sessions":
-        untitled = "b.id IN (SELECT id FROM temp.untitled)"
-        values[columns.index("title")] = f"CASE WHEN {untitled} THEN NULL ELSE b.title END"
+        values[columns.index("title")] = "NULL"
     into, order = names_of(columns), "1"
     if table.has_hidden_rowid:
         # Under its own rowid if that is free; those that need another come last.
@@ -253,29 +251,22 @@ def _empty_filled(tx: Writer, table: Table, rows: str) -> None:
         )
 
 
-def _choose_titles(tx: Writer) -> None:
-    """Find the titles that other sessions have by now: Hermes looks sessions up by title."""
-    tx.execute("DROP TABLE IF EXISTS temp.untitled")
-    tx.execute(
-        "CREATE TEMP TABLE untitled AS SELECT b.id, b.title FROM bundle.sessions AS b "
-        f"WHERE b.id IN ({CHOSEN}) AND (EXISTS ("
-        "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title) OR EXISTS ("
-        "SELECT 1 FROM bundle.sessions AS o WHERE o.title = b.title "
-        f"AND o._rowid_ < b._rowid_ AND o.id IN ({CHOSEN})))"
-    )
-
-
-def _renumber_titles(tx: Writer) -> Iterator[str]:
-    """Number the titles that other sessions have, now that all titles are in the store; yield a
-    sentence for each."""
-    for session, stored in tx.rows("SELECT id, title FROM temp.untitled"):
-        title = text_of(stored)
-        numbered = _next_title(tx, title)
+def _set_titles(tx: Writer) -> Iterator[str]:
+    """Set the titles of the chosen sessions, which a unique index keeps from those that other
+    sessions have by now, and number these; yield a sentence for each."""
+    title = "SELECT b.title FROM bundle.sessions AS b WHERE b.id = sessions.id"
+    tx.execute(f"UPDATE OR IGNORE main.sessions SET title = ({title}) WHERE id IN ({CHOSEN})")
+    for session, stored in tx.rows(
+        "SELECT b.id, b.title FROM bundle.sessions AS b JOIN main.sessions AS m ON m.id = b.id "
+        f"WHERE b.id IN ({CHOSEN}) AND m.title IS NOT b.title"
+    ):
+        wanted = text_of(stored)
+        numbered = _next_title(tx, wanted)
         tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
         yield _(
             "The title of {session}, “{title}”, is another session's by now: it is “{other}” now.",
             session=session,
-            title=title,
+            title=wanted,
             other=numbered,
         )
 

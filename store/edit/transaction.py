@@ -139,8 +139,12 @@ class Writer:
         except BaseException:
             self._roll_back()
             raise
-        self._commit(lambda reader: verify(reader, result))
-        self._verify(lambda reader: verify(reader, result))
+
+        def check(reader: Reader) -> None:
+            verify(reader, result)
+
+        self._commit(check)
+        self._verify(check)
         return result
 
     def _begin(self) -> None:

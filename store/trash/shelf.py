@@ -215,20 +215,19 @@ def describe(path: Path) -> Bundle:
 def _paths(trash: Path) -> dict[str, Path]:
     """Return the files of all bundles, and the folders of 0.1.0, by name."""
     try:
-        entries = list(os.scandir(trash))
+        names = os.listdir(trash)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise BrowseError(
             _("The trash at {trash} cannot be read ({reason}).", trash=trash, reason=error.strerror)
         ) from error
-    paths = {}
-    for entry in entries:
-        name = entry.name.removesuffix(SUFFIX)
-        is_kind = entry.is_dir if name == entry.name else entry.is_file
-        if _NAME.fullmatch(name) and is_kind(follow_symlinks=False):
-            paths[name] = Path(entry.path)
-    return paths
+    paths = {name.removesuffix(SUFFIX): trash / name for name in names}
+    return {
+        name: path
+        for name, path in paths.items()
+        if _NAME.fullmatch(name) and not path.is_symlink()
+    }
 
 
 def list_bundles(trash: Path) -> list[Bundle]:
