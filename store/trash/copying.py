@@ -184,27 +184,24 @@ class _Copy:
     def __init__(self, store: Path, path: Path, layout: Layout, progress: Progress) -> None:
         self._layout, self._progress, self._folder = layout, progress, path.parent
         self.connection = opened(store, "ro", _PATIENCE)
-        self._execute("PRAGMA temp_store=MEMORY")
-        self._execute("ATTACH ? AS bundle", [uri_of(path, "rw")])
+        self.query("PRAGMA temp_store=MEMORY")
+        self.query("ATTACH ? AS bundle", [uri_of(path, "rw")])
         # Nobody needs a bundle that is not finished; `_seal` flushes the finished one.
-        self._execute("PRAGMA bundle.journal_mode=OFF")
-        self._execute("PRAGMA bundle.synchronous=OFF")
+        self.query("PRAGMA bundle.journal_mode=OFF")
+        self.query("PRAGMA bundle.synchronous=OFF")
         self._version = self.query(DATA_VERSION)
         for part in layout.parts:
             self._create(part.table.name, part.table.columns)
-        self._execute(
+        self.query(
             'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
             'PRIMARY KEY ("table", "column", "row"))'
         )
 
     def _create(self, table: str, columns: Sequence[str]) -> None:
-        self._execute(f"CREATE TABLE bundle.{sql_name(table)} ({names_of(columns)})")
-
-    def _execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
-        return self.connection.execute(sql, parameters).rowcount
+        self.query(f"CREATE TABLE bundle.{sql_name(table)} ({names_of(columns)})")
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
-        """Return all rows of a SELECT."""
+        """Run a statement and return all its rows."""
         return self.connection.execute(sql, parameters).fetchall()
 
     def copy_rows(self, sessions: Sequence[str]) -> None:
@@ -213,9 +210,9 @@ class _Copy:
             choose(self.query, some, schema="main")
             for part in self._layout.parts:
                 self._copy_part(part)
-        self._execute("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
-        self._execute("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
-        self._execute("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
+        self.query("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
+        self.query("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
+        self.query("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
         choose(self.query, sessions, schema="main")
         if self.query("SELECT count(*) FROM temp.chosen") != [(len(sessions),)]:
             raise RefusedError(
@@ -235,15 +232,15 @@ class _Copy:
             if _free(self._folder) == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             picked = ", ".join(str(rowid) for (rowid,) in some)
-            count = self._execute(
+            self.query(
                 f"INSERT INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
             )
             self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
             if table.name == "messages":
-                self._progress.add(count)
+                self._progress.add(len(some))
         for key in self._layout.references_of(table.name):
-            self._execute(
+            self.query(
                 "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
                 f"FROM {table.bundle} WHERE {part.where('b')} AND {key.dangling('b')}",
                 [table.name, key.column],
@@ -262,8 +259,8 @@ class _Copy:
 
     def copy_children(self) -> tuple[str, ...]:
         """Copy the links of sessions that stay and lose their parent; return their ids."""
-        self._execute(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
-        self._execute(
+        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
+        self.query(
             f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
             f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
         )
@@ -282,8 +279,8 @@ class _Copy:
         self._write_table("bundle_sessions", ("id", "conversation"), sessions)
         self._write_table(IN_BUNDLE, ("session", "tag"), tags)
         if self.query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
-            self._execute("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
-        self._execute("DETACH bundle")
+            self.query("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
+        self.query("DETACH bundle")
 
     def _write_table(self, name: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         self._create(name, columns)
