@@ -31,7 +31,7 @@ from ..sessions.catalog import read_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
-from ..trash.copying import WrittenBundle, check_log_room, write_bundle
+from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, mark_kept, remove_bundle, remove_leftovers
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, prompt_columns
@@ -143,7 +143,7 @@ def delete_portions(
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
-            _check_room(writer.reader, plans)
+            _check_room(writer.reader, trash, plans)
             remove_leftovers(trash, now)
             marks = BundleMarks(deleting=os.getpid())
             bundle = _write(writer.reader, plans, trash, now, sessions_folder, marks, progress)
@@ -209,14 +209,15 @@ def _write(
     return write_bundle(reader, saved, files, trash, now, marks, progress)
 
 
-def _check_room(reader: Reader, plans: Sequence[DeletePlan]) -> None:
-    """Refuse if the log needs more than the disk has, by the average message; whether the bundle
-    has room is checked as it is written."""
+def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
+    """Refuse if bundle and log need more than the disks have, by the average message."""
     file = read_file_space(reader)
     total = as_int(reader.value("SELECT count(*) FROM messages"))
     messages = sum(plan.messages for plan in plans)
-    copied = (file.file_bytes - file.free_bytes) * messages // max(total, 1)
-    check_log_room(reader.path, copied * _LOG_SHARE)
+    needed = (file.file_bytes - file.free_bytes) * messages // max(total, 1)
+    bundle = _("The deletion needs about {needed}, and the disk of {folder} has {free} free.")
+    check_room(trash.parent, needed, bundle)
+    check_log_room(reader.path, needed * _LOG_SHARE)
 
 
 def _delete_portion(
