@@ -272,8 +272,8 @@ def _set_titles(tx: Writer) -> Iterator[str]:
 
 
 def _next_title(tx: Writer, title: str) -> str:
-    """Return the first free `title #n`, numbered as in Hermes (0.13 to 0.22), cut if it would be too
-    long."""
+    """Return the first free `title #n`, which Hermes reads as a continuation (0.13 to 0.22), cut if
+    it would be too long."""
     base = _NUMBER.sub("", title)
     for number in count(2):
         suffix = f" #{number}"

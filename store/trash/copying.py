@@ -9,7 +9,8 @@ import os
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -45,8 +46,10 @@ RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
 _PATIENCE = 5.0
 """Seconds to wait for writers of the store."""
-_SESSIONS_AT_ONCE, _ROWS_AT_ONCE = 50, 500
+_STATEMENT_SECONDS = 0.05
 """A statement that copies holds off commits of others in DELETE mode."""
+_SESSIONS_AT_ONCE = 50
+_MOST_ROWS = 5_000
 _DISK_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
@@ -188,6 +191,7 @@ class _Copy:
 
     def __init__(self, store: Path, path: Path, layout: Layout, progress: Progress) -> None:
         self._layout, self._progress, self._folder = layout, progress, path.parent
+        self._size = 100
         self.connection = opened(store, "ro", _PATIENCE)
         self.query("PRAGMA temp_store=MEMORY")
         self.query("ATTACH ? AS bundle", [uri_of(path, "rw")])
@@ -229,14 +233,8 @@ class _Copy:
     def _copy_part(self, part: Part) -> None:
         table, name = part.table, sql_name(part.table.name)
         listed, same = f"_rowid_, {names_of(table.columns)}", equal(table.columns)
-        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
-        missing = f"{part.where('m')} AND NOT EXISTS ({copied})"
-        rowids = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
-        for some in chunks(rowids, _ROWS_AT_ONCE):
-            self._progress.check()
-            if _free(self._folder) == 0:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            picked = ", ".join(str(rowid) for (rowid,) in some)
+        for some in self._pick(part):
+            picked = ", ".join(map(str, some))
             self.query(
                 f"INSERT INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
@@ -252,6 +250,26 @@ class _Copy:
             )
         if not part.is_shared:
             self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
+
+    def _pick(self, part: Part) -> Iterator[list[object]]:
+        """Yield the rowids of a part, each time as many as are copied in a short statement."""
+        table = part.table
+        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
+        missing = f"{part.where('m')} AND NOT EXISTS ({copied})"
+        rowids = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
+        first = 0
+        while first < len(rowids):
+            self._progress.check()
+            if _free(self._folder) == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            began, some = time.monotonic(), rowids[first : first + self._size]
+            yield [rowid for (rowid,) in some]
+            first += len(some)
+            took = time.monotonic() - began
+            if took > _STATEMENT_SECONDS:
+                self._size = max(1, self._size // 2)
+            elif took < _STATEMENT_SECONDS / 3:
+                self._size = min(_MOST_ROWS, self._size * 2)
 
     def _check(self, table: str, different: Sequence[Row]) -> None:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete

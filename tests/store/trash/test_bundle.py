@@ -323,8 +323,9 @@ def test_written_in_one_language_and_put_back_in_another(path, monkeypatch):
 
 
 def test_statements_that_copy_are_short(store, monkeypatch):
-    """However many rows there are, in portions of a few; every row is copied once."""
-    monkeypatch.setattr(copying, "_ROWS_AT_ONCE", 3)
+    """However many rows there are, in portions that take some fifty milliseconds each; every row is
+    copied once."""
+    monkeypatch.setattr(copying, "_STATEMENT_SECONDS", 0.0)
     monkeypatch.setattr(copying, "_SESSIONS_AT_ONCE", 2)
     with as_before(store):
         done = remove(store, "tip")
