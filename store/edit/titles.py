@@ -82,6 +82,28 @@ def check_title(typed: str) -> Checked:
     return Checked(None, length, True, problem)
 
 
+def _gives_up_title(tx: Writer, holder: str) -> bool:
+    """Tell whether another session may take the title: the holder has ended, is empty and not
+    hidden (0.22).
+
+    Stricter than Hermes: a pinned session keeps its title, and so does one that is continued by
+    another.
+    """
+    if "auto_archived" not in tx.schema.session_columns:  # an older Hermes refuses
+        return False
+    shown = " AND ".join(
+        f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned")
+    )
+    return bool(
+        tx.rows(
+            f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
+            f"AND s.end_reason IS NOT 'compression' AND {shown} "
+            "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)",
+            [holder],
+        )
+    )
+
+
 def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | None:
     after = {"title": title}
     if "title_source" in tx.schema.session_columns:
@@ -121,13 +143,13 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         up = f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up"
         ancestors = first_texts(tx.rows(up, [session_id]))  # it may take their titles (0.17)
         for holder in title_holders(tx, session_id, title):
-            if holder not in ancestors:
+            if holder not in ancestors and not _gives_up_title(tx, holder):
                 raise title_taken(title, holder)
             # First, because titles may have a unique index.
             yield _set_title(tx, holder, None)
         yield _set_title(tx, session_id, title)
 
-    rows = change_rows(store, {"title", "parent_session_id", "end_reason"}, work)
+    rows = change_rows(store, {"title", "parent_session_id", "end_reason", "ended_at"}, work)
     sentence = (
         _("title cleared") if title is None else _("renamed to “{title}”", title=one_line(title))
     )

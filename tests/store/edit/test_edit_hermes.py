@@ -7,7 +7,7 @@ import json
 import pytest
 from builders import T0, make_store
 from paths import DATA
-from trashing import rows
+from trashing import add_message, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
@@ -144,10 +144,46 @@ def test_what_0_22_archived_by_itself(fixture_store):
     assert (row.before, row.after) == ({"archived": 1}, {"archived": 0})
 
 
-def test_an_empty_session_keeps_its_title(tmp_path):
-    """Hermes takes it away since 0.22; here nobody loses a title unasked."""
-    empty = {"id": "empty", "title": "Ferry", "ended_at": T0, "end_reason": "cli_close"}
-    path = make_store(tmp_path / "state.db", "31", [empty, {"id": "mine"}])
+EMPTY = {
+    "id": "empty",
+    "title": "Ferry",
+    "ended_at": T0,
+    "end_reason": "cli_close",
+}
+
+
+@pytest.mark.parametrize(
+    "shape, holder, yields",
+    [
+        ("31", {}, True),
+        ("31-migrated", {}, True),
+        ("26", {}, False),
+        ("22", {}, False),
+        ("31", {"ended_at": None}, False),
+        ("31", {"archived": 1}, False),
+        ("31", {"hidden": 1}, False),
+        ("31", {"pinned": 1}, False),
+        ("31", {"end_reason": "compression"}, False),
+    ],
+)
+def test_an_empty_session_yields_its_title(tmp_path, shape, holder, yields):
+    """As in 0.22: ended, nothing in it, in plain sight; older versions refuse, and a pin is a
+    reason to refuse too."""
+    path = make_store(
+        tmp_path / "state.db", shape, [EMPTY | holder, {"id": "mine"}], [{"session_id": "mine"}]
+    )
+    if yields:
+        change = titles.rename(Store(path), "mine", "Ferry").change
+        assert [(row.session_id, row.after["title"]) for row in change.rows] == [
+            ("empty", None),
+            ("mine", "Ferry"),
+        ]
+    else:
+        with pytest.raises(RefusedError, match="empty"):
+            titles.rename(Store(path), "mine", "Ferry")
+    add_message(path, "empty", "", 1.0)
+    run(path, "UPDATE sessions SET title = NULL")
+    run(path, "UPDATE sessions SET title = 'Ferry' WHERE id = 'empty'")
     with pytest.raises(RefusedError, match="empty"):
         titles.rename(Store(path), "mine", "Ferry")
 
