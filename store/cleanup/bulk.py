@@ -174,7 +174,7 @@ def clean_up(
             spared |= changed
             if plans:
                 deleted, error = delete_portions(
-                    store, reader, plans, portions, trash, now, sessions_folder
+                    store, plans, portions, trash, now, sessions_folder
                 )
     except BrowseError as failed:
         error = failed

@@ -97,14 +97,13 @@ def delete(
     with store.reader() as reader:
         plans = plan_delete(reader, session_ids, moment)
         deleted, _no_error = delete_portions(
-            store, reader, plans, Portions(progress), trash, moment, sessions_folder
+            store, plans, Portions(progress), trash, moment, sessions_folder
         )
         return deleted
 
 
 def delete_portions(
     store: Store,
-    reader: Reader,
     plans: Sequence[DeletePlan],
     portions: Portions[DeletePlan],
     trash: Path,
@@ -115,8 +114,8 @@ def delete_portions(
     that ended this when a part was done already.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
-    The reader that the plans were made with is closed, but only when the store is open again:
-    without any other connection, SQLite would make the index of the log anew from the whole log.
+    The reader that the plans were made with should still be open: without any other connection,
+    SQLite would make the index of the log anew from the whole log.
 
     Raises:
         BrowseError: As of `delete`, if nothing was done before. Also where a session that the plans
@@ -140,7 +139,6 @@ def delete_portions(
 
     try:
         with contextlib.ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
-            reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
             _check_room(writer.reader, trash, plans)

@@ -172,8 +172,8 @@ def read_bundle_facts(path: Path) -> BundleFacts:
             float(facts["created_at"]),
             Origin(str(facts["store"]), as_text(facts["instance"])),
             tuple(
-                _saved(*conversation, list(rows))
-                for conversation, rows in groupby(listed, lambda row: row[:2])
+                _saved(tip, title, list(rows))
+                for (tip, title), rows in groupby(listed, lambda row: row[:2])
             ),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:

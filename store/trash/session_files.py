@@ -87,11 +87,11 @@ def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile
     except OSError:
         return []
     wanted = set(sessions)
-    own = {name: session for name in names for session in owners(name) if session in wanted}
     return [
-        SessionFile(path, session, state)
-        for name, session in own.items()
-        if (state := plain_file(path := folder / name)) is not None
+        SessionFile(folder / name, session, state)
+        for name in names
+        for session in wanted.intersection(owners(name))
+        if (state := plain_file(folder / name)) is not None
     ]
 
 
