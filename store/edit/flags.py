@@ -181,7 +181,7 @@ def _name_conversations(tx: Writer, session_ids: Collection[str]) -> str:
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
         return ngettext("1 conversation", "{count:,} conversations", len(ids), count=len(ids))
-    row = _read(tx, ids[0], ["title"]) if "title" in tx.schema.session_columns else None
+    row = _read(tx, ids[0], ["title"])
     title = as_text(row["title"]) if row else None
     return f"“{one_line(title, _SHOWN)}”" if title else ids[0]
 
