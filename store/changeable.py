@@ -17,7 +17,7 @@ from .progress import Progress, TellStage, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
-    from .cleanup.bulk import CleanedUp, Outcome, Step
+    from .cleanup.bulk import CleanedUp, Step
     from .cleanup.plan import Expected, Plan
     from .edit.delete import Deleted
     from .edit.flags import Change
@@ -143,14 +143,13 @@ class Changeable(StoreConnection):
         *,
         tell: Callable[[Step], object] = quiet,
         stopped: Stopped = never,
-    ) -> Outcome:
+    ) -> CleanedUp:
         """Move the conversations of a plan to the trash."""
         expected = [planned.expected for planned in plan.selected]
-        return later.bulk.outcome_of(plan, self.clean_up(expected, tell=tell, stopped=stopped))
+        return self.clean_up(expected, tell=tell, stopped=stopped)
 
     def archive_planned(self, plan: Plan) -> Change:
         """Archive the conversations of a plan in one transaction; those that it spares stay, even
         members of a lineage."""
         spared = [id for each in plan.spared for id in each.conversation.session_ids]
-        tips = [planned.conversation.id for planned in plan.selected]
-        return self.archive(tips, spared=spared)
+        return self.archive(plan.tips(), spared=spared)

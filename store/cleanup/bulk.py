@@ -62,26 +62,25 @@ TellStep = Callable[[Step], object]
 """Receives a report, on the working thread."""
 
 
-class Outcome(NamedTuple):
-    """Result of carrying out a plan; counts are conversations."""
+class CleanedUp(NamedTuple):
+    """What became of the conversations of a clean-up, by their ids."""
 
-    plan: Plan
-    """What was done, and what was spared before and meanwhile."""
     deleted: Deleted | None = None
     """None if nothing was."""
-    refused: int = 0
-    """Spared meanwhile."""
+    done: tuple[str, ...] = ()
+    spared: tuple[tuple[str, str], ...] = ()
+    """Those that have changed, or are protected by now, each with the reason."""
     left: int = 0
     """Not begun because it was stopped."""
-    error: BrowseError | None = None
-    """What ended it early; what was done before stays done."""
     doubtful: int = 0
     """In a portion whose commit failed, or that did not read back: `error` says what is known of
     them."""
+    error: BrowseError | None = None
+    """What ended it early; what was done before stays done."""
 
     def sentence(self, verb: str) -> str:
         """Return a summary; `verb` is translated and in the past tense."""
-        count = len(self.plan.selected)
+        count = len(self.done)
         done = ngettext(
             "{count:,} conversation {done}",
             "{count:,} conversations {done}",
@@ -94,38 +93,18 @@ class Outcome(NamedTuple):
             "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
         )
         spared = _("{count:,} changed meanwhile and were spared")
-        others = ((self.refused, spared), (self.doubtful, doubtful), (self.left, left))
+        others = ((len(self.spared), spared), (self.doubtful, doubtful), (self.left, left))
         parts = [done, *(text.format(count=number) for number, text in others if number)]
         return _("{words}.", words=pgettext("between what was done", "; ").join(parts))
 
 
-class CleanedUp(NamedTuple):
-    """What became of the conversations of a clean-up, by their ids."""
-
-    deleted: Deleted | None = None
-    """None if nothing was."""
-    done: tuple[str, ...] = ()
-    spared: tuple[tuple[str, str], ...] = ()
-    """Those that have changed, or are protected by now, each with the reason."""
-    left: int = 0
-    doubtful: int = 0
-    error: BrowseError | None = None
-
-
-def outcome_of(plan: Plan, cleaned: CleanedUp) -> Outcome:
-    """Return what was done of a plan."""
+def done_of(plan: Plan, cleaned: CleanedUp) -> Plan:
+    """Return what was done of a plan, with what was spared before and meanwhile."""
     by_id = {planned.conversation.id: planned for planned in plan.selected}
     changed = (
         Spared(by_id[id].conversation, SpareReason("changed", why)) for id, why in cleaned.spared
     )
-    return Outcome(
-        Plan(tuple(by_id[id] for id in cleaned.done), (*plan.spared, *changed)),
-        cleaned.deleted,
-        len(cleaned.spared),
-        cleaned.left,
-        cleaned.error,
-        cleaned.doubtful,
-    )
+    return Plan(tuple(by_id[id] for id in cleaned.done), (*plan.spared, *changed))
 
 
 def clean_up(

@@ -159,6 +159,10 @@ class Plan(NamedTuple):
         deleted = {session.id for planned in self.selected for session in planned.sessions}
         return tuple(session for session in orphaned if session.id not in deleted)
 
+    def tips(self) -> tuple[str, ...]:
+        """Return the ids of all conversations that would go."""
+        return tuple(each.conversation.id for each in self.selected)
+
     def roots(self) -> frozenset[str]:
         """Return the roots of all conversations that would go."""
         return frozenset(each.conversation.root_id for each in self.selected)

@@ -11,7 +11,7 @@ from typing import Any
 from builders import DAY, make_store
 from paths import DATA
 
-from hermes_browse.store.cleanup.bulk import Outcome, clean_up, outcome_of
+from hermes_browse.store.cleanup.bulk import CleanedUp, clean_up
 from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
@@ -41,10 +41,10 @@ def plan_of(path: Path, selection: Selection, now: float = NOW, **how: Any) -> P
         return make_plan(reader, catalog, selection, now, **how)
 
 
-def delete_planned(store: Store, plan: Plan, trash: Path, **how: Any) -> Outcome:
+def delete_planned(store: Store, plan: Plan, trash: Path, **how: Any) -> CleanedUp:
     """Carry out a plan."""
     expected = [planned.expected for planned in plan.selected]
-    return outcome_of(plan, clean_up(store, expected, trash, None, **how))
+    return clean_up(store, expected, trash, None, **how)
 
 
 def chosen(line: str = "", *marks: str) -> Selection:

@@ -10,7 +10,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
-from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.bulk import CleanedUp, Step, done_of
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
@@ -153,7 +153,7 @@ class PruneCommand(Subcommand):
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected and is_archive:
             context.store.archive_planned(plan)
-            note(Outcome(plan).sentence(_("archived")))
+            note(CleanedUp(done=plan.tips()).sentence(_("archived")))
         elif acts and plan.selected:
             plan, deletion = carry_out(context, plan)
         elif plan.selected:
@@ -220,19 +220,19 @@ def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
     before = store.file_space().free_bytes
     store.close()
     try:
-        outcome = store.delete_planned(plan, tell=tell)
+        cleaned = store.delete_planned(plan, tell=tell)
     except KeyboardInterrupt:
         _note_stopped(done, len(plan.selected))
         raise
-    if outcome.error is not None:
-        _note_stopped(done, len(plan.selected), outcome.doubtful)
-        raise outcome.error
-    deleted = [] if outcome.deleted is None else [outcome.deleted]
+    if cleaned.error is not None:
+        _note_stopped(done, len(plan.selected), cleaned.doubtful)
+        raise cleaned.error
+    deleted = [] if cleaned.deleted is None else [cleaned.deleted]
     note(*(each for done in deleted for each in done.notes))
-    note(outcome.sentence(_("moved to the trash")))
+    note(cleaned.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
     context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
-    return outcome.plan, {
+    return done_of(plan, cleaned), {
         "measured_free_bytes": freed,
         "bundles": [bundle_json(each.bundle) for each in deleted],
     }

@@ -8,7 +8,7 @@ from pruning import chosen, delete_planned, family, plan_of
 from trashing import run
 
 from hermes_browse.store import open_store, progress
-from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.bulk import CleanedUp, Step, done_of
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import flags
@@ -133,7 +133,7 @@ def test_a_store_that_is_gone(path):
     plan = plan_of(path, OLD)
     path.rename(path.with_name("away.db"))
     outcome = delete_planned(Store(path), plan, path.parent / "trash")
-    assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.selected
+    assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.done
 
 
 _SAID = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('{}', 'user', 'hi', 1)"
@@ -156,9 +156,9 @@ def test_what_was_taken_up_again_is_spared(path, statement):
     plan = plan_of(path, OLD)
     run(path, *statement.split(";"))
     outcome = delete(path, plan)
-    late = outcome.plan.spared[-1]
+    late = done_of(plan, outcome).spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed"
-    assert outcome.refused == 1 and len(outcome.plan.selected) == 4
+    assert len(outcome.spared) == 1 and len(outcome.done) == 4
     assert "1 changed meanwhile" in outcome.sentence("deleted")
 
 
@@ -172,7 +172,7 @@ def test_stopped_between_two(path, monkeypatch):
         tell=steps.append,
         stopped=lambda: bool(steps) and steps[-1].done == 2,
     )
-    assert outcome.left == 3 and outcome.error is None and len(outcome.plan.selected) == 2
+    assert outcome.left == 3 and outcome.error is None and len(outcome.done) == 2
     assert outcome.sentence("deleted") == "2 conversations deleted; stopped, 3 are as they were."
     assert len(outcome.deleted.bundle.conversations) == 2
 
@@ -208,7 +208,7 @@ def test_what_fails_keeps_what_was_done(path, monkeypatch):
     error = BrowseError("odd")
     fail_at_the_third(monkeypatch, error)
     outcome = delete(path, plan_of(path, OLD))
-    assert outcome.error is error and len(outcome.plan.selected) == 2 and outcome.left == 3
+    assert outcome.error is error and len(outcome.done) == 2 and outcome.left == 3
     assert len(outcome.deleted.bundle.conversations) == 2
 
 
@@ -218,7 +218,7 @@ def test_a_store_that_is_not_written_to_ends_it(path):
     outcome = delete(path, plan_of(path, OLD))
     assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
     assert "Nothing was changed" in str(outcome.error)
-    assert (outcome.refused, outcome.left, outcome.deleted) == (0, 5, None)
+    assert (len(outcome.spared), outcome.left, outcome.deleted) == (0, 5, None)
 
 
 def test_an_archive_is_one_transaction(path):
@@ -226,7 +226,7 @@ def test_an_archive_is_one_transaction(path):
     plan = plan_of(path, OLD)
     with open_store(path) as store:
         done = store.archive_planned(plan)
-    assert Outcome(plan).sentence("archived") == "5 conversations archived."
+    assert CleanedUp(done=plan.tips()).sentence("archived") == "5 conversations archived."
     spared = {each.conversation.id for each in plan.spared}
     assert spared and not spared.intersection(done.session_ids)
     assert {each.conversation.id for each in plan.selected} <= set(done.session_ids)

@@ -80,7 +80,5 @@ def test_a_clean_up_counts_what_is_in_doubt(path, tmp_path, arm):
     arm("done")
     outcome = delete_planned(Store(path), plan, tmp_path / "trash")
     assert isinstance(outcome.error, WriteInDoubtError)
-    assert (
-        outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.selected) == 2
-    )
+    assert outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.done) == 2
     assert "uncertain" in outcome.sentence("deleted")

@@ -70,8 +70,8 @@ def test_one_call_with_reports(links, server, path, monkeypatch):
         asked.clear()
         outcome = store.delete_planned(plan, tell=steps.append)
         assert len(asked) == 1
-        assert outcome.error is None and outcome.refused == 1 and left(path) == {"old3"}
-        assert outcome.plan.spared[-1].why.words == "changed after the plan was made"
+        assert outcome.error is None and len(outcome.spared) == 1 and left(path) == {"old3"}
+        assert outcome.spared[-1][1] == "changed after the plan was made"
         assert steps[-1].done == steps[-1].total == MANY
         deleted = outcome.deleted
         assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY
@@ -82,7 +82,7 @@ def test_it_stops_between_two_portions(links, server, path):
     with open_store(remote(links.of(server.host))) as store:
         plan = planned(store)
         outcome = store.delete_planned(plan, stopped=lambda: True)
-    assert outcome.left + len(outcome.plan.selected) == MANY and outcome.error is None
+    assert outcome.left + len(outcome.done) == MANY and outcome.error is None
     assert len(left(path)) == outcome.left
 
 
@@ -105,7 +105,7 @@ def test_the_connection_is_lost_behind_it(links, server, path):
         plan = planned(store)
         server.cut_at = b'"answer": [['
         outcome = store.delete_planned(plan)
-        assert outcome.error is None and len(outcome.plan.selected) == MANY and not left(path)
+        assert outcome.error is None and len(outcome.done) == MANY and not left(path)
         deleted = outcome.deleted
         assert store.restore(deleted.bundle.name).verified
 
@@ -125,7 +125,7 @@ def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeyp
         plan = planned(store)
         monkeypatch.setattr(HostConnection, "ask", half)
         outcome = store.delete_planned(plan)
-        assert len(outcome.plan.selected) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
+        assert len(outcome.done) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
         assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)
         deleted = outcome.deleted
         assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.bulk import CleanedUp, Step
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.delete_plan import long_lock_warning
@@ -298,7 +298,7 @@ def protected(context: Context, plan: Plan) -> str:
     return sentence.format(name=name, why=first.why.words, more=more)
 
 
-async def carry_out(context: Context, plan: Plan) -> Outcome:
+async def carry_out(context: Context, plan: Plan) -> CleanedUp:
     """Delete by a plan, and show how far that is: on a card if it takes long, else in the status
     line."""
     store, writes = context.opened(), context.writes
@@ -322,18 +322,18 @@ async def carry_out(context: Context, plan: Plan) -> Outcome:
     def stopped() -> bool:
         return writes.stopping.is_set() or card.stopped.is_set()
 
-    outcome = await context.write(lambda: store.delete_planned(plan, tell=tell, stopped=stopped))
+    cleaned = await context.write(lambda: store.delete_planned(plan, tell=tell, stopped=stopped))
     card.finish()
-    return outcome
+    return cleaned
 
 
-def spared_words(outcome: Outcome, verb: str) -> str:
-    """Return what was done and what was spared, in one sentence."""
-    sentence = outcome.sentence(verb).rstrip(".。")
-    spared = len(outcome.plan.spared) - outcome.refused
+def spared_words(plan: Plan, cleaned: CleanedUp, verb: str) -> str:
+    """Return what was done of a plan and what it spared, in one sentence."""
+    sentence = cleaned.sentence(verb).rstrip(".。")
+    spared = len(plan.spared)
     if not spared:
         return sentence
-    why = outcome.plan.spared[0].why
+    why = plan.spared[0].why
     words = _("{count:,} protected")
     if spared == 1 and len(why.words) < _SHORT_REASON:  # leaves room for the hint at undo
         words = _("{count:,} protected: {why}")

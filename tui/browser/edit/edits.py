@@ -9,7 +9,7 @@ from typing import Any
 from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import Outcome
+from hermes_browse.store.cleanup.bulk import CleanedUp, done_of
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import chunks
@@ -242,15 +242,15 @@ class Edits(Marking):
             decided(None)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
-        outcome = await carry_out(self._main, planned.plan)
-        deleted = outcome.deleted
-        sentence = spared_words(outcome, _("moved to the trash"))
+        cleaned = await carry_out(self._main, planned.plan)
+        deleted = cleaned.deleted
+        sentence = spared_words(planned.plan, cleaned, _("moved to the trash"))
         if deleted is not None:
             sentence = formats.joined(sentence, *deleted.notes[:1])
             undo = partial(restore_deleted, self._main, [deleted])
-            self._record_plan(outcome.plan, sentence, undo)
-        if outcome.error is not None:
-            self._main.failed(outcome.error)
+            self._record_plan(done_of(planned.plan, cleaned), sentence, undo)
+        if cleaned.error is not None:
+            self._main.failed(cleaned.error)
         elif deleted is None:
             self._main.say(sentence)
 
@@ -266,7 +266,7 @@ class Edits(Marking):
         store = main.opened()
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
-        sentence = spared_words(Outcome(plan), _("archived"))
+        sentence = spared_words(plan, CleanedUp(done=plan.tips()), _("archived"))
         self._record_plan(plan, sentence, undo_changes(store, [change]))
 
     def _record_plan(self, plan: Plan, sentence: str, undo: Callable[[], Undone]) -> None:
