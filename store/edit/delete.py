@@ -18,10 +18,12 @@ from typing import NamedTuple
 from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
 from ..connection.reader import Reader
+from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import (
     BrowseError,
     RefusedError,
+    StoreRefusedError,
     WriteInDoubtError,
     WriteUnverifiedError,
 )
@@ -34,7 +36,7 @@ from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, mark_kept, remove_bundle, remove_leftovers
-from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, prompt_columns
+from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
 from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
@@ -44,6 +46,7 @@ _CHANGED = N_("The conversation has changed meanwhile.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
+_CHANGES = "hermes_browse_changes"
 
 
 class Deleted(NamedTuple):
@@ -151,6 +154,7 @@ def delete_portions(
                 raise RefusedError(_(_CHANGED), is_unchanged=True)
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
             attach(writer.rows, bundle.path)
+            _count_changes(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
             portions.run(
                 plans,
@@ -250,6 +254,22 @@ def _delete_portion(
         raise
 
 
+def _count_changes(tx: Writer, layout: Layout) -> None:
+    """Count from now on what this connection deletes and inserts, by TEMP triggers.
+
+    A delete names the rows it takes, but what else goes with them is decided by the store: by
+    triggers and by foreign keys that cascade.
+    """
+    tx.execute(f"CREATE TEMP TABLE {_CHANGES} (name PRIMARY KEY, gone, new)")
+    for number, name in enumerate(layout.tables):
+        tx.execute(f"INSERT INTO {_CHANGES} VALUES (?, 0, 0)", [name])
+        for event, column in (("DELETE", "gone"), ("INSERT", "new")):
+            tx.execute(
+                f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} AFTER {event} ON main.{sql_name(name)} "
+                f"BEGIN UPDATE {_CHANGES} SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
+            )
+
+
 def _check_unchanged(tx: Writer, layout: Layout) -> None:
     """Refuse if the rows of the chosen sessions are not those of the bundle, or they have another
     child."""
@@ -270,19 +290,19 @@ def _check_unchanged(tx: Writer, layout: Layout) -> None:
 def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     """Delete all rows of the chosen sessions, and their prompts that no other session uses.
 
-    Nothing else goes with them: no table has an unknown trigger, nor a foreign key that would take
-    rows of tables that are not in the layout.
-
     Raises:
+        StoreRefusedError: Other rows would go than those of the bundle.
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
     """
+    tx.execute(f"UPDATE {_CHANGES} SET gone = 0, new = 0")
+    expected: dict[object, int] = {}
     # Also links within the family: then the order of sessions is free, even in a cycle.
     tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22); prompts when no session names them any more.
     for part in reversed(layout.parts):
         progress.check()
-        table, own = part.table, part.where("m")
+        table, own, deleted = part.table, part.where("m"), 0
         if part.is_shared:
             saved = f"SELECT b.hash FROM {table.bundle} WHERE {part.where('b')}"
             tests = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
@@ -290,8 +310,27 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
             own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
         some = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
         while count := tx.execute(f"DELETE FROM {table.main} WHERE _rowid_ IN ({some})"):
+            deleted += count
             if table.name == "messages":
                 progress.add(count)
+        kept = as_int(tx.rows(part.counted("b"))[0][0])
+        expected[table.name] = deleted if part.is_shared else kept
+    for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_CHANGES}"):
+        if gone == expected.get(table_name, 0) and not new:
+            continue
+        raise StoreRefusedError(
+            _(
+                "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
+                "would not have all that is gone, so the delete was taken back.",
+                table=one_line(str(table_name), 100),
+                found=gone,
+                new=new,
+                expected=expected.get(table_name, 0),
+            ),
+            remedy=_(
+                "Something in this store changes rows by itself. Use Hermes' own commands for it."
+            ),
+        )
 
 
 def _check_gone(reader: Reader, name: str, sessions: Sequence[str]) -> None:

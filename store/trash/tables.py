@@ -210,7 +210,7 @@ def _common(
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
     """Yield the rows that go with their sessions: these, and what refers to them or to their
-    messages. A delete would take along, or change, what refers to any of the others."""
+    messages. What refers to any of the others stops a delete: see `_count_changes` in `edit/delete.py`."""
     ids = {
         "sessions": CHOSEN,
         "messages": 'SELECT x."id" FROM {schema}.messages AS x '
@@ -221,14 +221,11 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
         "sessions": [f'{{row}}."id" IN ({CHOSEN})'],
         "messages": [f'{{row}}."session_id" IN ({CHOSEN})'],
     }
-    own = (key.table for key in references if key.target in ids)
-    taken = {*ids, "state_meta", "system_prompts", *own}
     for key in references:
-        if key.target not in taken or (key.table, key.column) == ("sessions", PARENT):
+        if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
             continue
-        is_plain = key.to == "id" and key.table != key.target and tables[key.table].has_rowid
-        is_followed = key.target in ids and is_plain and not key.action.startswith("SET")
-        if not is_followed and (key.target in ids or key.action != "NO ACTION"):
+        is_plain = key.to == "id" and key.table != key.target
+        if not is_plain or key.action.startswith("SET") or not tables[key.table].has_rowid:
             raise RefusedError(
                 _(
                     "{column} refers to {table} in a way that we do not know how to bring back.",
@@ -237,7 +234,7 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
                 ),
                 remedy=_("Delete it in Hermes itself."),
             )
-        if key.target in ids and key.table != "messages":
+        if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
             conditions.setdefault(key.table, []).append(condition)
     if "state_meta" in tables:

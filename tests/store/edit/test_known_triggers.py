@@ -7,6 +7,7 @@ import pytest
 import shapes
 from hermes_triggers import TRIGRAM, WORDS, of_23_to_26, upgraded
 from trashing import (
+    allow_any_trigger,
     as_before,
     deleted,
     family,
@@ -129,7 +130,43 @@ def test_what_it_does_matters():
     assert normalised(one) != normalised(one.replace("SELECT 1", "DELETE FROM messages"))
 
 
-def test_rows_of_a_cascade_that_nobody_knows_of(tmp_path):
+@pytest.mark.parametrize(
+    "trigger, said",
+    [
+        (TAKES_ALL, "messages would lose 32 rows and get 0, not lose 24"),
+        (
+            "CREATE TRIGGER log AFTER DELETE ON messages BEGIN INSERT INTO log VALUES (old.id); END",
+            "log would lose 0 rows and get 24, not lose 0",
+        ),
+    ],
+)
+def test_every_table_is_counted(tmp_path, monkeypatch, trigger, said):
+    """Even if a trigger passes as known, what it takes or adds besides rolls the delete back."""
+    path = family(tmp_path / "state.db", journal="delete")
+    run(path, "CREATE TABLE log (id)", trigger)
+    with as_before(path):
+        allow_any_trigger(monkeypatch)
+        with pytest.raises(StoreRefusedError, match=said) as caught:
+            remove(path, "tip")
+        assert caught.value.exit_code == 5
+        assert in_trash(tmp_path) == []
+
+
+def test_a_cascade_that_is_not_found_is_counted(tmp_path):
+    """SQLite takes names of tables in any case: what such a key takes along is not in the bundle."""
+    path = family(tmp_path / "state.db", journal="delete")
+    run(
+        path,
+        "CREATE TABLE notes (session_id TEXT REFERENCES Sessions(id) ON DELETE CASCADE, note TEXT)",
+        "INSERT INTO notes VALUES ('tip', 'keep'), ('other', 'stay')",
+    )
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match="table notes would lose 1 rows"):
+            remove(path, "tip")
+        assert in_trash(tmp_path) == []
+
+
+def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path):
     """A foreign key of another program takes its rows along: they are in the bundle, and come
     back."""
     path = family(tmp_path / "state.db", journal="delete")
