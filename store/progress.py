@@ -179,14 +179,14 @@ class Portions(Generic[T]):
         work: Callable[[list[T]], None],
         version: Callable[[], object],
     ) -> None:
-        size, before, busy = FEW_ROWS, version(), 0
+        size, before, busy, began = FEW_ROWS, version(), 0, 0.0
         while queue:
             self.progress.check()
             portion = queue[:]
             if self._rows_of is not None:
                 sums = accumulate(map(self._rows_of, queue[:MOST_AT_ONCE]))
                 del portion[max(1, sum(total <= size for total in sums)) :]
-            began = time.monotonic()
+            began = began if busy else time.monotonic()
             try:
                 work(portion)
                 self.done += portion

@@ -252,13 +252,17 @@ def _empty_filled(tx: Writer, table: Table, rows: str) -> None:
 
 
 def _set_titles(tx: Writer) -> Iterator[str]:
-    """Set the titles of the chosen sessions, which a unique index keeps from those that other
-    sessions have by now, and number these; yield a sentence for each."""
+    """Set the titles of the chosen sessions, and number those that other sessions have by now:
+    Hermes looks sessions up by title. Yield a sentence for each.
+
+    A unique index, which nearly all stores have, ignores them in the first statement."""
     title = "SELECT b.title FROM bundle.sessions AS b WHERE b.id = sessions.id"
     tx.execute(f"UPDATE OR IGNORE main.sessions SET title = ({title}) WHERE id IN ({CHOSEN})")
     for session, stored in tx.rows(
         "SELECT b.id, b.title FROM bundle.sessions AS b JOIN main.sessions AS m ON m.id = b.id "
-        f"WHERE b.id IN ({CHOSEN}) AND m.title IS NOT b.title"
+        f"WHERE b.id IN ({CHOSEN}) AND (m.title IS NOT b.title OR EXISTS ("
+        "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title AND o.id IS NOT b.id "
+        f"AND (o._rowid_ < m._rowid_ OR o.id NOT IN ({CHOSEN}))))"
     ):
         wanted = text_of(stored)
         numbered = _next_title(tx, wanted)

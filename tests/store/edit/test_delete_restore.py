@@ -132,6 +132,17 @@ def test_a_title_that_is_anothers_by_now(tmp_path):
     )
 
 
+def test_a_title_that_is_anothers_without_an_index(path):
+    """Nothing in such a store would refuse a second session of that title."""
+    run(path, "DROP INDEX idx_sessions_title_unique")
+    name = remove(path, "tip").bundle.name
+    run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
+    (said,) = put_back(path, name).notes
+    assert "it is “Harbour #4” now" in said
+    titles = [row[0] for row in rows(path, "SELECT title FROM sessions WHERE title IS NOT NULL")]
+    assert len(set(titles)) == len(titles)
+
+
 def test_a_long_title_that_is_anothers_by_now(path):
     """It is cut, so that the number has room."""
     long = "x" * 99
