@@ -2,8 +2,9 @@
 
 The first word of a file is the name of its home. `$` begins a command line, `$80` one on a terminal
 of 80 columns; behind `<` stands what is typed there, its lines apart by `⏎`, behind `|` what is
-picked of a document. Behind `&` is a statement of SQL, which changes the store of the root first.
-Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
+picked of a document. Behind `&` is a statement of SQL, which changes the store of the root first,
+behind `%` a line for the shell, which finds the stores in tests/data as `$DATA`, and a `hermes` only
+in the folder `bin`. Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
 `HERMES_BROWSE_TESTS=record` writes the files anew: read the difference.
 """
 
@@ -12,12 +13,14 @@ import json
 import os
 import re
 import shlex
+import subprocess
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import homes
 import pytest
 from commandline import path_with
+from paths import DATA
 from platforms import posix_only
 from trashing import run
 
@@ -82,6 +85,15 @@ def _printed(line, monkeypatch):
         yield f"= {code}"
 
 
+def _run(line):
+    """Run a line for the shell, and yield what it prints as lines of a file."""
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    yield from (f"> {each}" for each in ended.stdout.splitlines())
+    yield from (f"! {each}" for each in ended.stderr.splitlines())
+    if ended.returncode:
+        yield f"= {ended.returncode}"
+
+
 @posix_only
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_recorded(path, tmp_path, monkeypatch):
@@ -91,22 +103,26 @@ def test_recorded(path, tmp_path, monkeypatch):
     root.mkdir()
     now = getattr(homes, text.split(maxsplit=1)[0])(root)
     monkeypatch.setenv("HERMES_HOME", str(root))
-    monkeypatch.setenv("PATH", path_with())
+    monkeypatch.setenv("PATH", path_with(tmp_path / "bin"))
+    monkeypatch.setenv("DATA", str(DATA))
     monkeypatch.chdir(tmp_path)
     home, found = os.environ["HOME"], []
     for line in text.splitlines():
-        if line.startswith("$"):
+        if line[:1] in (">", "!", "="):
+            continue
+        found.append(line)
+        printed = []
+        if line.startswith("&"):
+            run(root / "state.db", line[1:])
+        elif line.startswith("%"):
+            printed = _run(line[1:])
+        elif line.startswith("$"):
             now += 1
             monkeypatch.setattr("time.time", lambda now=now: now)
             printed = _printed(line.replace("ROOT", str(root)), monkeypatch)
-            found += [
-                line,
-                *(each.replace(str(tmp_path), "").replace(home, "~").rstrip() for each in printed),
-            ]
-        elif line[:1] not in (">", "!", "="):
-            found.append(line)
-        if line.startswith("&"):
-            run(root / "state.db", line[1:])
+        found += [
+            each.replace(str(tmp_path), "").replace(home, "~").rstrip() for each in printed
+        ]
     played = "\n".join(found) + "\n"
     for pattern, name in _MASKS.items():
         played = re.sub(pattern, name, played)
