@@ -1,7 +1,7 @@
 """`changes`, `blame` and `run` on the command line."""
 
 import pytest
-from commandline import ask, call, spawn
+from commandline import ask, spawn
 from contract import holds
 from plays import git, play, repository, store_of, write_files
 
@@ -41,21 +41,6 @@ def test_the_total_of_the_sample():
     assert document["tree_cost_usd"] == pytest.approx(document["cost_usd"] + below)
 
 
-@pytest.mark.parametrize("line", [":0", ":999", ":" + "9" * 5000])
-def test_a_line_that_is_not_there(store, disk, line):
-    """Line 0 is not all lines."""
-    assert call("", *store, "blame", f"{disk / 'hand.txt'}{line}").code == 4
-    number = line[1:] if len(line) < 9 else "1000"
-    assert call("", *store, "blame", str(disk / "hand.txt"), "--line", number).code == 4
-
-
-def test_lines_keep_their_indentation(store, disk):
-    lines = ask(*store, "blame", str(disk / "hand.txt"))["lines"]
-    printed = call("", *store, "blame", str(disk / "hand.txt")).out.splitlines()[1:]
-    for line, row in zip(lines, printed, strict=True):
-        assert row.endswith(line["text"].rstrip())
-
-
 def test_looking_changes_no_file(store, disk):
     def times():
         return {path: path.stat().st_mtime_ns for path in disk.rglob("*")}
@@ -64,26 +49,3 @@ def test_looking_changes_no_file(store, disk):
     for command in (["changes", "second"], ["blame", str(disk / "hand.txt")], ["run", "second"]):
         holds(ask(*store, *command), command[0].upper())
     assert times() == before
-
-
-def test_a_diff_that_cannot_be_written(store, tmp_path):
-    ended = call("", *store, "changes", "second", "--diff", "--output", str(tmp_path / "no" / "x"))
-    assert ended.code == 1 and "x failed: No such file" in ended.err
-
-
-def test_no_diff_becomes_a_file_of_the_store(tmp_path, disk):
-    """A journal there would be played back into it."""
-    path = store_of(play("0.19.0"), tmp_path / "mine.db", str(disk))
-    journal = tmp_path / "mine.db-journal"
-    ended = call("", "--db", str(path), "changes", "second", "--diff", "--output", str(journal))
-    assert ended.code == 5 and "belongs to the session store" in ended.err
-    assert not journal.exists()
-
-
-def test_lines_are_numbered_as_in_an_editor(store, disk):
-    """Edits are split at a form feed too."""
-    path = disk / "feed.txt"
-    path.write_text("one\n\x0ctwo\nthr\x0cee\nfour\u2028five")
-    lines = ask(*store, "blame", str(path))["lines"]
-    assert [each["line"] for each in lines] == [1, 2, 3, 4]
-    assert [each["text"] for each in lines][1] == "\x0ctwo"

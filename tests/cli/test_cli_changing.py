@@ -20,28 +20,6 @@ def path(tmp_path):
     return copy_store("state-v31", tmp_path / "root")
 
 
-def test_all_or_nothing(path):
-    """What is not found, not unique or not allowed changes nothing, not even what was named before
-    it."""
-    before = path.read_bytes()
-    for line in ("archive {} nobody", "pin {} 2026", "rename nobody x", "rename {} Deploy notes"):
-        ended = call(line.format(CHAIN[0]), "--json")
-        assert ended.code in (4, 5) and ended.out == "", line
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "name, command, column",
-    [("state-v22", "pin", "pinned"), ("state-v11", "archive", "archived")],
-)
-def test_what_a_store_has_no_column_for(tmp_path, name, command, column):
-    """5: and the column is named; the rest works."""
-    copy_store(name, tmp_path / "root")
-    ended = call(command, CHAIN[0])
-    assert ended.code == 5 and f"sessions.{column}" in ended.err
-    assert call("rename", CHAIN[0], "Ferry").code == 0
-
-
 def test_a_busy_store(path, monkeypatch):
     """3: nothing was changed, and it says so."""
     monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.2)

@@ -2,14 +2,13 @@
 standard error."""
 
 import os
-import shutil
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from commandline import Ended, call, copy_store
 from effort import slow_but
-from platforms import posix_only, python
+from platforms import python
 from trashing import run
 
 READS = "hermes_browse.store.sessions.list_page.read_catalog"
@@ -110,25 +109,6 @@ def test_a_write_that_was_broken_off(root, line):
     assert ended.code == 3 and (ended.out == "" or line == "doctor")
     assert "interrupted write. Start a chat in Hermes once" in (ended.err or ended.out)
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
-
-
-@pytest.mark.parametrize("name", ["other.db", "backup/state.db.bak"])
-def test_resume_of_a_loose_file_is_refused(root, name):
-    """5: Hermes would not open that file."""
-    loose = root / name
-    loose.parent.mkdir(exist_ok=True)
-    shutil.copy(root / "state.db", loose)
-    for how in ([], ["--print"], ["--print", "--json"]):
-        refused(call("--db", str(loose), "resume", "--last", *how), 5, str(loose))
-    refused(call("--db", str(loose), "profiles"), 5, "--home")
-    assert call("--db", str(loose), "list").code == 0
-
-
-@posix_only
-def test_a_file_that_is_named_as_a_root(root):
-    """3: its permissions are in order, the option is not."""
-    ended = call("list --home", str(root / "state.db"))
-    refused(ended, 3, "Not a directory. Name a Hermes root with --home, a file with --db.")
 
 
 def test_odd_names_are_not_found(root):

@@ -6,10 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commandline import ask, copy_store, path_with, spawn, stub_hermes
+from commandline import copy_store, path_with, spawn, stub_hermes
 from platforms import posix_only
 from trashing import opened
-from user_config import write_config
 
 QUIET = "20260115_090000_999001"
 """A chat nothing speaks against: of the command line, with messages, its directory unknown."""
@@ -121,14 +120,3 @@ def test_the_printed_line_is_what_a_shell_runs(root, hermes):
     subprocess.run(["bash", "-c", printed.out], env={**os.environ, **hermes}, check=False)
     assert called(hermes)[1:] == ["-p", "default", f"--resume={odd}"]
     assert f"HERMES_HOME={root}" in called(hermes, "env")
-
-
-def test_a_surface_is_asked_for(root):
-    """By the source of the conversation."""
-    write_config('surface = { cli = "tui", any = "cli" }\n')
-    assert ask("resume", QUIET, "--print")["argv"][1:] == [
-        "-p",
-        "default",
-        "--tui",
-        f"--resume={QUIET}",
-    ]

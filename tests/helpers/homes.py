@@ -247,3 +247,8 @@ def wide(root: Path) -> float:
     builder.message("20260101_093000_aaa002", "user", "tab\there")
     builder.write()
     return T0 + 90 * DAY
+
+
+def nothing(root: Path) -> float:
+    """No store, and no configuration."""
+    return NOW
