@@ -185,21 +185,27 @@ def test_doctor_profiles_and_the_store(which, tmp_path):
     holds(ask("profiles"), "PROFILES")
 
 
+def test_prune(which, tmp_path):
+    """A dry run changes nothing and tells everything."""
+    store = tmp_path / "root" / "state.db"
+    before = store.read_bytes()
+    found = ask("prune --older-than 90d --stale-open --include-archived --dry-run --delete")
+    holds(found, "PRUNE")
+    holds(found["would"], "STANDING[]")
+    assert found["done"] is False and found["bundles"] == [] and len(found["would"]) > 25
+    assert found["plan"]["conversations"] == len(found["would"])
+    assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
+    taken = sum(len(each["segments"]) + len(each["takes_along"]) for each in found["would"])
+    assert found["plan"]["sessions"] == taken
+    assert store.read_bytes() == before
+
+
 def test_resume_document(which, tmp_path):
     """What would be run, without running it."""
     document = ask("resume --last --print")
     holds(document, "RESUME")
     assert document["argv"] == ["hermes", "-p", "default", f"--resume={document['target']}"]
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
-
-
-def test_fifty_rows_unless_told_otherwise(tmp_path):
-    """The default page, in a store with more."""
-    copy_store("state-v31", tmp_path)
-    document = ask("--home", str(tmp_path), "list")
-    assert (
-        document["view"] == "chats" and document["shown"] == 50 and document["hidden"]["other"] > 0
-    )
 
 
 def test_ids_prefixes_and_titles(tmp_path, monkeypatch):
