@@ -3,10 +3,10 @@
 Run it in the environment of the tests whenever a release of Hermes is new. FOLDER takes the
 releases, 10 MB each, and is kept for the next time. Each release that pip can get makes a store of
 its own, and opens a copy of each store in `tests/data`, which brings that up to its schema; the
-triggers of all these files are recorded, and those of the files in `tests/data` themselves. Those
-of `hermes_triggers.py` were read in Hermes' sources and are recorded as such.
+triggers of all these files are recorded, and those of the files in `tests/data` themselves.
 
-A release that pip cannot get keeps what was recorded of it before.
+A release that pip cannot get keeps what was recorded of it before, and so does what was read in
+Hermes' sources (`tests/data/shapes`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "proof"))
 
-import hermes_triggers
-import shapes
 from paths import DATA
 from releases import KNOWN, Releases
 
@@ -83,31 +81,6 @@ def made_by(release: Path, version: str) -> Iterator[Trigger]:
             yield from triggers_in(path)
 
 
-def read_in_sources() -> Iterator[tuple[str, Trigger]]:
-    """Those that no release at hand makes, each with where it was read."""
-    inline = shapes.shape("22").triggers
-    found = {
-        "schema 6 to 10 (source)": [hermes_triggers.of_6_to_10(name) for name in indexes()],
-        "schema 23 to 25 (source)": [
-            hermes_triggers.of_23_to_26(name, narrow=False) for name in indexes()
-        ],
-        "schema 26 (source)": [
-            *(hermes_triggers.of_23_to_26(name) for name in indexes()),
-            hermes_triggers.upgraded(inline, "0.20"),
-        ],
-        "schema 31 (source)": [hermes_triggers.upgraded(inline, "0.22")],
-    }
-    for where, groups in found.items():
-        for group in groups:
-            for name, sql in group.items():
-                yield where, ("messages", name, sql)
-
-
-def indexes() -> tuple[str, str]:
-    """The names of the two search indexes."""
-    return hermes_triggers.WORDS, hermes_triggers.TRIGRAM
-
-
 def record(folder: Path) -> None:
     """Write the record anew."""
     seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
@@ -128,8 +101,6 @@ def record(folder: Path) -> None:
         print(version, "read" if release else "not to be had")
         for trigger in made_by(release, version) if release else ():
             add(version, trigger)
-    for where, trigger in read_in_sources():
-        add(where, trigger)
     entries = [
         {"table": table, "name": name, "sha256": sha256, "releases": sorted(where)}
         for (table, name, sha256), where in sorted(seen.items())

@@ -1,7 +1,12 @@
 """What stores of each Hermes version look like inside, as statements a test can build a store from.
 
-Schemas 11, 14, 22 and 31 are taken from stores the real Hermes wrote (`tests/data`). 6, 26 and the
-upgraded 31 are derived: no such file was at hand.
+Schemas 11, 14, 22 and 31 are taken from stores the real Hermes wrote (`tests/data`). No store of 6,
+26 or the upgraded 31 was at hand: their schemas were read in Hermes' sources (`tests/data/shapes`).
+
+Hermes 0.20 to 0.22 keep the two search indexes in one of two ways: a store of 0.19 that was opened
+later keeps the copies of its texts, with other triggers; a new store reads the texts from
+`messages`. Which rows an index holds while it is rebuilt is noted in `state_meta`, and each trigger
+asks for that.
 """
 
 from __future__ import annotations
@@ -12,29 +17,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-import hermes_triggers
-from paths import fixture
+from paths import DATA, fixture
 
 from hermes_browse.store.demo import store_writer as sample
 
 NAMES = ("6", "11", "14", "22", "26", "31", "31-migrated")
 """The shapes there are, oldest first."""
 
-_SINCE_7_TO_11 = frozenset({
-    "reasoning_content", "api_call_count", "codex_message_items", "handoff_state", "handoff_platform",
-    "handoff_error",
-})  # fmt: skip
-_SINCE_27_TO_31 = frozenset({
-    "created_source", "compression_recovery_deadline", "compression_overload_streak", "transport_profile",
-    "auto_archived", "tool_names", "_compressed_summary", "display_identity", "display_order", "message_uid",
-    "absorbed_message_uids", "tool_call_uids", "tool_call_uid", "origin_session_id",
-})  # fmt: skip
-_TABLES_OF_31 = frozenset({"conversation_generations", "gateway_heartbeats"})
-
-
-def fill_statement(name: str) -> str:
-    """The statement that indexes all rows in a full-text table."""
-    return f"INSERT INTO {name}({name}) VALUES ('rebuild')"
+_REBUILD = "INSERT INTO {0}({0}) VALUES ('rebuild')"
+"""The statement that indexes all rows in a full-text table."""
+_INLINE = (
+    "INSERT INTO {0}(rowid, content) SELECT id, COALESCE(content, '') || ' ' || "
+    "COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '') FROM messages"
+)
+"""Likewise, of schema 11 to 22, where it holds its own copy of the text."""
 
 
 @dataclass(frozen=True)
@@ -167,126 +163,46 @@ def _definitions(sql: str) -> tuple[str, ...]:
     return (*lines, " ".join(current.split()))
 
 
+def _opened(name: str) -> sqlite3.Connection:
+    """A store of a shape, or one in memory made by the file of its schema."""
+    script = DATA / "shapes" / f"{name}.sql"
+    if not script.exists():
+        # Immutable, or SQLite would leave -wal and -shm files beside the fixture.
+        return sqlite3.connect(f"file:{fixture(name)}?immutable=1", uri=True)
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(script.read_text(encoding="utf-8"))
+    return connection
+
+
 @cache
-def _fixture(name: str) -> Shape:
-    # Immutable, or SQLite would leave -wal and -shm files beside the fixture.
-    connection = sqlite3.connect(f"file:{fixture(name)}?immutable=1", uri=True)
+def shape(name: str) -> Shape:
+    """One of `NAMES`."""
+    connection = _opened(name)
     objects = connection.execute(
         "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     ).fetchall()
     version = int(connection.execute("SELECT version FROM schema_version").fetchone()[0])
     connection.close()
     search = {
-        str(key): str(sql)
-        for _, key, sql in objects
-        if sql.startswith(("CREATE VIRTUAL", "CREATE VIEW"))
-    }
-    shadows = tuple(f"{key}_" for key, sql in search.items() if sql.startswith("CREATE VIRTUAL"))
-    plain = {key: sql for kind, key, sql in objects if kind == "table" and key not in search}
-    tables = {
-        key: _definitions(sql)
-        for key, sql in plain.items()
-        if not key.startswith("sqlite_") and not (key.startswith(shadows) and key != sample.TRIGRAM)
+        key: sql for _, key, sql in objects if sql.startswith(("CREATE VIRTUAL", "CREATE VIEW"))
     }
     fts = [key for key, sql in search.items() if sql.startswith("CREATE VIRTUAL")]
-    inline = "content=" not in search[sample.WORDS]
+    made_by_sqlite = ("sqlite_", *(f"{key}_" for key in fts))
+    is_inline = "content=" not in search[sample.WORDS]
     return Shape(
         name=name,
         version=version,
-        tables=tables,
+        tables={
+            key: _definitions(sql)
+            for kind, key, sql in objects
+            if kind == "table" and key not in search and not key.startswith(made_by_sqlite)
+        },
         indexes={key: sql for kind, key, sql in objects if kind == "index"},
         search=search,
         triggers={key: sql for kind, key, sql in objects if kind == "trigger"},
-        fill={key: _inline(key) if inline else fill_statement(key) for key in fts},
+        fill={key: (_INLINE if is_inline else _REBUILD).format(key) for key in fts},
+        meta={"fts_optimize_available": "1"} if name == "31-migrated" else {},
     )
-
-
-def _inline(name: str) -> str:
-    """The statement that fills a search table of schema 11 to 22, which holds its own copy of the
-    text."""
-    text = " || ' ' || ".join(
-        f"COALESCE({column}, '')" for column in ("content", "tool_name", "tool_calls")
-    )
-    return f"INSERT INTO {name}(rowid, content) SELECT id, {text} FROM messages"
-
-
-def _drop(
-    shape: Shape, columns: frozenset[str], tables: frozenset[str] = frozenset()
-) -> dict[str, tuple[str, ...]]:
-    return {
-        table: tuple(line for line in lines if column_name(line) not in columns)
-        for table, lines in shape.tables.items()
-        if table not in tables
-    }
-
-
-def _shape_6() -> Shape:
-    base = _fixture("11")
-    table = f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5(content, content='messages', content_rowid='id')"
-    return Shape(
-        "6", 6, _drop(base, _SINCE_7_TO_11, frozenset({"state_meta"})), base.indexes, {sample.WORDS: table},
-        hermes_triggers.of_6_to_10(sample.WORDS), {sample.WORDS: fill_statement(sample.WORDS)},
-    )  # fmt: skip
-
-
-def _shape_26() -> Shape:
-    base = _fixture("31")
-    columns = ("content", "tool_name", "tool_calls")
-    listed = ", ".join(columns)
-    view = f"{sample.TRIGRAM}_src"
-    source = "content='messages', content_rowid='id'"
-    search = {
-        sample.WORDS: f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5({listed}, {source})",
-        view: f"CREATE VIEW {view} AS SELECT id, role, {listed} FROM messages WHERE role <> 'tool'",
-        sample.TRIGRAM: f"CREATE VIRTUAL TABLE {sample.TRIGRAM} USING fts5({listed}, content='{view}', "
-        "content_rowid='id', tokenize='trigram')",
-    }
-    triggers = hermes_triggers.of_23_to_26(sample.WORDS) | hermes_triggers.of_23_to_26(
-        sample.TRIGRAM
-    )
-    later = re.compile(
-        "|".join(rf"\b{name}\b" for name in (*_SINCE_27_TO_31, "idx_sessions_effective_activity"))
-    )
-    indexes = {name: sql for name, sql in base.indexes.items() if not later.search(sql)}
-    fill = {name: fill_statement(name) for name in (sample.WORDS, sample.TRIGRAM)}
-    return Shape(
-        "26", 26, _drop(base, _SINCE_27_TO_31, _TABLES_OF_31), indexes, search, triggers, fill
-    )
-
-
-def _shape_31_migrated() -> Shape:
-    """A store of schema 22 opened by 0.22: new columns at the end, the search tables still
-    inline."""
-    old, new = _fixture("22"), _fixture("31")
-    tables = dict(new.tables)
-    for table, lines in old.tables.items():
-        known = {column_name(line) for line in lines}
-        added = [
-            line
-            for line in new.tables[table]
-            if column_name(line) and column_name(line) not in known
-        ]
-        # ALTER TABLE appends columns, and constraints of the table come after all of them.
-        columns = [line for line in lines if column_name(line)]
-        tables[table] = (*columns, *added, *(line for line in lines if not column_name(line)))
-    plain = {name: sql for name, sql in new.triggers.items() if not name.startswith(sample.WORDS)}
-    rewritten = hermes_triggers.upgraded(old.triggers, "0.22")
-    meta = {"fts_optimize_available": "1"}
-    return Shape(
-        "31-migrated", 31, tables, new.indexes, old.search, plain | rewritten, old.fill, meta
-    )
-
-
-def shape(name: str) -> Shape:
-    """One of `NAMES`.
-
-    Raises:
-        ValueError: It is none of them.
-    """
-    if name not in NAMES:
-        raise ValueError(f"no shape {name!r}; there are {', '.join(NAMES)}")
-    makers = {"6": _shape_6, "26": _shape_26, "31-migrated": _shape_31_migrated}
-    return makers[name]() if name in makers else _fixture(name)
 
 
 @cache
