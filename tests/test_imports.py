@@ -8,6 +8,7 @@ import functools
 import graphlib
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ ON_A_TERMINAL = "rich_output"
 terminal."""
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
 class Import(NamedTuple):
     """An import statement of a source file."""
 
@@ -36,11 +40,21 @@ class Import(NamedTuple):
     """Of the file, from the root."""
     module: str
     """What is imported from."""
+    names: frozenset[str]
+    """What is imported, or nothing for a whole module."""
     level: int
     """Leading dots."""
     is_at_top: bool
     """Whether it runs when the file is imported."""
-    is_in_function: bool = False
+    is_in_function: bool
+
+
+@functools.cache
+def trees_of(folder):
+    """The syntax of the Python files of a folder, by their path from the root."""
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files, folder
+    return {path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8")) for path in files}
 
 
 @functools.cache
@@ -50,27 +64,18 @@ def imports_of(folder):
 
 
 def _read_imports(folder):
-    files = sorted((ROOT / folder).rglob("*.py"))
-    assert files, folder
-    for path in files:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        functions = [
-            each
-            for each in ast.walk(tree)
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
+    for path, tree in trees_of(folder).items():
+        nodes = list(ast.walk(tree))
+        functions = [each for each in nodes if isinstance(each, _FUNCTIONS)]
         inside = {node for each in functions for node in ast.walk(each)}
-        for node in ast.walk(tree):
+        for node in nodes:
+            places = node in tree.body, node in inside
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield Import(
-                        path.relative_to(ROOT), alias.name, 0, node in tree.body, node in inside
-                    )
+                    yield Import(path, alias.name, frozenset(), 0, *places)
             elif isinstance(node, ast.ImportFrom):
-                name = node.module or ""
-                yield Import(
-                    path.relative_to(ROOT), name, node.level, node in tree.body, node in inside
-                )
+                names = frozenset(alias.name for alias in node.names)
+                yield Import(path, node.module or "", names, node.level, *places)
 
 
 def test_the_store_stands_on_the_standard_library_and_pyyaml():
@@ -129,25 +134,19 @@ def test_the_screen_reads_through_the_facade():
     connection."""
     taking = {
         node.name
-        for path in sorted((ROOT / "store").rglob("*.py"))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for tree in trees_of("store").values()
+        for node in tree.body
         if isinstance(node, ast.FunctionDef) and "reader" in {each.arg for each in node.args.args}
     }
     assert {"read_outline", "make_plan", "read_catalog"} <= taking
-    for path in sorted((ROOT / "tui").rglob("*.py")):
-        if "cli" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-                "hermes_browse.store"
-            ):
-                names = {each.name for each in node.names}
-                assert not names & {*taking, "Reader", "Search"}, (path, names)
+    for each in imports_of("tui"):
+        if "cli" not in each.path.parts and each.module.startswith("hermes_browse.store"):
+            assert not each.names & {*taking, "Reader", "Search"}, each
 
 
 def _floor(path):
     """The folder of `tui/` in which a module stands, or its own name."""
-    return path.relative_to(ROOT).with_suffix("").parts[1]
+    return path.with_suffix("").parts[1]
 
 
 def test_the_folders_of_the_screen_are_floors():
@@ -157,16 +156,16 @@ def test_the_folders_of_the_screen_are_floors():
     assert folders | {"app", "start"} == set(FLOORS)
     below = {floor: set(FLOORS[number:]) for number, floor in enumerate(FLOORS)}
     graph = {
-        path: {each for each in imported if each.is_relative_to(ROOT / "tui")}
+        path: {each for each in imported if each.parts[0] == "tui"}
         for path, imported in _imports_of_ours().items()
-        if path.is_relative_to(ROOT / "tui") and not path.name.startswith("__")
+        if path.parts[0] == "tui" and not path.name.startswith("__")
     }
     assert len(graph) > 100
     back_up = {
-        (str(path.relative_to(ROOT)), str(each.relative_to(ROOT)))
+        (path, each)
         for path, imported in graph.items()
         for each in imported
-        if _floor(each) not in below[_floor(path)] and each != ROOT / "tui" / "__init__.py"
+        if _floor(each) not in below[_floor(path)] and each != Path("tui/__init__.py")
     }
     assert back_up == set()
 
@@ -199,35 +198,25 @@ IN_FUNCTIONS = 25
 """Imports inside functions."""
 
 
-def _imported(path, node, modules):
-    """The modules of ours that an import names, wherever it stands."""
-    package = ["hermes_browse", *path.relative_to(ROOT).parts[:-1]]
-    base = package[: len(package) - node.level + 1] if node.level else []
-    module = ".".join([*base, *([node.module] if node.module else [])])
-    for alias in node.names:
-        found = modules.get(f"{module}.{alias.name}") or modules.get(module)
-        if found is not None and found != path:
-            yield found
-
-
 @functools.cache
 def _imports_of_ours():
     """By module what it imports of ours: at its top, in functions, and for type checkers alone."""
-    modules = {}
-    for path in sorted([*(ROOT / "store").rglob("*.py"), *(ROOT / "tui").rglob("*.py")]):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        modules[
-            ".".join(["hermes_browse", *(parts[:-1] if parts[-1] == "__init__" else parts)])
-        ] = path
-    return {
-        path: {
-            each
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.ImportFrom)
-            for each in _imported(path, node, modules)
-        }
-        for path in modules.values()
-    }
+    paths = (*trees_of("store"), *trees_of("tui"))
+    modules = {_module(path): path for path in paths}
+    graph = {path: set() for path in paths}
+    for each in (*imports_of("store"), *imports_of("tui")):
+        package = ["hermes_browse", *each.path.parts[:-1]]
+        base = package[: len(package) - each.level + 1] if each.level else []
+        module = ".".join([*base, *filter(None, [each.module])])
+        for name in each.names:
+            found = modules.get(f"{module}.{name}") or modules.get(module)
+            graph[each.path] |= {found} - {None, each.path}
+    return graph
+
+
+def _module(path):
+    """The name under which a file is imported."""
+    return ".".join(["hermes_browse", *path.with_suffix("").parts]).removesuffix(".__init__")
 
 
 def test_no_module_imports_itself_by_way_of_others():
@@ -253,9 +242,11 @@ def test_few_modules_are_imported_in_functions():
 
 def test_no_class_has_the_name_of_another():
     """A name that is searched for leads to one place; `Found` was six things in 0.1.0."""
-    places = {}
-    for path in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(path)
-    assert not {name: paths for name, paths in places.items() if len(paths) > 1}
+    names = Counter(
+        node.name
+        for folder in ("store", "tui")
+        for tree in trees_of(folder).values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []

@@ -24,6 +24,9 @@ _KEYS = {
     "down": "\x1b[B",
     "right": "\x1b[C",
     "left": "\x1b[D",
+    "pagedown": "\x1b[6~",
+    "wheel+down": "\x1b[<65;20;12M",
+    "wheel+up": "\x1b[<64;90;12M",
     "f2": "\x1bOQ",
     "f5": "\x1b[15~",
     "f9": "\x1b[20~",
@@ -41,15 +44,19 @@ AFRESH: Script = (
 """Opens the first conversation once more, at its end: the script before may have left it elsewhere."""
 
 
-def _typed(match: re.Match[str]) -> str:
+def _key(match: re.Match[str]) -> str:
     name = match[1]
     return _KEYS[name] if name in _KEYS else chr(ord(name.removeprefix("ctrl+")) - 96)
 
 
+def typed(keys: str) -> str:
+    """What a terminal sends for keys, of which some are written as `<enter>`."""
+    return re.sub(r"<([a-z][\w+]*)>", _key, keys)
+
+
 def _step(line: str) -> tuple[str, str]:
     keys, _arrow, pattern = line.partition("→ ")
-    typed = re.sub(r"<([a-z][\w+]*)>", _typed, keys.strip())
-    return typed, _PLACES.get(pattern, pattern)
+    return typed(keys.strip()), _PLACES.get(pattern, pattern)
 
 
 def _read(name: str) -> dict[str, Script]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from key_scripts import typed
+from paths import DATA
 from terminal import Terminal
 
 ESCAPE = "\x1b[27u"
@@ -22,17 +25,15 @@ class Step:
 
     name: str
     keys: str
-    seconds: float = 0.2
-    """What comes of the keys is read for so long."""
-    shown: str = ""
+    shown: str
     """What must then be on the screen, however long it takes; of texts with a bar between them,
     one. The keys are never sent a second time: they might close again what the first ones open
     late, on a machine with much to do, or behind a lock of a writer's."""
-    gone: str = ""
+    gone: str
     """What must be gone from it then: long work, which Escape would stop before it leaves."""
-    leave: str = ""
-    """Keys that are sent when it is, once; then it must be gone. Escape stands nowhere else: where
-    there is nothing left to leave it leaves the browser."""
+    leaves: bool
+    """Whether Escape is sent when it is, once; then it must be gone. Escape stands nowhere else:
+    where there is nothing left to leave it leaves the browser."""
 
     def holds(self, text: str) -> bool:
         """Whether a screen shows what must be shown, and no more what must be gone."""
@@ -50,51 +51,24 @@ TRACEBACK = b"Traceback (most recent call last)"
 LEFT, NO_QUERY = "\x1b[D", "\x05\x15"
 """Back to the list from any pane; and no word in the search box."""
 
-READING = (
-    Step("move", "jjjj\x1b[6~kG"),
-    Step("top", "g", shown=" msgs"),
-    Step("into the transcript", LEFT + "\t", shown="find here"),
-    # Behind a lock of a writer's it may take seconds, and a key for a text that is not there yet
-    # does nothing.
-    Step("its text", "", shown="  you|  assistant"),
-    Step("turns", "JJK}{"),
-    Step("ends", "Gg"),
-    Step("tools", "ttt"),
-    Step("reasoning", "rr"),
-    Step("what was said, what is live, all", "vvv", 0.3),
-    Step("days and segments", "][)("),
-    Step("find", "\\", shown="Enter done"),
-    Step("a word", "an\r", shown="find here"),
-    Step("raw", "&", shown="as it is stored", leave=ESCAPE),
-    Step("lineage", LEFT + "l"),
-    Step("in the tree", "jjk"),
-    Step("views", LEFT + "234", 0.3),
-    Step("chats", "1"),
-    Step("orders", "s", 0.3, shown="Enter choose", leave=ESCAPE),
-    Step("reverse", "SS"),
-    Step("search", "/ferry", 0.4, shown="hits in"),
-    Step("first hit", "\x1b[B\r", 0.3),
-    Step("hits", "nnN", 0.3),
-    Step("order of hits", "ooo", 0.3),
-    Step("filters", f"/{NO_QUERY}role:assistant is:live", 0.4),
-    Step("out of the box", f"{NO_QUERY}\r{LEFT}", 0.3, shown="search: words"),
-    Step("a conversation", "g", shown=" msgs"),
-    Step("details", "i", shown="Esc back", leave=ESCAPE),
-    Step("recap", "p", shown="the recap Hermes"),
-    Step("back from it", "p"),
-    Step("what Hermes deletes", "W", shown="what Hermes will delete", leave=ESCAPE),
-    Step("rules", "P", 0.3, shown="take/leave", leave=ESCAPE),
-    Step("trash", "X", shown="The trash is empty.", leave=ESCAPE),
-    Step("insights", "I", 0.3, shown="m measure", gone="adding up", leave=ESCAPE),
-    Step("doctor", "H", shown="look again", leave=ESCAPE),
-    Step("marks", "  "),
-    Step("zoom", "zz"),
-    Step("again", "\x1b[15~"),
-    Step("help", "?", shown="type to filter", leave=ESCAPE),
-    Step("wheel", "\x1b[<65;20;12M" * 5 + "\x1b[<64;90;12M" * 5),
-    Step("copy the id", "y"),
-)
-"""Everything that only reads."""
+
+def _read(name: str) -> Iterator[Step]:
+    """The steps of a file, a line for each: its name, its keys, what is shown, or shown without what
+    is gone, and a sign where Escape leaves it."""
+    for line in (DATA / "scripts" / name).read_text(encoding="utf-8").splitlines():
+        title, _colon, rest = line.partition(": ")
+        rest, sign, _end = rest.partition(" ⎋")
+        rest, _word, gone = rest.partition(" without ")
+        keys, _arrow, shown = rest.partition(" → ")
+        yield Step(title, typed(keys), shown, gone, bool(sign))
+
+
+READING = tuple(_read("reading.txt"))
+"""Everything that only reads. Behind a lock of a writer's a text may take seconds to come, and a key
+for one that is not there yet does nothing: so it is waited for."""
+
+HOSTILE = tuple(_read("hostile.txt"))
+"""Every screen there is to read."""
 
 FEW = tuple(
     step
@@ -121,26 +95,8 @@ class Driven(Terminal):
     """A browser on a store that is read, or on a Hermes root, and the moments at which something
     may go wrong."""
 
-    def __init__(
-        self,
-        store: Path,
-        *,
-        columns: int = 120,
-        rows: int = 36,
-        code: str = "",
-        before: Sequence[str] = (),
-        **env: str,
-    ) -> None:
-        where = ["--home" if store.is_dir() else "--db", str(store)]
-        super().__init__(
-            where,
-            columns=columns,
-            rows=rows,
-            code=code,
-            before=before,
-            is_first=False,
-            **env,
-        )
+    def __init__(self, store: Path, **settings: Any) -> None:
+        super().__init__(["--home" if store.is_dir() else "--db", str(store)], **settings)
         self.usual = self.settings
         """Of the terminal, before the browser has come to change them."""
 
@@ -179,14 +135,14 @@ class Driven(Terminal):
         """
         for step in steps:
             self.send(step.keys)
-            self.read(step.seconds * pace)
+            self.read(0.25 * pace)
             if step.shown:
                 self._until(lambda text, step: step.holds(text), step)
-            if step.leave:
-                self.send(step.leave)
+            if step.leaves:
+                self.send(ESCAPE)
                 self._until(lambda text, step: step.shown not in text or STOPPED in text, step)
                 if STOPPED in self.text:
-                    self.send(step.leave)
+                    self.send(ESCAPE)
                     self._until(lambda text, step: step.shown not in text, step)
             assert self.child.isalive(), (
                 f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"

@@ -15,7 +15,7 @@ import pyte
 import pytest
 from commandline import PROGRAM, copy_store, path_with
 from counts import IS_LONG
-from driver import ESCAPE, LEFT, NO_QUERY, Driven, Step
+from driver import HOSTILE, Driven
 from platforms import posix_only
 from poisoned import ATTACK, poison
 from trashing import execute, rows
@@ -34,32 +34,6 @@ FLOOD = (
 )  # fmt: skip
 """What a terminal, markup, or the order of letters could be changed with; no line of ours says
 `owned`."""
-
-STEPS = (
-    Step("list", "jjjkG", shown=":00"),
-    Step("into the transcript", f"g{LEFT}\t", shown="find here"),
-    Step("tools, reasoning, readings", "tttrrvvv", 0.4),
-    Step("ends", "Gg}{"),
-    Step("raw", "&", shown="as it is stored", leave=ESCAPE),
-    Step("lineage", f"{LEFT}ljj", 0.3),
-    Step("all", f"{LEFT}4jjG", 0.3),
-    Step("search", f"{LEFT}/owned", 0.4, shown="hits in"),
-    Step("a hit", "\x1b[B\r", 0.3),
-    Step("out of the box", f"{LEFT}/{NO_QUERY}\r{LEFT}", 0.3, shown="search: words"),
-    Step("chats", "1g", 0.5, shown=":00"),
-    Step("details", "i", shown="Esc back", leave=ESCAPE),
-    Step("recap", "pp"),
-    Step("what Hermes deletes", "W", shown="what Hermes will delete", leave=ESCAPE),
-    Step("rules", "P", 0.4, shown="take/leave", leave=ESCAPE),
-    Step("trash", "Xj", 0.3, shown="c check", leave=ESCAPE),
-    Step("insights", "I\t\t\t", 0.5, shown="m measure", leave=ESCAPE),
-    Step("doctor", "H", 0.3, shown="look again", leave=ESCAPE),
-    Step("profiles", "0", 0.3, shown="Esc back", leave=ESCAPE),
-    Step("old transcripts", "5", 0.5, shown="1 of 1 shown"),
-    Step("help", "?", shown="type to filter", leave=ESCAPE),
-)
-"""Every screen there is to read."""
-
 
 _OTHER_TEXTS = """
 SELECT t.name, c.name FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
@@ -110,7 +84,7 @@ def _walk(root, tell):
     browser = Driven(root, PATH=path_with())
     modes, charset = set(browser.screen.mode), browser.screen.g0_charset
     browser.opened()
-    tell("screens walked through", browser.walk(1.0 if IS_LONG else 0.5, STEPS))
+    tell("screens walked through", browser.walk(1.0 if IS_LONG else 0.5, HOSTILE))
     browser.leave()
     # What is in force where a mode is not an emulator's own is told by the last word about it.
     assert {
