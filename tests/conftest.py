@@ -50,41 +50,26 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return (folder / str(number) for number in itertools.count())
 
 
+_FROM_OUTSIDE = """
+    COLUMNS FORCE_COLOR HERMES_HOME HERMES_LAZY_INSTALL_TARGET KITTY_LISTEN_ON KITTY_WINDOW_ID LANGUAGE
+    LC_ALL LC_MESSAGES LINES LOCALAPPDATA NO_COLOR SHELL SSH_CONNECTION TEXTUAL_THEME TMUX TMUX_PANE
+    WEZTERM_PANE WT_SESSION ZELLIJ
+"""
+"""Variables that change what a program does, or how it looks."""
+
+
 @pytest.fixture(autouse=True)
 def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's homes, colours, zone or terminal."""
     home = next(_homes)
     home.mkdir()
     speak("en")  # a command that was called in this process may have left another language
-    for name in (
-        "COLUMNS",
-        "FORCE_COLOR",
-        "HERMES_HOME",
-        "HERMES_LAZY_INSTALL_TARGET",
-        "LOCALAPPDATA",
-        "NO_COLOR",
-        "SHELL",
-        "SSH_CONNECTION",
-        "KITTY_LISTEN_ON",
-        "KITTY_WINDOW_ID",
-        "LANGUAGE",
-        "LC_ALL",
-        "LC_MESSAGES",
-        "LINES",
-        "TEXTUAL_THEME",
-        "TMUX",
-        "TMUX_PANE",
-        "WEZTERM_PANE",
-        "WT_SESSION",
-        "ZELLIJ",
-    ):
+    for name in _FROM_OUTSIDE.split():
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     for name, value in {
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "XDG_DATA_HOME": str(home / "data"),
-        "XDG_STATE_HOME": str(home / "state"),
-        "XDG_CACHE_HOME": str(home / "cache"),
         "TZ": "UTC",
         "COLORTERM": "truecolor",
         "TERM": "xterm-256color",

@@ -78,6 +78,11 @@ def family(path: Path, shape: str = "31", **settings: Any) -> Path:
     without a marker, and a branch `branch`, used yesterday. `put-away` is archived, `cron…` are
     runs of two jobs, `hidden` is hidden, `empty` holds nothing.
     """
+
+    def subagent(name: str, parent: str) -> dict[str, object]:
+        marker = {"_delegate_from": parent}
+        return aged(name, 80, source="subagent", parent_session_id=parent, model_config=marker)
+
     sessions = [
         aged("old", 100, title="Old plans", cwd="/work/site", model="anthropic/claude-sonnet-4.6"),
         aged("new", 3, title="New plans", cwd="/work/site2"),
@@ -86,27 +91,10 @@ def family(path: Path, shape: str = "31", **settings: Any) -> Path:
         aged("root", 100, end_reason="compression"),
         aged("tip", 99, ended=False, parent_session_id="root"),
         aged("boss", 80),
-        aged(
-            "helper",
-            80,
-            source="subagent",
-            parent_session_id="boss",
-            model_config=json.dumps({"_delegate_from": "boss"}),
-        ),
-        aged(
-            "helper2",
-            80,
-            source="subagent",
-            parent_session_id="helper",
-            model_config=json.dumps({"_delegate_from": "helper"}),
-        ),
+        subagent("helper", "boss"),
+        subagent("helper2", "helper"),
         aged("stray", 80.0001, ended=False, parent_session_id="boss"),
-        aged(
-            "branch",
-            79,
-            parent_session_id="boss",
-            model_config=json.dumps({"_branched_from": "boss"}),
-        ),
+        aged("branch", 79, parent_session_id="boss", model_config={"_branched_from": "boss"}),
         aged("put-away", 100, archived=1),
         aged("cron_job1_20260101_030000", 40, source="cron"),
         aged("cron_job1_20260102_030000", 39, source="cron"),
@@ -114,16 +102,9 @@ def family(path: Path, shape: str = "31", **settings: Any) -> Path:
         aged("hidden", 100, hidden=1),
         aged("empty", 20),
     ]
-    messages = [
-        said(str(each["id"]), 100 if each["id"] != "empty" else 0)
-        for each in sessions
-        if each["id"] != "empty"
-    ]
-    fresh = {"new": 3.0, "tip": 1.0, "branch": 1.0, "open": 50.0, "boss": 80.0, "stray": 80.0}
-    for each in messages:
-        session_id = str(each["session_id"])
-        days = fresh.get(session_id, 100.0)
-        if session_id.startswith(("cron", "helper")):
-            days = 39.0 if session_id.startswith("cron") else 80.0
-        each["timestamp"] = NOW - days * DAY
+    ids = [str(each["id"]) for each in sessions]
+    used = {"new": 3.0, "tip": 1.0, "branch": 1.0, "open": 50.0}
+    used |= dict.fromkeys(("boss", "stray", "helper", "helper2"), 80.0)
+    used |= {name: 39.0 for name in ids if name.startswith("cron")}
+    messages = [said(name, used.get(name, 100.0)) for name in ids if name != "empty"]
     return make_store(path, shape, sessions, messages, **settings)

@@ -217,7 +217,6 @@ def family(path: Path, shape: str = "31", **settings: object) -> Path:
     `root` → `next` → `tip`, `stale` beside `next`; `helper` and its own `nested` are subagents,
     `branch` is a branch, `other` has nothing to do with any of it.
     """
-    delegate = '{"_delegate_from": "%s"}'
     sessions: list[dict[str, object]] = [
         {"id": "root", "title": "Harbour", "end_reason": "compression", "ended_at": T0 + 50, "system_prompt": "Kind"},
         {"id": "next", "title": "Harbour #2", "parent_session_id": "root", "end_reason": "compression",
@@ -225,43 +224,25 @@ def family(path: Path, shape: str = "31", **settings: object) -> Path:
         {"id": "stale", "parent_session_id": "root", "end_reason": "cli_close", "ended_at": T0 + 60,
          "started_at": T0 + 51},
         {"id": "tip", "title": "Harbour #3", "parent_session_id": "next", "session_key": "agent:main:cli"},
-        {"id": "helper", "source": "subagent", "parent_session_id": "root", "model_config": delegate % "root"},
-        {"id": "nested", "source": "subagent", "parent_session_id": "helper", "model_config": delegate % "helper"},
+        {"id": "helper", "source": "subagent", "parent_session_id": "root",
+         "model_config": {"_delegate_from": "root"}},
+        {"id": "nested", "source": "subagent", "parent_session_id": "helper",
+         "model_config": {"_delegate_from": "helper"}},
         {"id": "branch", "title": "Harbour aside", "parent_session_id": "tip",
-         "model_config": '{"_branched_from": "tip"}'},
+         "model_config": {"_branched_from": "tip"}},
         {"id": "other", "title": "Quay"},
     ]  # fmt: skip
-    for session in sessions:
-        if shape in ("26", "31", "31-migrated"):
-            session |= {
-                "system_prompt_hash": "shared" if session["id"] in ("root", "other") else "own"
-            }
-            if session["id"] == "branch":
-                session |= {"system_prompt_hash": None}
+    prompts = {"root": "shared", "other": "shared", "branch": None}
     messages: list[dict[str, object]] = []
     for session in sessions:
         name = str(session["id"])
+        session["system_prompt_hash"] = prompts.get(name, "own")
         messages += [
             {"session_id": name, "content": f"lantern {name}"},
-            {
-                "session_id": name,
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [tool_call("terminal")],
-            },
-            {
-                "session_id": name,
-                "role": "tool",
-                "content": f"rope {name} " * 40,
-                "tool_name": "terminal",
-            },
-            {
-                "session_id": name,
-                "role": "assistant",
-                "content": f"gangway {name}",
-                "reasoning": "because",
-            },
-        ]
+            {"session_id": name, "role": "assistant", "content": "", "tool_calls": [tool_call("terminal")]},
+            {"session_id": name, "role": "tool", "content": f"rope {name} " * 40, "tool_name": "terminal"},
+            {"session_id": name, "role": "assistant", "content": f"gangway {name}", "reasoning": "because"},
+        ]  # fmt: skip
     tables: dict[str, list[dict[str, object]]] = {
         "session_model_usage": [{"session_id": name, "model": "m", "input_tokens": 7} for name in ("root", "other")],
         "compression_locks": [{"session_id": "tip", "holder": "p", "acquired_at": T0, "expires_at": T0 + 1}],
@@ -277,10 +258,7 @@ def family(path: Path, shape: str = "31", **settings: object) -> Path:
         "conversation_generations": [{"source": "cli", "session_key": "agent:main:cli", "generation": 3}],
         "system_prompts": [{"hash": "shared", "prompt": "Be kind"}, {"hash": "own", "prompt": "Be brief"}],
     }  # fmt: skip
-    import shapes
-
-    known = {name: rows for name, rows in tables.items() if shapes.shape(shape).columns(name)}
-    return make_store(path, shape, sessions, messages, tables=known, **settings)  # type: ignore[arg-type]
+    return make_store(path, shape, sessions, messages, tables=tables, **settings)  # type: ignore[arg-type]
 
 
 FAMILY = {"root", "next", "stale", "tip", "helper", "nested"}
