@@ -68,8 +68,8 @@ class Shape:
         """
         shape = self
         for name in names:
-            table, _, column = name.partition(".")
-            shape = shape._without_column(table, column) if column else shape._without_object(table)
+            table, _dot, column = name.partition(".")
+            shape = shape._without(table, column)
         return shape
 
     def without_search(self) -> Shape:
@@ -79,62 +79,45 @@ class Shape:
         }
         return replace(self, search={}, fill={}, triggers=triggers)
 
-    def _without_column(self, table: str, column: str) -> Shape:
-        if column not in self.columns(table):
-            raise ValueError(f"shape {self.name} has no column {table}.{column}")
-        word = re.compile(rf"\b{re.escape(column)}\b")
-
-        def keep(statements: Mapping[str, str]) -> dict[str, str]:
-            on = re.compile(rf"\b{table}\b")
-            return {
-                name: sql
-                for name, sql in statements.items()
-                if not (word.search(sql) and on.search(sql))
+    def _without(self, table: str, column: str) -> Shape:
+        statements = {**self.indexes, **self.search, **self.triggers}
+        tables = dict(self.tables)
+        if not (column in self.columns(table) if column else table in {*tables, *statements}):
+            raise ValueError(f"shape {self.name} has no {table} {column}".rstrip())
+        if column:
+            gone = {
+                key
+                for key, sql in (*statements.items(), *self.fill.items())
+                if _names(sql, {column}) and (_names(sql, {table}) or self._reads(key, table))
             }
+            tables[table] = tuple(line for line in tables[table] if not _names(line, {column}))
+        else:
+            gone = {table}
+            tables.pop(table, None)
+        known = 0
+        while known != len(
+            gone
+        ):  # a view takes the search tables over it along, those their triggers
+            known = len(gone)
+            gone |= {key for key, sql in statements.items() if _names(sql, gone)}
 
-        kept = tuple(line for line in self.tables[table] if not word.search(line))
-        shape = replace(
-            self,
-            tables={**self.tables, table: kept},
-            indexes=keep(self.indexes),
-            triggers=keep(self.triggers),
-            fill=keep(self.fill),
-        )
-        if table == "messages":
-            for name, sql in self.search.items():
-                if name in shape.search and (
-                    word.search(sql) or (name in self.fill and name not in shape.fill)
-                ):
-                    shape = shape._without_object(name)
-        return shape
-
-    def _without_object(self, name: str) -> Shape:
-        parts = (self.tables, self.indexes, self.search, self.triggers)
-        if not any(name in part for part in parts):
-            raise ValueError(f"shape {self.name} has no {name}")
-        needed = [name]
-        gone: set[str] = set()
-        while needed:  # a view takes the search tables over it along, and those their triggers
-            gone.add(needed.pop())
-            needed += [
-                key for key, sql in self.search.items() if key not in gone and _names(sql, gone)
-            ]
-
-        def keep(statements: Mapping[str, str]) -> dict[str, str]:
+        def kept(part: Mapping[str, str]) -> dict[str, str]:
             return {
-                key: sql
-                for key, sql in statements.items()
-                if key not in gone and not _names(sql, gone)
+                key: sql for key, sql in part.items() if key not in gone and not _names(sql, gone)
             }
 
         return replace(
             self,
-            tables={key: lines for key, lines in self.tables.items() if key not in gone},
-            indexes=keep(self.indexes),
-            search=keep(self.search),
-            triggers=keep(self.triggers),
-            fill=keep(self.fill),
+            tables=tables,
+            indexes=kept(self.indexes),
+            search=kept(self.search),
+            triggers=kept(self.triggers),
+            fill=kept(self.fill),
         )
+
+    def _reads(self, key: str, table: str) -> bool:
+        """Whether it is a search table, which reads the columns of `messages`."""
+        return key in self.search and table == "messages"
 
 
 def _names(sql: str, words: Iterable[str]) -> bool:
@@ -152,15 +135,8 @@ def _definitions(sql: str) -> tuple[str, ...]:
     """The lines of a CREATE TABLE, one for each column or constraint."""
     plain = re.sub(r"--[^\n]*", "", sql)
     body = plain[plain.index("(") + 1 : plain.rindex(")")]
-    lines, depth, current = [], 0, ""
-    for letter in body:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            lines.append(" ".join(current.split()))
-            current = ""
-        else:
-            current += letter
-    return (*lines, " ".join(current.split()))
+    lines = re.split(r",(?![^()]*\))", body)
+    return tuple(" ".join(line.split()) for line in lines)
 
 
 def _opened(name: str) -> sqlite3.Connection:

@@ -103,8 +103,6 @@ def layout(path, name, without, changes=()):
         each for each in without if each in _COUNTERS
     ]  # the builder fills them in, so they go at the end
     missing = [each for each in without if each not in counters]
-    if name == "31" and {"sessions.source", "sessions.model_config"} & set(missing):
-        missing.insert(0, "messages_fts_trigram_src")  # the view that reads them
     make_store(path, name, rows(name, "sessions"), rows(name, "messages"), without=missing)
     places = [each.partition(".") for each in counters]
     run(path, *(f"ALTER TABLE {table} DROP COLUMN {column}" for table, _, column in places))
