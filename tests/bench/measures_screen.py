@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pyte
@@ -29,6 +29,7 @@ class Bare(App[None]):
 
 Bare().run()
 """
+_READY = "bare and ready"
 _DOWN = b"\x1b[B"
 _CURSOR = "▌"
 _STRIPPED = re.compile(
@@ -51,11 +52,6 @@ def _on_screen(text: str) -> Callable[[pyte.Screen], bool]:
     return lambda screen: any(text in line for line in screen.display)
 
 
-def _cursor_row(screen: pyte.Screen) -> int:
-    """The line of the list's cursor; -1 without one."""
-    return next((row for row, line in enumerate(screen.display) if line.startswith(_CURSOR)), -1)
-
-
 def _first_row(path: Path) -> str:
     """How the first row of the list begins."""
     with Store(path).reader() as reader:
@@ -64,121 +60,97 @@ def _first_row(path: Path) -> str:
     return title[:10].strip()
 
 
-class _FirstKeys:
-    """Milliseconds from exec until the first keys were answered, for each start."""
-
-    def __init__(self) -> None:
-        self.moved: list[float] = []
-        """One that moves the cursor: by what paints the first rows ahead."""
-        self.typed: list[float] = []
-        """Those behind it that open the search box and stand in it: by Textual."""
+def _program(bench: Bench, *arguments: str, **more: str) -> Program:
+    """A program of Python."""
+    return Program([sys.executable, *arguments], environment(bench.folder, **more))
 
 
-class _Starts:
-    """Starts programs and times what they show."""
-
-    def __init__(self, bench: Bench) -> None:
-        self.folder = bench.folder
-        self.bare_file = bench.folder / "bare.py"
-        self.bare_file.write_text(_BARE, encoding="utf-8")
-        self.env = environment(bench.folder)
-
-    def bare(self) -> Program:
-        """The smallest Textual app there is."""
-        return Program([sys.executable, str(self.bare_file)], self.env)
-
-    def probe(self, kind: str) -> Program:
-        """One of the small apps to compare with."""
-        return Program([sys.executable, str(Path(__file__).with_name("probes.py")), kind], self.env)
-
-    def browser(self, path: Path) -> Program:
-        """The browser on a store."""
-        return Program([sys.executable, "-m", "hermes_browse.tui", "--db", str(path)], self.env)
-
-    def time_bare(self) -> float:
-        """Milliseconds from exec to the text of the bare app."""
-        with self.bare() as program:
-            return _moment(program, "bare and ready")
-
-    def time_browser(self, path: Path, row: str, keys: _FirstKeys | None = None) -> float:
-        """Milliseconds from exec to the first row of the list.
-
-        Args:
-            path: The store.
-            row: How the first row begins.
-            keys: Takes the times at which keys pressed on sight of that row were answered.
-        """
-        with self.browser(path) as program:
-            shown = _moment(program, row)
-            if keys is not None:
-                program.send(_DOWN + f"/{_WORD}".encode())
-                # Textual is being loaded meanwhile, which may take a second.
-                program.read_until_quiet(2.0)
-                keys.moved.append(_answered(program))
-                keys.typed.append(_typed(program))
-            return shown
-
-    def time_hermes(self, home: Path) -> float:
-        """Milliseconds from exec to the first row of Hermes' own list."""
-        hermes = str(Path(sys.executable).with_name("hermes"))
-        env = environment(self.folder, HERMES_HOME=str(home))
-        with Program([hermes, "sessions", "browse"], env) as program:
-            return _moment(program, "→ ")
+def _bare(bench: Bench) -> Program:
+    """The smallest Textual app there is."""
+    return _program(bench, "-c", _BARE)
 
 
-def _moment(program: Program, text: str) -> float:
+def _probe(bench: Bench, kind: str) -> Program:
+    """One of the small apps to compare with."""
+    return _program(bench, str(Path(__file__).with_name("probes.py")), kind)
+
+
+def _browser(bench: Bench, path: Path) -> Program:
+    """The browser on a store."""
+    return _program(bench, "-m", "hermes_browse.tui", "--db", str(path))
+
+
+def _shown(program: Program, text: str) -> float:
+    """Milliseconds from exec until a text was on the screen; it is waited for."""
     if not program.read_until(_seen(text)):
         raise RuntimeError(f"never saw {text!r}; the end of what came: {program.chunks[-1:]!r}")
     moment = program.when(_on_screen(text))
     return (moment if moment is not None else program.now()) * 1000
 
 
-def _answered(program: Program) -> float:
-    """Milliseconds from exec until the cursor stood on the second row."""
-    first: list[int] = []
+def _time(program: Program, text: str) -> float:
+    """Milliseconds from exec until a program shows a text; it is ended then."""
+    with program:
+        return _shown(program, text)
 
-    def moved(screen: pyte.Screen) -> bool:
-        row = _cursor_row(screen)
-        if row >= 0 and not first:
-            first.append(row)
-        return bool(first) and row == first[0] + 1
 
-    moment = program.when(moved)
+def _answered(program: Program, test: Callable[[pyte.Screen], bool], what: str) -> float:
+    """Milliseconds from exec until the screen satisfied a test."""
+    moment = program.when(test)
     if moment is None:
-        raise RuntimeError("the cursor of the list never moved to the second row")
+        raise RuntimeError(f"{what}: it never came")
     return moment * 1000
 
 
-def _typed(program: Program) -> float:
-    """Milliseconds from exec until the word stood in the search box."""
-    moment = program.when(_on_screen(_WORD))
-    if moment is None:
-        raise RuntimeError("what was typed never came to the search box")
-    return moment * 1000
+def _is_moved() -> Callable[[pyte.Screen], bool]:
+    """A test for the cursor of the list on its second row."""
+    rows: list[int] = []
+
+    def test(screen: pyte.Screen) -> bool:
+        lines = enumerate(screen.display)
+        rows.extend([row for row, line in lines if line.startswith(_CURSOR)][:1])
+        return bool(rows) and rows[-1] == rows[0] + 1
+
+    return test
 
 
-def _starting(bench: Bench, starts: _Starts) -> list[Figure]:
+def _starting(bench: Bench) -> list[Figure]:
     row = _first_row(bench.large)
-    keys = _FirstKeys()
-    bare, ours = in_turns(
-        bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys)
-    )
+    moved: list[float] = []
+    typed: list[float] = []
+
+    def browse() -> float:
+        """Keys are pressed on sight of the first row: one is answered by what paints the first rows
+        ahead, those behind it by Textual."""
+        with _browser(bench, bench.large) as program:
+            shown = _shown(program, row)
+            program.send(_DOWN + f"/{_WORD}".encode())
+            # Textual is being loaded meanwhile, which may take a second.
+            program.read_until_quiet(2.0)
+            moved.append(_answered(program, _is_moved(), "the cursor on the second row"))
+            typed.append(_answered(program, _on_screen(_WORD), "letters in the search box"))
+            return shown
+
+    bare, ours = in_turns(bench.rounds, lambda: _time(_bare(bench), _READY), browse)
     original = bench.large if bench.large_is_ours else bench.small
     home = bench.folder / "hermes-home"
     home.mkdir(exist_ok=True)
     store = copied(original, home / "state.db")
-    row = _first_row(store)
+    own_row = _first_row(store)
+    script = str(Path(sys.executable).with_name("hermes"))
     own, hermes = in_turns(
-        bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home)
+        bench.rounds,
+        lambda: _time(_browser(bench, store), own_row),
+        lambda: _time(_program(bench, script, "sessions", "browse", HERMES_HOME=str(home)), "→ "),
     )
     of_hermes = "exec → first row / `hermes sessions browse`"
     of_hermes += "" if bench.large_is_ours else ", small store"
-    first, typed = "exec → first key answered", "exec → letters in the search box"
+    first, letters = "exec → first key answered", "exec → letters in the search box"
     return [
         Figure("1", "exec → first row / bare Textual app", ours, bare, 0.35),
         Figure("1", of_hermes, own, hermes, 0.5),
-        Figure("2", f"{first} / bare app's first frame", keys.moved[1:], bare, 1.25),
-        Figure("2", f"{typed} / bare app's first frame", keys.typed[1:], bare, 1.3),
+        Figure("2", f"{first} / bare app's first frame", moved[1:], bare, 1.25),
+        Figure("2", f"{letters} / bare app's first frame", typed[1:], bare, 1.3),
     ]
 
 
@@ -195,11 +167,11 @@ def _key_times(program: Program) -> list[float]:
     return times
 
 
-def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
+def _typing_times(program: Program) -> list[float]:
     """Milliseconds from each letter typed until the rows below the box change; one that changes
     none is left out."""
     sent: list[float] = []
-    for word in words:
+    for word in _TYPED:
         for letter in word:
             program.read_until_quiet(0.15, 2.0)
             sent.append(program.now())
@@ -209,42 +181,38 @@ def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
     return program.changes(sent, slice(4, 12))
 
 
-def _keys(bench: Bench, starts: _Starts) -> list[Figure]:
-    def with_program(
-        started: Program, row: str, work: Callable[[Program], list[float]]
-    ) -> list[float]:
+def _keys(bench: Bench) -> list[Figure]:
+    def work(started: Program, row: str, times: Callable[[Program], list[float]]) -> list[float]:
         with started as program:
-            _moment(program, row)
+            _shown(program, row)
             program.read_until_quiet()
-            return work(program)
+            return times(program)
 
     def typing(program: Program) -> list[float]:
         program.send(b"/")
-        return _typing_times(program, _TYPED)
+        return _typing_times(program)
 
     row = _first_row(bench.large)
-    ours = with_program(starts.browser(bench.large), row, _key_times)
-    probe = with_program(starts.probe("line"), "row", _key_times)
-    typed = with_program(starts.browser(bench.large), row, typing)
-    changed = with_program(
-        starts.probe("changed"), "row", lambda program: _typing_times(program, _TYPED)
-    )
+    ours = work(_browser(bench, bench.large), row, _key_times)
+    probe = work(_probe(bench, "line"), "row", _key_times)
+    typed = work(_browser(bench, bench.large), row, typing)
+    changed = work(_probe(bench, "changed"), "row", _typing_times)
     return [
         Figure("9", "key down → bytes / a list by the Line API", ours, probe, 1.5),
         Figure("9", "letter typed → rows / a list by `Input.Changed`", typed, changed, 0.5),
     ]
 
 
-def _idle(bench: Bench, starts: _Starts) -> list[Figure]:
+def _idle(bench: Bench) -> list[Figure]:
     """Handles, memory and processor of the browser once nobody types."""
     released, ours, bare, busy = [], [], [], []
     for _ in range(max(bench.rounds // 3, 2)):
-        with starts.bare() as program:
-            _moment(program, "bare and ready")
+        with _bare(bench) as program:
+            _shown(program, _READY)
             program.read_until_quiet(1.0)
             bare.append(program.memory())
-        with starts.browser(bench.large) as program:
-            _moment(program, _first_row(bench.large))
+        with _browser(bench, bench.large) as program:
+            _shown(program, _first_row(bench.large))
             program.send(_DOWN)
             pressed, held = program.now(), 0.0
             while program.now() - pressed < _IDLE:
@@ -303,6 +271,4 @@ def measure(bench: Bench) -> list[Figure]:
     Args:
         bench: The stores; nothing is written to them.
     """
-    starts = _Starts(bench)
-    lines = [*_starting(bench, starts), *_keys(bench, starts), *_idle(bench, starts)]
-    return [*lines, _version(bench)]
+    return [*_starting(bench), *_keys(bench), *_idle(bench), _version(bench)]

@@ -181,6 +181,10 @@ def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float]
     return times, left
 
 
+def _all(runs: list[tuple[list[float], int]]) -> list[float]:
+    return [took for times, _ in runs for took in times]
+
+
 def measure(bench: Bench) -> list[Figure]:
     """All figures of a writer beside the browser.
 
@@ -189,21 +193,20 @@ def measure(bench: Bench) -> list[Figure]:
     """
     lines: list[Figure] = []
     for journal, limit in (("wal", 1.2), ("delete", 1.5)):
-        times: dict[bool, list[float]] = {False: [], True: []}
-        slow: dict[bool, list[float]] = {False: [], True: []}
-        left: dict[bool, list[float]] = {False: [], True: []}
+        alone: list[tuple[list[float], int]] = []
+        beside: list[tuple[list[float], int]] = []
         for _ in range(max(bench.rounds // 2, 2)):
-            for with_browser in (False, True):
-                took, size = _run(bench, journal, with_browser=with_browser)
-                times[with_browser] += took
-                slow[with_browser].append(percentile(took, 0.99))
-                left[with_browser].append(size)
+            alone.append(_run(bench, journal, with_browser=False))
+            beside.append(_run(bench, journal, with_browser=True))
         name = "WAL" if journal == "wal" else "DELETE mode"
         if journal == "wal":
-            more = max(left[True]) - max(left[False])
+            left = [size for _, size in beside]
+            more = max(left) - max(size for _, size in alone)
             what = "log left by a writer, browser open: more than without"
-            lines.append(Figure("8", what, left[True], (), 0.0, given=more, unit="bytes"))
+            lines.append(Figure("8", what, left, (), 0.0, given=more, unit="bytes"))
         what = f"append beside the browser / alone, {name}"
-        lines.append(Figure("8", f"{what}: median", times[True], times[False], limit))
-        lines.append(Figure("8", f"{what}: 99th percentile", slow[True], slow[False], limit))
+        lines.append(Figure("8", f"{what}: median", _all(beside), _all(alone), limit))
+        slow = [percentile(took, 0.99) for took, _ in beside]
+        slow_alone = [percentile(took, 0.99) for took, _ in alone]
+        lines.append(Figure("8", f"{what}: 99th percentile", slow, slow_alone, limit))
     return lines

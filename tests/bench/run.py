@@ -11,11 +11,12 @@ The exit code is 0 whatever the figures are: this informs, it does not judge.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from figures import Bench, Figure, table
@@ -24,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)
-PARTS = ("screen", "store", "writer", "prune", "delete")
+PARTS = ("screen", "writer", "prune", "store", "delete")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -70,23 +71,6 @@ def _store(folder: Path, sessions: int, messages: int) -> Path:
     return path
 
 
-def _measures() -> dict[str, Callable[[Bench], list[Figure]]]:
-    """The parts, in order."""
-    import measures_delete
-    import measures_prune
-    import measures_screen
-    import measures_store
-    import measures_writer
-
-    return {
-        "screen": measures_screen.measure,
-        "writer": measures_writer.measure,
-        "prune": measures_prune.measure,
-        "store": measures_store.measure,
-        "delete": measures_delete.measure,
-    }
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print.
 
@@ -110,9 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             given.prune_store,
         )  # fmt: skip
         lines: list[Figure] = []
-        for name, measure in _measures().items():
-            if given.only and name not in given.only:
-                continue
+        for name in given.only or PARTS:
+            measure = importlib.import_module(f"measures_{name}").measure
             print(f"measuring the {name}", file=sys.stderr)
             try:
                 lines += measure(bench)

@@ -3,8 +3,8 @@
 The first word of a file is the name of its home. `$` begins a command line, `$80` one on a terminal
 of 80 columns; behind `<` stands what is typed there, its lines apart by `⏎`, behind `|` what is
 picked of a document. Behind `&` is a statement of SQL, which changes the store of the root first,
-behind `%` a line for the shell, which finds the stores in tests/data as `$DATA`, and a `hermes` only
-in the folder `bin`. Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
+behind `%` a line for the shell, which finds the stores in tests/data as `$DATA`, the program in a
+process of its own as `$H`, and a `hermes` only in the folder `bin`. Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
 `HERMES_BROWSE_TESTS=record` writes the files anew: read the difference.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import homes
 import pytest
-from commandline import path_with
+from commandline import PROGRAM, path_with
 from paths import DATA
 from platforms import posix_only
 from trashing import run
@@ -88,15 +88,27 @@ def _printed(line, monkeypatch):
 
 def _run(line):
     """Run a line for the shell, and yield what it prints as lines of a file."""
-    ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        ["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     yield from (f"> {each}" for each in ended.stdout.splitlines())
     yield from (f"! {each}" for each in ended.stderr.splitlines())
     if ended.returncode:
         yield f"= {ended.returncode}"
 
 
+_SLOW = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full"),
+]
+_FILES = [
+    pytest.param(path, id=path.stem, marks=_SLOW if path.stem == "streams" else ())
+    for path in sorted(FOLDER.glob("*.txt"))
+]
+
+
 @posix_only
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", _FILES)
 def test_recorded(path, tmp_path, monkeypatch):
     """Nothing is printed but what the file says."""
     text = path.read_text(encoding="utf-8")
@@ -106,6 +118,7 @@ def test_recorded(path, tmp_path, monkeypatch):
     monkeypatch.setenv("HERMES_HOME", str(root))
     monkeypatch.setenv("PATH", path_with(tmp_path / "bin"))
     monkeypatch.setenv("DATA", str(DATA))
+    monkeypatch.setenv("H", " ".join(PROGRAM))
     monkeypatch.chdir(tmp_path)
     home, found = os.environ["HOME"], []
     for line in text.removesuffix("\n").split("\n"):
