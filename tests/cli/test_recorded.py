@@ -4,7 +4,9 @@ The first word of a file is the name of its home. `$` begins a command line, `$8
 of 80 columns; behind `<` stands what is typed there, its lines apart by `⏎`, behind `|` what is
 picked of a document. Behind `&` is a statement of SQL, which changes the store of the root first,
 behind `%` a line for the shell, which finds the stores in tests/data as `$DATA`, the program in a
-process of its own as `$H`, and a `hermes` only in the folder `bin`. Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
+process of its own as `$H`, and a `hermes` only in the folder `bin`.
+
+Behind `>` is the output, behind `!` are notes, behind `=` is an exit code but 0.
 `HERMES_BROWSE_TESTS=record` writes the files anew: read the difference.
 """
 

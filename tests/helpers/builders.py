@@ -65,17 +65,9 @@ def make_store(
     """
     builder = StoreBuilder(path, shape, journal=journal, without=without, fts=fts)
     for session in sessions:
-        builder.session(
-            str(session["id"]), **{name: value for name, value in session.items() if name != "id"}
-        )
+        builder.session(**session)  # type: ignore[arg-type]  # columns of any kind
     for message in messages:
-        named = dict(message)
-        builder.message(
-            str(named.pop("session_id")),
-            str(named.pop("role", "user")),
-            named.pop("content", None),
-            **named,
-        )
+        builder.message(**message)  # type: ignore[arg-type]
     for table, rows in (tables or {}).items():
         for row in rows:
             builder.row(table, **row)
@@ -251,27 +243,22 @@ def big_store(
     """
     generator = random.Random(seed)
     builder = StoreBuilder(path, shape)
-    ids = []
-    for columns in _sessions(generator, sessions):
-        named = dict(columns)
-        ids.append(builder.session(str(named.pop("id")), **named))
+    ids = [builder.session(**each) for each in _sessions(generator, sessions)]  # type: ignore[arg-type]
     needles = {messages * part // 24 * 4 for part in range(1, 6)}
     for number in range(messages):
         at = number * sessions // messages
         text = " ".join(generator.choices(_WORDS, k=generator.randrange(6, 40)))
         text += " needle" if number in needles else " rare" if number % 1000 == 999 else ""
         stamp = T0 + at * 90.0 + number % max(1, messages // sessions)
+        columns: dict[str, object] = {"role": "user", "content": text}
         match number % 4:
-            case 0:
-                builder.message(ids[at], "user", text, timestamp=stamp)
             case 1:
                 calls = [tool_call("terminal", {"command": text[:40]}, id=f"call_{number}")]
-                builder.message(ids[at], "assistant", "", timestamp=stamp, tool_calls=calls)
+                columns = {"role": "assistant", "content": "", "tool_calls": calls}
             case 2:
                 call = f"call_{number - 1}"
-                builder.message(
-                    ids[at], "tool", text, timestamp=stamp, tool_name="terminal", tool_call_id=call
-                )
-            case _:
-                builder.message(ids[at], "assistant", text, timestamp=stamp, finish_reason="stop")
+                columns |= {"role": "tool", "tool_name": "terminal", "tool_call_id": call}
+            case 3:
+                columns |= {"role": "assistant", "finish_reason": "stop"}
+        builder.message(ids[at], timestamp=stamp, **columns)  # type: ignore[arg-type]
     return builder.write()

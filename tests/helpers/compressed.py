@@ -42,6 +42,24 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     return contexts.memory(contexts.at(None))
 
 
+def _row(number: int) -> dict[str, Any]:
+    """A row by its place: a request, a call, its result, an answer, by turns."""
+    path = f"src/part{number}.py"
+    row: dict[str, Any] = {"role": "assistant", "timestamp": T0 + number}
+    match number % 4:
+        case 0:
+            row |= {"role": "user", "content": f"request {number}: look at {path} " * 4}
+        case 1:
+            calls = [tool_call("read_file", {"path": path}, id=f"call_{number}")]
+            row |= {"content": "", "tool_calls": calls}
+        case 2:
+            text = f"line of the file {number}\n" * 60
+            row |= {"role": "tool", "content": text, "tool_call_id": f"call_{number - 1}"}
+        case 3:
+            row |= {"content": f"answer {number}: done so far. " * 10}
+    return row
+
+
 def long_conversation(
     path: Path, rows: int = 5000, compactions: int = 20, *, in_place: bool = True
 ) -> Path:
@@ -64,55 +82,26 @@ def long_conversation(
         generation.append(messages[-1])
 
     while len(messages) < rows:
-        number, clock = len(messages), {"timestamp": T0 + len(messages)}
-        match number % 4:
-            case 0:
-                add(
-                    {
-                        "role": "user",
-                        "content": f"request {number}: look at src/part{number}.py " * 4,
-                    }
-                    | clock
-                )
-            case 1:
-                calls = [
-                    tool_call("read_file", {"path": f"src/part{number}.py"}, id=f"call_{number}")
-                ]
-                add({"role": "assistant", "content": "", "tool_calls": calls} | clock)
-            case 2:
-                text = f"line of the file {number}\n" * 60
-                add({"role": "tool", "content": text, "tool_call_id": f"call_{number - 1}"} | clock)
-            case _:
-                add(
-                    {"role": "assistant", "content": f"answer {number}: done so far. " * 10} | clock
-                )
-        if len(generation) >= every and number % 4 == 3:
-            before, stamp = list(generation), T0 + number + 0.5
-            head = before[:3] if len(sessions) == 1 and messages[0] is before[0] else []
-            generation.clear()
-            if in_place:
-                for row in before:
-                    row |= {"active": 0, "compacted": 1}
-            else:
-                sessions[-1] |= {"end_reason": "compression", "ended_at": stamp}
-                last = sessions[-1]["id"]
-                sessions.append(
-                    {"id": f"s{len(sessions)}", "parent_session_id": last, "started_at": stamp}
-                )
-            summary = {"role": "assistant", "content": SUMMARY.format(number=number) + END}
-            for place, row in enumerate([*head, summary, *before[-8:]]):
-                copy = {
-                    name: value
-                    for name, value in row.items()
-                    if name not in ("active", "compacted")
-                }
-                add(copy | {"timestamp": stamp + place * 1e-6})
-            while len(messages) % 4:
-                add(
-                    {
-                        "role": "user",
-                        "content": f"more {len(messages)}",
-                        "timestamp": T0 + len(messages),
-                    }
-                )
+        number = len(messages)
+        add(_row(number))
+        if len(generation) < every or number % 4 != 3:
+            continue
+        stamp = T0 + number + 0.5
+        head = generation[:3] if generation[0] is messages[0] else []
+        summary = {"role": "assistant", "content": SUMMARY.format(number=number) + END}
+        again = [dict(row) for row in (*head, summary, *generation[-8:])]
+        if in_place:
+            for row in generation:
+                row |= {"active": 0, "compacted": 1}
+        else:
+            last = sessions[-1]
+            last |= {"end_reason": "compression", "ended_at": stamp}
+            new = {"parent_session_id": last["id"], "started_at": stamp}
+            sessions.append({"id": f"s{len(sessions)}"} | new)
+        generation.clear()
+        for place, row in enumerate(again):
+            add(row | {"timestamp": stamp + place * 1e-6})
+        while len(messages) % 4:
+            text = f"more {len(messages)}"
+            add({"role": "user", "content": text, "timestamp": T0 + len(messages)})
     return make_store(path, "22", sessions, messages)
