@@ -16,6 +16,7 @@ from words import (
     sources,
     texts_in_row,
     translations,
+    tree_of,
 )
 
 from hermes_browse.store import wording
@@ -40,100 +41,85 @@ _SHELL = re.compile(r"&& | tool install --force|^\s*function hermes\b")
 _LOOK = "accent|bold|dim|error|green|heading|keyword|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 """Tags of HTML, filters with a value, and looks."""
-# Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.
 _NOT_SHOWN = {
-    "AssertionError",
-    "DiffError",
-    "ValueError",
-    "TypeError",
-    "RuntimeError",
-    "KeyError",
-    "LookupError",
+    *("AssertionError", "DiffError", "KeyError", "LookupError", "NotImplementedError"),
+    *("RuntimeError", "TypeError", "ValueError"),
+    *("compile", "execute", "findall", "rows", "rows_in", "search", "sub", "value"),
 }
-_NOT_SHOWN |= {
-    "NotImplementedError",
-    "compile",
-    "sub",
-    "search",
-    "findall",
-    "rows",
-    "value",
-    "execute",
-    "rows_in",
-}
-_OF_OTHERS = {
-    *(
-        "[CONTEXT COMPACTION",
-        "[CONTEXT SUMMARY]:",
-        "[PRIOR CONTEXT — for reference only; not a new message]",
-    ),
-    *(
-        "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]",
-        "Summary generation was unavailable",
-        "Bot Chat",
-        "Review the conversation above and update the skill library",
-        "Review the conversation above and consider saving to memory",
-    ),
-    *(
-        "Traceback (most recent call last)",
-        "traceback (most recent",
-        "decode to UTF-8",
-        "tmux new-window -n {title} -c {folder} {command}",
-    ),
-    *(
-        "REMOTE HOST IDENTIFICATION HAS CHANGED",
-        "HAS CHANGED",
-        "Host key verification failed",
-        "Permission denied",
-    ),
-    *(
-        "Could not resolve hostname",
-        "Too many authentication failures",
-        "Connection refused",
-        "Connection timed out",
-    ),
-    *(
-        "Operation timed out",
-        "No route to host",
-        "Network is unreachable",
-        "Connection closed",
-        "Connection reset",
-    ),
-    *("Broken pipe", "not responding", ": Command not found.", "incorrect passphrase"),
-    *("create trigger if not exists", "create trigger"),
-    *("\\ No newline at end of file", "new file mode 100644", "deleted file mode 100644"),
-    *("rename from", "rename to"),
-    *("File not found", "was modified since you last read it", "sibling subagent"),
-}
-"""What Hermes, Python, SQLite, Git, ssh and shells write or read."""
-_NAMES = {
-    *("make smaller", "subagent session", "open session", "old transcript", "left out"),  # keys
-    "new message",
-    *("uv tool install", "ssh -t {ssh} {command}"),
-    *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),
-    "hermes-browse list --old --host {name}",
-    *("tool install --force", "&& /bin/pip install  &&"),
-    *(
-        "after: before:",
-        "hermes-browse export:",
-        "because of",
-        "the terminal is gone",
-        "0 (not installed)",
-    ),
-    "Browse, search, resume and clean up conversations (hermes-browse)",  # in Hermes, which speaks English
-}
-"""What only this program reads, or a reader of any language."""
+"""Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen."""
+_OF_OTHERS = """
+[CONTEXT COMPACTION
+[CONTEXT SUMMARY]:
+[PRIOR CONTEXT — for reference only; not a new message]
+[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]
+Summary generation was unavailable
+Bot Chat
+Review the conversation above and update the skill library
+Review the conversation above and consider saving to memory
+Traceback (most recent call last)
+traceback (most recent
+decode to UTF-8
+tmux new-window -n {title} -c {folder} {command}
+REMOTE HOST IDENTIFICATION HAS CHANGED
+HAS CHANGED
+Host key verification failed
+Permission denied
+Could not resolve hostname
+Too many authentication failures
+Connection refused
+Connection timed out
+Operation timed out
+No route to host
+Network is unreachable
+Connection closed
+Connection reset
+Broken pipe
+not responding
+: Command not found.
+incorrect passphrase
+create trigger if not exists
+create trigger
+\\ No newline at end of file
+new file mode 100644
+deleted file mode 100644
+rename from
+rename to
+File not found
+was modified since you last read it
+sibling subagent
+"""
+"""What Hermes, Python, SQLite, Git, ssh and shells write or read, a text on each line."""
+_NAMES = """
+make smaller
+subagent session
+open session
+old transcript
+left out
+new message
+uv tool install
+ssh -t {ssh} {command}
+hermes-browse trash list --host {name}
+hermes-browse doctor --host {name}
+hermes-browse list --old --host {name}
+tool install --force
+&& /bin/pip install  &&
+after: before:
+hermes-browse export:
+because of
+the terminal is gone
+0 (not installed)
+Browse, search, resume and clean up conversations (hermes-browse)
+"""
+"""What only this program reads, or a reader of any language: names of keys, commands, a name in
+Hermes, which speaks English."""
+_PLAIN = {*_OF_OTHERS.splitlines(), *_NAMES.splitlines()}
 
 
 def _called(node):
-    func = node.func if isinstance(node, ast.Call) else None
-    return (
-        func.id
-        if isinstance(func, ast.Name)
-        else func.attr
-        if isinstance(func, ast.Attribute)
-        else ""
-    )
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name
+    return ""
 
 
 def _texts(node, skip=False):
@@ -164,11 +150,10 @@ def _texts(node, skip=False):
 
 def unmarked(path):
     """Lines of a source with a text that is shown and cannot be translated."""
-    source = path.read_text(encoding="utf-8")
     return [
         f"{path.relative_to(ROOT)}:{line}: {text.strip()[:80]}"
-        for line, text in _texts(ast.parse(source))
-        if text.strip() not in _OF_OTHERS | _NAMES
+        for line, text in _texts(tree_of(path))
+        if text.strip() not in _PLAIN
         and _TWO_WORDS.search(_FOR_MACHINES.sub("", text))
         and not _SQL.search(text)
         and not _SHELL.search(text)
@@ -187,10 +172,7 @@ def early(path):
                 yield child.lineno
             yield from calls(child)
 
-    return [
-        f"{path.relative_to(ROOT)}:{line}"
-        for line in calls(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    return [f"{path.relative_to(ROOT)}:{line}" for line in calls(tree_of(path))]
 
 
 def _fields(text):

@@ -8,8 +8,9 @@ those.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -61,15 +62,25 @@ def po_path(language: str) -> Path:
     return LOCALE / language / "LC_MESSAGES" / f"{_DOMAIN}.po"
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax of a source."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _texts(nodes: Iterable[ast.AST]) -> list[ast.Constant]:
+    """Those that are texts."""
+    constants = [each for each in nodes if isinstance(each, ast.Constant)]
+    return [each for each in constants if isinstance(each.value, str)]
+
+
 def texts_in_row(node: ast.AST) -> list[ast.Constant]:
     """The texts of a row of a table; nothing for what is none."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-        return []
-    places = _ROWS.get(node.func.id, ())
-    given = [each for place, each in enumerate(node.args) if place in places]
-    return [
-        each for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    ]
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            places = _ROWS.get(name, ())
+            return _texts(each for place, each in enumerate(arguments) if place in places)
+    return []
 
 
 def _context(row: ast.AST) -> str | None:
@@ -96,20 +107,13 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     Read from the syntax tree: to Babel's own collector an f-string is one token before Python 3.12,
     and what is translated within its braces is not seen.
     """
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         for of_row in texts_in_row(node):
             yield _context(node), str(of_row.value)
-        name = (
-            node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-        )
-        if not isinstance(node, ast.Call) or name not in MARKS:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             continue
-        texts = [
-            each.value
-            for each in node.args
-            if isinstance(each, ast.Constant) and isinstance(each.value, str)
-        ]
-        match name, texts:
+        texts = [str(each.value) for each in _texts(node.args)]
+        match node.func.id, texts:
             case "N_", _:
                 yield from ((None, text) for text in _of_table(node.args[0]))
             case "PN_", [context, *_]:
