@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from figures import Bench, Figure, copied, percentile
-from measures_writer import writing, written
+from measures_writer import appended
 from ptys import environment
+from trashing import run
+from writers import writing
 
 from hermes_browse.store.amounts import MINUTE
 from hermes_browse.store.cleanup.plan import Plan, make_plan
@@ -100,18 +102,19 @@ def _run(bench: Bench, source: Path, journal: str) -> _Pruned:
     folder.mkdir()
     store = Store(copied(source, folder / "state.db"))
     age = _rule(store, bench.prune)
+    run(store.path, f"PRAGMA journal_mode={journal}")
+    env = environment(bench.folder)
     alone: list[float] = []
 
     def write_alone() -> None:
-        with writing(bench, store.path, _ALONE, journal) as writer:
-            alone.extend(took for _, took in written(writer))
+        with writing(store.path, 1, journal, pace="steady", most=_ALONE, env=env) as writers:
+            alone.extend(took for _, took in appended(writers))
 
     write_alone()
-    done: list[tuple[float, float, dict[str, int]]] = []
-    with writing(bench, store.path, 0, journal) as writer:
-        times = written(writer, lambda: done.append(_prune(store.path, age, folder)))
+    with writing(store.path, 1, journal, pace="steady", env=env) as writers:
+        first, end, totals = _prune(store.path, age, folder)
+        times = appended(writers)
     write_alone()  # again, for the machine and the index may be others by now
-    first, end, totals = done[0]
     return _Pruned(
         alone=alone,
         beside=[took for at, took in times if at + took / 1000 >= first and at <= end],

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyte
 from figures import Bench, Figure, copied, in_turns, timed
 from ptys import Program, environment
+from writing import handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_details
@@ -216,7 +217,7 @@ def _idle(bench: Bench) -> list[Figure]:
             program.send(_DOWN)
             pressed, held = program.now(), 0.0
             while program.now() - pressed < _IDLE:
-                if program.holds(bench.large):
+                if handles(bench.large, program.pid):
                     held = program.now() - pressed
                 program.read(0.02)
             released.append(held)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from figures import Bench, Figure, copied, percentile
 from ptys import environment
+from trashing import run
+from writers import Writers, writing
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
@@ -22,7 +21,6 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import Query, parse
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session_rows import StoreState
-from hermes_browse.store.text import as_text
 from hermes_browse.tui.work.jobs import IDLE_SECONDS, Reads
 
 _MESSAGES = 400
@@ -96,65 +94,12 @@ class _Browsing:
         self._search = self._loop.create_task(job)
 
 
-@contextmanager
-def writing(
-    bench: Bench, store: Path, messages: int, journal: str
-) -> Iterator[subprocess.Popen[str]]:
-    """A writer that has the store open and waits to be told to go on.
-
-    Args:
-        bench: Its folder is the home of the writer.
-        store: Is written to, in the session of its newest message.
-        messages: How many; 0 for as many as it can until it is told to stop.
-        journal: `wal` or `delete`.
-    """
-    with Store(store).reader() as reader:
-        session = (
-            as_text(reader.value("SELECT session_id FROM messages ORDER BY id DESC LIMIT 1")) or ""
-        )
-    script = Path(__file__).with_name("writer.py")
-    command = [sys.executable, str(script), str(store), session, str(messages), journal]
-    env, pipe = environment(bench.folder), subprocess.PIPE
-    with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, text=True) as writer:
-        assert writer.stdout is not None
-        if writer.stdout.readline().strip() != "ready":
-            raise RuntimeError("the writer could not open the store")
-        yield writer
-
-
-def written(
-    writer: subprocess.Popen[str], meanwhile: Callable[[], object] | None = None
-) -> list[tuple[float, float]]:
-    """Let the writer go on, and tell it to stop when something else is done.
-
-    Args:
-        writer: From `writing`.
-        meanwhile: Is done while it writes; nothing for a writer that comes to its end by itself.
-
-    Returns:
-        When each append began, in seconds of the monotonic clock, and how many milliseconds it
-        took.
-    """
-    assert writer.stdin is not None
-    writer.stdin.write("go\n")
-    writer.stdin.flush()
-    if meanwhile is not None:
-        meanwhile()
-    said, _ = writer.communicate("stop\n" if meanwhile is not None else None)
-    if writer.returncode:
-        raise RuntimeError(f"the writer ended with {writer.returncode}")
-    return [(float(at), float(took)) for at, took in json.loads(said)]
-
-
-def _times(writer: subprocess.Popen[str], browsing: _Browsing | None) -> list[float]:
-    """Let the writer go on to its end; returns the milliseconds of each append."""
-
-    def type_on() -> None:
-        while browsing is not None and writer.poll() is None:
-            browsing.key()
-            time.sleep(_KEY_SECONDS)
-
-    return [took for _, took in written(writer, type_on if browsing is not None else None)]
+def appended(writers: Writers) -> list[tuple[float, float]]:
+    """What one writer did: when each append began, and how many milliseconds it took."""
+    (written,) = writers.stop()
+    if written.errors:
+        raise RuntimeError(f"the writer failed: {written.errors[0]}")
+    return written.times
 
 
 def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float], int]:
@@ -168,17 +113,23 @@ def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     store = copied(bench.small, folder / "state.db")
-    with writing(bench, store, _MESSAGES, journal) as writer:
-        if not with_browser:
-            times = _times(writer, None)
-            return times, Store(store).sizes()[1]
-        with _Browsing(store) as browsing:
-            times = _times(writer, browsing)
-            time.sleep(IDLE_SECONDS * 2.5)
-            left = Store(store).sizes()[1]
+    run(store, f"PRAGMA journal_mode={journal}")
+    work = writing(store, 1, journal, pace="steady", most=_MESSAGES, env=environment(bench.folder))
+    if not with_browser:
+        with work as writers:
+            times = appended(writers)
+        return [took for _, took in times], Store(store).sizes()[1]
+    with _Browsing(store) as browsing:
+        with work as writers:
+            while writers.all_alive:
+                browsing.key()
+                time.sleep(_KEY_SECONDS)
+            times = appended(writers)
+        time.sleep(IDLE_SECONDS * 2.5)
+        left = Store(store).sizes()[1]
     for sentence in dict.fromkeys(browsing.errors):
         print(f"  while reading: {sentence}", file=sys.stderr)
-    return times, left
+    return [took for _, took in times], left
 
 
 def _all(runs: list[tuple[list[float], int]]) -> list[float]:

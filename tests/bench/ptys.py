@@ -154,17 +154,6 @@ class Program:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def holds(self, path: Path) -> bool:
-        """Whether the program has a store or what lies beside it open."""
-        start = str(path.resolve())
-        for entry in Path(f"/proc/{self.pid}/fd").iterdir():
-            try:
-                if os.readlink(entry).startswith(start):
-                    return True
-            except FileNotFoundError:  # closed while we looked
-                continue
-        return False
-
     def __enter__(self) -> Self:
         return self
 

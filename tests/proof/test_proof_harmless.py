@@ -18,8 +18,8 @@ from counts import IS_LONG, setting
 from driver import ENDINGS, FEW, READING, Driven
 from platforms import posix_only
 from trashing import run
-from watching import BESIDE, Watch, check_and_count, digest
-from writers import faultless, writing
+from watching import BESIDE, Watch, check_and_count, digest, faultless
+from writers import writing
 from writing import handles
 
 IDEA = "harmless viewer"

@@ -9,8 +9,8 @@ from builders import big_store
 from counts import setting
 from driver import ENDINGS, Driven
 from platforms import posix_only
-from watching import BESIDE, Watch, check_and_count
-from writers import faultless, writing
+from watching import BESIDE, Watch, check_and_count, faultless
+from writers import writing
 
 IDEA = "opened and left"
 pytestmark = [

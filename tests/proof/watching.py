@@ -9,6 +9,9 @@ import sys
 import threading
 from pathlib import Path
 
+from counts import Tell
+from writers import Written
+
 BESIDE = {"state.db", "state.db-wal", "state.db-shm"}
 """The store, and what SQLite puts beside one that it opens to read."""
 _CHECK = """
@@ -67,3 +70,31 @@ def check_and_count(store: Path) -> int:
     assert busy == 0, "a checkpoint could not be completed"
     assert said == ["ok"], said
     return int(messages)
+
+
+def faultless(tell: Tell, written: list[Written]) -> int:
+    """No writer met an error, nor had Hermes anything to warn of.
+
+    Returns:
+        How many messages were appended.
+    """
+    for each in written:
+        assert not each.errors, each.errors[:5]
+        # Hermes optimises its index after a thousand messages and waits a second for its turn: with
+        # two writers at full speed the other one may have it longer, and Hermes warns and goes on.
+        # A reader beside a log keeps no one out.
+        own = [
+            text
+            for text in each.warnings
+            if len(written) > 1 and text.startswith("FTS optimize failed")
+        ]
+        tell("optimisations put off by another writer", len(own))
+        others = [text for text in each.warnings if text not in own]
+        assert not [text for text in others if "lock" in text.lower() or "wal" in text.lower()], (
+            others
+        )
+        assert each.times
+        tell("appends beside it", len(each.times))
+        tell("clean-ups by Hermes beside it", each.maintenance)
+    tell("writer errors", 0)
+    return sum(len(each.times) for each in written)

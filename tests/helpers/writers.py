@@ -6,19 +6,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from counts import Tell
 
 _WRITER = """
 import json, logging, random, sys, threading, time
 from pathlib import Path
 import hermes_state
 path, session, journal, maintenance = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4].split()
-pace = random.Random(1) if sys.argv[5] == "human" else None
+pace, most = sys.argv[5], int(sys.argv[6])
+chance = random.Random(1)
 heard = []
 class Hear(logging.Handler):
     def emit(self, record): heard.append(record.getMessage()[:200])
@@ -30,12 +29,15 @@ db.create_session(session, "cli")
 print("ready", flush=True)
 sys.stdin.readline()
 told = threading.Event()
-threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
+if not most:
+    threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
 times, errors, done = [], [], 0
-while not told.is_set():
-    if pace and len(times) % 100 < 30:  # thirty at the pace of somebody who talks, then seventy in a burst
-        told.wait(pace.uniform(0.3, 4.0))
-    begun = time.perf_counter()
+while not told.is_set() and (not most or len(times) < most):
+    if pace == "human" and len(times) % 100 < 30:  # thirty as somebody talks, then seventy in a burst
+        told.wait(chance.uniform(0.3, 4.0))
+    if pace == "steady":
+        time.sleep(0.003)
+    at, begun = time.monotonic(), time.perf_counter()
     try:
         number = len(times)
         if number % 9 == 4:
@@ -45,7 +47,7 @@ while not told.is_set():
             db.append_message(session, "user", f"the ferry of {session} left, zebra number {number}")
     except Exception as error:
         errors.append(f"{type(error).__name__}: {error}"[:200])
-    times.append((time.perf_counter() - begun) * 1000)
+    times.append((at, (time.perf_counter() - begun) * 1000))
     if maintenance and number % 400 == 399:
         try:
             kind = maintenance[done % len(maintenance)]
@@ -65,8 +67,9 @@ print(json.dumps({"times": times, "errors": errors, "warnings": heard, "maintena
 class Written:
     """What one writer did."""
 
-    times: list[float]
-    """Milliseconds of each append."""
+    times: list[tuple[float, float]]
+    """Of each append: when it began, in seconds of the monotonic clock, which all processes of a
+    machine share under Linux, and how many milliseconds it took."""
     errors: list[str]
     """What an append, a clean-up or the close raised."""
     warnings: list[str]
@@ -88,7 +91,8 @@ class Writers:
         return all(process.poll() is None for process in self.processes)
 
     def stop(self) -> list[Written]:
-        """Tell them to stop, and hear what they did; a second time only hear it again."""
+        """Tell them to stop, or wait for their end, and hear what they did; a second time only hear it
+        again."""
         for process in self.processes:
             said, wrong = process.communicate("stop\n", timeout=120)
             if process.returncode:
@@ -105,6 +109,8 @@ def writing(
     journal: str = "wal",
     maintenance: Sequence[str] = (),
     pace: str = "fastest",
+    most: int = 0,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[Writers]:
     """Hermes' own SessionDB appends, with its own retries.
 
@@ -114,14 +120,18 @@ def writing(
         journal: `wal` or `delete`.
         maintenance: What the first of them does after each 400 messages, in turn: `optimize`,
             `rebuild`, `vacuum`.
-        pace: `fastest`, or `human`: seconds between appends, and bursts.
+        pace: `fastest`; `steady`: a few milliseconds between appends; or `human`: seconds, and
+            bursts.
+        most: How many messages each appends; 0 for as many as it can until it is told to stop.
+        env: The environment of the processes, where it is another one.
     """
     writers = Writers()
     for number in range(count):
         done = " ".join(maintenance) if number == 0 else ""
         process = subprocess.Popen(
-            [sys.executable, "-c", _WRITER, str(store), f"writer-{number}", journal, done, pace],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-c", _WRITER, str(store), f"writer-{number}", journal, done, pace,
+             str(most)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
         )  # fmt: skip
         assert process.stdout is not None
         writers.processes.append(process)
@@ -142,31 +152,3 @@ def writing(
             if process.poll() is None:
                 process.kill()
             process.wait()
-
-
-def faultless(tell: Tell, written: list[Written]) -> int:
-    """No writer met an error, nor had Hermes anything to warn of.
-
-    Returns:
-        How many messages were appended.
-    """
-    for each in written:
-        assert not each.errors, each.errors[:5]
-        # Hermes optimises its index after a thousand messages and waits a second for its turn: with
-        # two writers at full speed the other one may have it longer, and Hermes warns and goes on.
-        # A reader beside a log keeps no one out.
-        own = [
-            text
-            for text in each.warnings
-            if len(written) > 1 and text.startswith("FTS optimize failed")
-        ]
-        tell("optimisations put off by another writer", len(own))
-        others = [text for text in each.warnings if text not in own]
-        assert not [text for text in others if "lock" in text.lower() or "wal" in text.lower()], (
-            others
-        )
-        assert each.times
-        tell("appends beside it", len(each.times))
-        tell("clean-ups by Hermes beside it", each.maintenance)
-    tell("writer errors", 0)
-    return sum(len(each.times) for each in written)
