@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commandline import ask, call, copy_store, path_with, stub_hermes
+from commandline import ask, call, copy_store, path_with
 from platforms import script
 from user_config import write_config
 
@@ -36,7 +36,8 @@ def root(tmp_path, monkeypatch):
     """A root, with a `hermes` to be found."""
     root = tmp_path / "root"
     copy_store("state-v22", root)
-    monkeypatch.setenv("PATH", path_with(stub_hermes(tmp_path / "bin", "exit 1")))
+    script(tmp_path / "bin" / "hermes", "exit 1")
+    monkeypatch.setenv("PATH", path_with(tmp_path / "bin"))
     monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from paths import DATA
-from platforms import script
 
 from hermes_browse.tui.cli import main
 
@@ -87,17 +86,6 @@ def copy_store(name: str, folder: Path) -> Path:
     """A copy of a store in tests/data, as the `state.db` of a root."""
     folder.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy(next(DATA.glob(f"{name}*.db")), folder / "state.db"))
-
-
-def stub_hermes(folder: Path, body: str) -> Path:
-    """A `hermes` of our own in a folder for PATH.
-
-    Args:
-        folder: Made here.
-        body: A shell script without its first line.
-    """
-    script(folder / "hermes", body)
-    return folder
 
 
 def path_with(*folders: Path) -> str:

@@ -27,10 +27,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock, patch
 
 _WORDS = (
     "anchor",
@@ -202,45 +205,48 @@ class Play:
     def step(self, letter: str) -> None:
         """Do what one letter of a plan says."""
         self.number += 1
-        text = (
-            f"question {self.number}: what about the {_WORDS[self.number % 12]}? "
-            + "tell me more " * 8
-        )
-        if letter == "y":
-            text = "yes"
         if letter in "stypm":
-            files = {"t": 1, "p": 2, "m": 2}.get(letter, 0)
-            paths = [self.file() for _ in range(files)]
-            self.model.calls = ["+".join(paths)] if letter == "p" else paths
-            if letter == "m":
-                self.model.after_answer = lambda: self.auto(True)
-            self.say(text)
-        elif letter == "a":
-            self.auto(True)
-        elif letter == "c":
-            self.compress()
+            self.turn(letter)
         elif letter in "fn":
             self.failing = letter
-        elif letter == "r":
-            self.db.reopen_session(self.agent.session_id)
-            session = self.db.get_compression_tip(self.agent.session_id)
-            self.history = self.db.get_messages_as_conversation(session)
-            self.open(session)
-        elif letter == "u":
-            rows = [
-                row for row in self.db.get_messages(self.agent.session_id) if row["role"] == "user"
-            ]
-            if rows:
-                self.db.rewind_to_message(self.agent.session_id, rows[-1]["id"])
-            self.history = self.db.get_messages_as_conversation(self.agent.session_id)
-        elif letter == "k":
-            self.kill()
-        elif letter == "h":
-            self.compress(keep=1)
-        elif letter == "x":
-            self.refuse_child()
+        else:
+            does: dict[str, Callable[[], None]] = {
+                "a": lambda: self.auto(True),
+                "c": self.compress,
+                "h": lambda: self.compress(keep=1),
+                "k": self.kill,
+                "r": self.resume,
+                "u": self.take_back,
+                "x": self.refuse_child,
+            }
+            does[letter]()
         if letter not in "fna":
             self.failing = ""
+
+    def turn(self, letter: str) -> None:
+        """Say something; it may lead to calls of a tool, and to a compression behind them."""
+        word = _WORDS[self.number % 12]
+        text = f"question {self.number}: what about the {word}? " + "tell me more " * 8
+        paths = [self.file() for _ in range({"t": 1, "p": 2, "m": 2}.get(letter, 0))]
+        self.model.calls = ["+".join(paths)] if letter == "p" else paths
+        if letter == "m":
+            self.model.after_answer = lambda: self.auto(True)
+        self.say("yes" if letter == "y" else text)
+
+    def resume(self) -> None:
+        """Open the session anew, at its tip."""
+        self.db.reopen_session(self.agent.session_id)
+        session = self.db.get_compression_tip(self.agent.session_id)
+        self.history = self.db.get_messages_as_conversation(session)
+        self.open(session)
+
+    def take_back(self) -> None:
+        """The last exchange."""
+        session = self.agent.session_id
+        asked = [row["id"] for row in self.db.get_messages(session) if row["role"] == "user"]
+        if asked:
+            self.db.rewind_to_message(session, asked[-1])
+        self.history = self.db.get_messages_as_conversation(session)
 
     def compress(self, keep: int = 0) -> None:
         """As `/compress` does in the command line (`_manual_compress`, 0.16 to 0.19); with `keep`,
@@ -261,31 +267,18 @@ class Play:
 
     def refuse_child(self) -> None:
         """Compress while no session can be made, which ends a rotation half way."""
-        own = self.db.create_session
-
-        def refuse(*_: object, **__: object) -> None:
-            raise sqlite3.OperationalError("database is locked")
-
-        self.db.create_session = refuse
-        self.compress()
-        self.db.create_session = own
+        locked = sqlite3.OperationalError("database is locked")
+        with patch.object(self.db, "create_session", side_effect=locked):
+            self.compress()
 
     def kill(self) -> None:
         """Compress, and end it before the new rows are there."""
         names = ("archive_and_compact", "replace_messages", "update_system_prompt")
-        kept = {name: getattr(self.db, name) for name in names}
-
-        def killed(*_: object, **__: object) -> None:
-            raise Killed
-
-        for name in kept:
-            setattr(self.db, name, killed)
-        try:
+        killed = Mock(side_effect=Killed)
+        with suppress(Killed), patch.multiple(self.db, **dict.fromkeys(names, killed)):
             self.compress()
-        except Killed:
+        if killed.called:
             self.notes.append("killed")
-        for name, own in kept.items():
-            setattr(self.db, name, own)
 
 
 def said_by(message: dict[str, Any]) -> str:
@@ -307,11 +300,8 @@ def _outline(messages: list[dict[str, Any]], texts: dict[str, int]) -> list[int]
 
 def main() -> None:
     """Play, and write down what came of it."""
-    plan, out, in_place = (
-        sys.argv[1],
-        Path(sys.argv[2]).absolute(),
-        len(sys.argv) > 3 and sys.argv[3] == "1",
-    )
+    plan, out = sys.argv[1], Path(sys.argv[2]).absolute()
+    in_place = sys.argv[3:] == ["1"]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         os.environ["HERMES_HOME"] = str(home)
@@ -330,23 +320,21 @@ def main() -> None:
         play.db.close()
         connection = sqlite3.connect(home / "state.db")
         connection.row_factory = sqlite3.Row
-        tables: dict[str, list[dict[str, Any]]] = {}
-        for name in ("sessions", "messages"):
-            rows = [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY rowid")]
-            tables[name] = [
-                {key: value for key, value in row.items() if value is not None} for row in rows
+        tables = {
+            name: [
+                {key: row[key] for key in row.keys() if row[key] is not None}  # noqa: SIM118
+                for row in connection.execute(f"SELECT * FROM {name} ORDER BY rowid")
             ]
+            for name in ("sessions", "messages")
+        }
         texts: dict[str, int] = {}
         requests = [
             {"session": each["session"], "sent": _outline(each["messages"], texts)}
             for each in play.model.requests
         ]
         stored = {said_by(row): row["id"] for row in reversed(tables["messages"])}
-        released = next(
-            Path(hermes_state.__file__).parent.glob("hermes_agent-*.dist-info")
-        ).name.split("-")[1]
         case = {
-            "hermes": released.removesuffix(".dist"),
+            "hermes": metadata.version("hermes-agent"),
             "plan": plan,
             "in_place": in_place,
             "schema": hermes_state.SCHEMA_VERSION,
