@@ -6,6 +6,7 @@ import re
 import pytest
 from browsing import Browser, browsing, demo_app, on_demo
 from effort import slow_but
+from looks import LOOKS
 from rich.cells import cell_len
 from words import translations
 
@@ -14,29 +15,7 @@ from hermes_browse.store.wording import language, speak
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
 
-SCREENS = {
-    "list": (),
-    "automation": ("2",),
-    "search": ("slash", *"cookie"),
-    "nothing found": ("slash", *"zzqq"),
-    "transcript": ("tab",),
-    "lineage": ("l",),
-    "marks": ("down", "space", "space"),
-    "help": ("question_mark",),
-    "details": ("i",),
-    "delete": ("down", "space", "space", "D"),
-    "rename": ("f2",),
-    "export": ("e",),
-    "clean-up": ("P",),
-    "trash": ("X",),
-    "changes": ("F",),
-    "run": ("B",),
-    "retention": ("W",),
-    "insights": ("I",),
-    "doctor": ("H",),
-    "saved searches": ("ctrl+r",),
-    "profiles": ("0",),
-}
+SCREENS = LOOKS | {"transcript": ("tab",), "trash": ("X",), "doctor": ("H",)}
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +44,7 @@ def _lines(browser):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("screen", slow_but(("list", "search", "delete", "clean-up"), SCREENS))
+@pytest.mark.parametrize("screen", slow_but(("main", "search", "delete", "cleanup"), SCREENS))
 async def test_a_screen(screen, tmp_path):
     """At 80 columns: every line as wide as the screen, and none of our sentences in English."""
     app = demo_app(tmp_path)

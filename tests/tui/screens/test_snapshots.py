@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, demo_app
 from fake_hosts import FakeConnection, FakeLink, FakeLinks, configured
+from looks import LOOKS
 from paths import ROOT
 from planting import planted_app
 
@@ -36,39 +37,6 @@ def steps(app_keys, theme):
     return run
 
 
-LOOKS = {
-    "main": (),
-    "all": ("4", "down"),
-    "automation": ("2", "down"),
-    "search": ("slash", *"cookie", "enter", "left", "down"),
-    "search-title": ("slash", *"ferry"),
-    "search-nothing": ("slash", *"zzqq"),
-    "searches": ("slash", *"ferry", "ctrl+s", "escape", "escape", "ctrl+r"),
-    "marks": ("down", "space", "space"),
-    "tools-full": ("tab", "t", "r", "home"),
-    "finding": ("tab", "backslash", *"token"),
-    "seen-here": ("tab", "full_stop"),
-    "recap": ("p",),
-    "lineage": ("l", "home"),
-    "details": ("i",),
-    "rename": ("f2",),
-    "delete": ("down", "space", "space", "D"),
-    "export": ("e",),
-    "preflight": ("2", "down", "R"),
-    "sort": ("s",),
-    "palette": ("ctrl+p",),
-    "help": ("question_mark",),
-    "cleanup": ("P",),
-    "cleanup-plan": ("P", "tab", "enter"),
-    "retention": ("W",),
-    "compactions": ("M",),
-    "changes": ("F", "tab", *["down"] * 6),
-    "run": ("B",),
-    "insights": ("I",),
-    "profiles": ("0",),
-    "places": ("0", "a"),
-}
-"""Name → the keys that lead there."""
 _ALIKE = ("all", "automation", "search-title", "search-nothing", "searches", "finding", "sort")
 """Pictures like others of the main screen, whose keys have tests too: `make check` looks at them."""
 EACH_LOOK = [
