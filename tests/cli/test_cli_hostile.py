@@ -21,52 +21,43 @@ def root(request, tmp_path, monkeypatch):
     return tmp_path
 
 
+ALONE = (
+    *(f"list --view all --limit 0 --sort {sort}" for sort in ("activity", "title", "size")),
+    *(f"search {word} --context 1" for word in ("owned", "here", "smile")),
+    *("doctor", "profiles"),
+)
+"""Commands that print text of a store."""
+OF_ONE = ("show", "show --everything", "show --markdown", "compactions --lost", "context")
+"""Likewise, of a conversation."""
+
+
 def commands():
-    """Every command that prints text of a store."""
+    """All of them, each with what stands behind its options."""
     rows = everything()
-    chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
-    most = max(rows, key=lambda each: each["message_count"])
-    families = [
-        ["lineage", "--", each["id"]] for each in rows if each["branches"] or each["subagents"]
-    ]
-    shows = [
-        ["show", *options, "--", each["id"]]
-        for each in (chain, most)
-        for options in ([], ["--everything"], ["--markdown"])
-    ]
-    shows += [
-        [*words, "--", each["id"]]
-        for each in (chain, most)
-        for words in (["compactions", "--lost"], ["context"])
-    ]
-    shows += [["context", "--markdown", "--", most["id"]]]
-    prints = [["resume", "--print", "--", chain["id"]]]
-    lists = [
-        ["list", "--view", "all", "--limit", "0", "--sort", sort]
-        for sort in ("activity", "title", "size")
-    ]
-    searches = [["search", word, "--context", "1"] for word in ("owned", "here", "smile")]
-    missing = [
-        ["show", "--", "2026"],
-        ["lineage", "--", ATTACK.replace("\0", "")],
-        ["search", "--", ATTACK.replace("\0", "")],
-    ]
-    return [*lists, *searches, *shows, *families, *prints, *missing, ["doctor"], ["profiles"]]
+    chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))["id"]
+    most = max(rows, key=lambda each: each["message_count"])["id"]
+    attack = ATTACK.replace("\0", "")
+    yield from ((line, ()) for line in ALONE)
+    yield from ((line, ("--", each)) for line in OF_ONE for each in (chain, most))
+    yield from (("context --markdown", ("--", most)), ("resume --print", ("--", chain)))
+    yield from (("show", ("2026",)), ("lineage", ("--", attack)), ("search", ("--", attack)))
+    families = [each["id"] for each in rows if each["branches"] or each["subagents"]]
+    yield from (("lineage", ("--", each)) for each in families)
 
 
 @pytest.mark.slow
 def test_nothing_acts_on_the_terminal(root):
     """On both streams, of every command, for people and as JSON."""
     seen = ""
-    for command in commands():
-        for options in ([], ["--json"]):
-            ended = call(command[0], *options, *command[1:])
+    for line, words in commands():
+        for option in ("", " --json"):
+            ended = call(line + option, *words)
             assert ended.code in (0, 4), ended.err
             # A tab inside a message is kept for people, and moves nothing but the cursor.
-            allowed = "\n\t" if command[0] == "show" or "--markdown" in command else "\n"
-            assert not acting(ended.out, allowed=allowed if not options else "\n"), command
-            assert not acting(ended.err), command
-            assert not options or ended.code == 4 or type(ended.document) is dict
+            has_tabs = not option and (line.startswith("show") or "--markdown" in line)
+            assert not acting(ended.out, allowed="\n\t" if has_tabs else "\n"), line
+            assert not acting(ended.err), line
+            assert not option or ended.code == 4 or type(ended.document) is dict
             seen += ended.out
     assert seen.count("owned") > 100
 
@@ -102,21 +93,21 @@ def test_values_of_another_kind(tmp_path, name, value):
     contract."""
     poison(copy_store(name, tmp_path), value)
     home = ["--home", str(tmp_path)]
-    rows = ask(*home, "list", "--view", "all", "--limit", "0", "--sort", "cost")
+    rows = ask("list --view all --limit 0 --sort cost", *home)
     holds(rows, "LIST")
     assert rows["shown"] + sum(rows["hidden"].values()) == rows["total"] == rows["shown"]
     most = max(rows["conversations"], key=lambda each: each["message_count"])
-    holds(ask(*home, "show", "--everything", most["id"]), "SHOW")
-    holds(ask(*home, "lineage", most["id"]), "LINEAGE")
-    holds(ask(*home, "search", "blob"), "SEARCH")
-    holds(ask(*home, "resume", most["id"], "--print"), "RESUME")
+    holds(ask("show --everything", most["id"], *home), "SHOW")
+    holds(ask("lineage", most["id"], *home), "LINEAGE")
+    holds(ask("search blob", *home), "SEARCH")
+    holds(ask("resume --print", most["id"], *home), "RESUME")
     for command in (
-        ["list", "--view", "all"],
-        ["show", most["id"]],
-        ["lineage", most["id"]],
-        ["search", "blob"],
+        "list --view all",
+        f"show {most['id']}",
+        f"lineage {most['id']}",
+        "search blob",
     ):
-        ended = call(*home, *command)
+        ended = call(command, *home)
         assert ended.code == 0 and not acting(ended.out), ended.err
 
 

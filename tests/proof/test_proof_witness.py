@@ -22,13 +22,7 @@ IDEA = "witness, permissions, network"
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="strace, /proc and namespaces"
 )
-COMMANDS = (
-    ["list", "--view", "all"],
-    ["search", "walrus"],
-    ["stats"],
-    ["doctor"],
-    ["prune", "--older-than", "1d"],
-)
+COMMANDS = ("list --view all", "search walrus", "stats", "prune --older-than 1d", "doctor")
 
 
 TRACE = (
@@ -97,7 +91,7 @@ def test_the_kernel_sees_no_write(strace, tmp_path, tell):
     store = copy_store("state-v22", tmp_path / "root")
     for command in COMMANDS:
         done = subprocess.run(
-            [*strace, *PROGRAM, "--db", str(store), *command], capture_output=True
+            [*strace, *PROGRAM, "--db", str(store), *command.split()], capture_output=True
         )
         assert done.returncode == 0, done.stderr
         _judge(tmp_path / "trace", store, tell)
@@ -141,10 +135,12 @@ def test_without_any_network(tmp_path, tell):
         tell.remark("no network namespace could be made here")
         pytest.skip("no network namespace can be made here")
     store = copy_store("state-v22", tmp_path / "root")
-    for command in (*COMMANDS[:3], COMMANDS[4]):
+    for command in COMMANDS[:4]:
         outputs = [
             subprocess.run(
-                [*before, *PROGRAM, "--db", str(store), *command], capture_output=True, text=True
+                [*before, *PROGRAM, "--db", str(store), *command.split()],
+                capture_output=True,
+                text=True,
             )
             for before in ([], alone)
         ]
