@@ -27,6 +27,12 @@ def test_the_list_of_packages_is_complete():
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
 
 
+def pip(line, *paths):
+    """Run pip, without dependencies."""
+    command = [sys.executable, "-m", "pip", *line.split(), "--quiet", "--no-deps", *paths]
+    subprocess.run(command, check=True)
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
     """The wheel, built from a copy of what git would ship."""
@@ -35,21 +41,7 @@ def wheel(tmp_path_factory):
     source.mkdir()
     names = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
     subprocess.run(["cp", "-R", *(str(ROOT / name) for name in names), str(source)], check=True)
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "-w",
-            folder,
-            source,
-        ],
-        check=True,
-    )
+    pip("wheel --no-build-isolation -w", folder, source)
     return next(folder.glob("*.whl"))
 
 
@@ -72,21 +64,7 @@ def test_the_wheel_runs_in_a_clean_environment(wheel, tmp_path):
     """Installed away from the checkout it answers as a command and as a module, lists the demo,
     finds its styles."""
     target = tmp_path / "site"
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--no-index",
-            "--target",
-            target,
-            wheel,
-        ],
-        check=True,
-    )
+    pip("install --no-index --target", target, wheel)
     # Dependencies come from this environment, the program from the wheel: an editable install is
     # told by its finder, which -S keeps out.
     libraries = [path for path in sys.path if path.endswith("site-packages")]
@@ -103,13 +81,10 @@ def test_the_wheel_runs_in_a_clean_environment(wheel, tmp_path):
         )
         return done.stdout
 
-    version = PROJECT["project"]["version"]
-    assert run("-m", "hermes_browse.tui", "--version").strip() == f"hermes-browse {version}"
+    version = f"hermes-browse {PROJECT['project']['version']}\n"
+    assert run("-m", "hermes_browse.tui", "--version") == version
     if sys.platform != "win32":  # a program there, not a script
-        assert (
-            run(str(target / "bin" / "hermes-browse"), "--version").strip()
-            == f"hermes-browse {version}"
-        )
+        assert run(str(target / "bin" / "hermes-browse"), "--version") == version
     assert "Fix auth bug" in run("-m", "hermes_browse.tui", "--demo", "list")
     where = run(
         "-c",

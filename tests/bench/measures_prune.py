@@ -66,20 +66,10 @@ def _prune(store: Path, age: str, home: Path) -> tuple[float, float, dict[str, i
     Returns:
         When the first conversation had been put into the trash, when it ended, and its sums.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "hermes_browse.tui",
-        "--db",
-        str(store),
-        "prune",
-        "--older-than",
-        age,
-    ]
-    env = environment(home)
+    line = f"-m hermes_browse.tui prune --delete --yes --json --older-than {age} --db"
     with subprocess.Popen(
-        [*command, "--delete", "--yes", "--json"],
-        env=env,
+        [sys.executable, *line.split(), str(store)],
+        env=environment(home),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -54,14 +54,8 @@ class RealServer:
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder, self.home = folder, home
         self.elsewhere = home.parent / "elsewhere"
-        words = [
-            "env",
-            f"HOME={folder / 'home'}",
-            f"HERMES_HOME={home}",
-            "LC_ALL=C.UTF-8",
-            str(PROGRAM),
-        ]
-        self.program = shlex.join(words)
+        there = (f"HOME={folder / 'home'}", f"HERMES_HOME={home}", "LC_ALL=C.UTF-8")
+        self.program = shlex.join(["env", *there, str(PROGRAM)])
         """What runs there."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -71,19 +65,9 @@ class RealServer:
         (self.folder / "home").mkdir(parents=True)
         lines = []
         for name in ("server", *_FORCED):
-            make = [
-                "ssh-keygen",
-                "-q",
-                "-t",
-                "ed25519",
-                "-N",
-                "",
-                "-C",
-                name,
-                "-f",
-                str(self.folder / name),
-            ]
-            subprocess.run(make, check=True, stdin=subprocess.DEVNULL)
+            key = shlex.quote(str(self.folder / name))
+            make = f"ssh-keygen -q -t ed25519 -N '' -C {name} -f {key}"
+            subprocess.run(make, shell=True, check=True, stdin=subprocess.DEVNULL)
             if name != "server":
                 lines.append(_FORCED[name].format(serve=self.program) + self._public(name))
         (self.folder / "authorized_keys").write_text("".join(lines))

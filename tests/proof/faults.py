@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 KINDS = {"EIO": 1, "ENOSPC": 2, "short": 3, "kill": 4}
@@ -206,18 +206,8 @@ class Faults:
         assert COMPILER is not None
         library = folder / "faults.so"
         (folder / "faults.c").write_text(_SOURCE)
-        command = [
-            COMPILER,
-            "-shared",
-            "-fPIC",
-            "-O1",
-            "-w",
-            str(folder / "faults.c"),
-            "-o",
-            str(library),
-            "-ldl",
-        ]
-        subprocess.run(command, check=True, capture_output=True)
+        command = f"{COMPILER} -shared -fPIC -O1 -w faults.c -o faults.so -ldl"
+        subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVER, str(Path(__file__).parent), str(library)],
             stdin=subprocess.PIPE,
@@ -239,14 +229,8 @@ class Faults:
             names: Whether the calls are wanted.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
-        case: dict[str, Any] = {
-            "action": action,
-            "folder": str(folder),
-            "at": at,
-            "kind": KINDS[kind],
-            "names": names,
-        }
-        self._process.stdin.write(json.dumps(case) + "\n")
+        case = {"action": action, "folder": str(folder), "at": at, "kind": KINDS[kind]}
+        self._process.stdin.write(json.dumps(case | {"names": names}) + "\n")
         self._process.stdin.flush()
         told = json.loads(self._process.stdout.readline())
         reached = told["code"] == -9 or told["count"] >= at > 0
