@@ -29,7 +29,7 @@ def test_the_list_of_packages_is_complete():
 
 def pip(line, *paths):
     """Run pip, without dependencies."""
-    command = [sys.executable, "-m", "pip", *line.split(), "--quiet", "--no-deps", *paths]
+    command = [sys.executable, "-m", "pip", *line.split(), *paths, "--quiet", "--no-deps"]
     subprocess.run(command, check=True)
 
 
