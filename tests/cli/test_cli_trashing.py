@@ -2,10 +2,11 @@
 
 from unittest.mock import Mock
 
+import homes
 import pytest
 from commandline import ask, call
 from contract import holds
-from trashing import FAMILY, NOW, as_before, execute, family, is_sound, rows
+from trashing import FAMILY, as_before, execute, is_sound, rows
 
 from hermes_browse.store.edit import restore
 
@@ -13,13 +14,10 @@ from hermes_browse.store.edit import restore
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A Hermes root with a conversation of everything, half a year ago, and files of it."""
-    root = tmp_path / "root"
-    (root / "sessions").mkdir(parents=True)
-    (root / "sessions" / "tip.json").write_text("{}")
-    family(root / "state.db")
-    monkeypatch.setattr("time.time", lambda: NOW)
-    monkeypatch.setenv("HERMES_HOME", str(root))
-    return root
+    now = homes.family(tmp_path)
+    monkeypatch.setattr("time.time", lambda: now)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    return tmp_path
 
 
 def test_the_documents(home):
