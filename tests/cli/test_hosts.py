@@ -73,14 +73,19 @@ CHECKS = [
 ]
 
 
+def ask_check(name):
+    """The problems of a host."""
+    ended = call("hosts check", name, "--json")
+    assert ended.code == 3
+    return ended.document["problems"]
+
+
 @pytest.mark.parametrize("name, code, remedy", CHECKS)
 def test_a_check_says_what_mends_it(machines, name, code, remedy):
     """One line for each thing that can be missing."""
     configure(machines, name)
     machines["locked"].refuses = True
-    ended = call("hosts check", name, "--json")
-    assert ended.code == 3
-    (problem,) = ended.document["problems"]
+    (problem,) = ask_check(name)
     assert problem["code"] == code and remedy in problem["remedy"]
     assert "hosts check" not in problem["remedy"], "that is what runs"
 
@@ -103,13 +108,6 @@ def test_a_wrapper_that_runs_is_not_blamed(machines):
     configure(machines, "vps", more='command = "env no-such-browse"\n')
     (problem,) = ask_check("vps")
     assert problem["code"] == "host-program" and "command = " not in problem["remedy"]
-
-
-def ask_check(name):
-    """The problems of a host."""
-    ended = call("hosts check", name, "--json")
-    assert ended.code == 3
-    return ended.document["problems"]
 
 
 @pytest.mark.slow
