@@ -1,16 +1,17 @@
 """The candidates of a search: rows that may have its terms, page by page, newest or oldest first.
 
 They come from sources: Hermes' word index, its trigram index, and the rows themselves where an
-index lacks some. Each page asks all sources for the next ids, and goes on behind them. Every
-statement is short and fetched whole: no cursor stays open between pages, and a newer query can stop
-the search anywhere.
+index lacks some. The sources are merged, and each is asked for its next ids when the search has
+come to them. Every statement is short and fetched whole: no cursor stays open between two of them,
+and a newer query can stop the search anywhere.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -61,14 +62,15 @@ class Candidate(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """Rows that may have the terms, in a range of ids."""
+    """Rows that may have the terms, among some ids."""
 
     ids: Condition
     """A SELECT of ids, up to the key column of its WHERE clause."""
     where: Condition
     """On `messages m`."""
-    low: int
-    high: int
+    first: int
+    last: int
+    """In the order of the search."""
     is_certain: bool = False
 
 
@@ -91,11 +93,13 @@ class Sources:
     """
 
     def __init__(self, reader: Reader, query: Query, *, oldest: bool) -> None:
-        self._reader, self.oldest = reader, oldest
+        self._reader = reader
+        self.step = 1 if oldest else -1
+        """From an id to the next."""
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
-        self.first_id, self.last_id = map(as_int, reader.rows(ends)[0])
-        """The smallest and the largest id of a message; 0 where there is none."""
+        self.first, self.last = [*map(as_int, reader.rows(ends)[0])][:: self.step]
+        """The ids of messages at which the search begins and ends; 0 where there is none."""
         self.all: list[_Source] = []
         self.engines: set[str] = set()
         """`fts5`, `trigram`, `scan`."""
@@ -107,11 +111,16 @@ class Sources:
         if query.in_reasoning:
             self.notes.append(_("Reasoning is in no index: it is scanned."))
             self._scan(Condition(HAS_REASONING))
-            return
-        for group in query.groups:
-            self._add_group(group)
-        if not query.groups:
+        elif not query.groups:
             self._scan(EVERYTHING)
+        else:
+            for group in query.groups:
+                self._add_group(group)
+
+    @property
+    def order(self) -> str:
+        """The order of ids, in SQL."""
+        return "ASC" if self.step > 0 else "DESC"
 
     def _add(
         self,
@@ -121,9 +130,9 @@ class Sources:
         *,
         is_certain: bool = False,
     ) -> None:
-        """Add the rows of a SELECT, in a range of ids."""
-        low, high = between or (self.first_id, self.last_id)
-        self.all.append(_Source(ids, where, low, high, is_certain))
+        """Add the rows of a SELECT, from one id to another."""
+        first, last = between or (self.first, self.last)
+        self.all.append(_Source(ids, where, first, last, is_certain))
 
     def _scan(self, where: Condition, between: Span | None = None) -> None:
         self.engines.add("scan")
@@ -134,20 +143,19 @@ class Sources:
         does not hold."""
         schema = self._reader.schema
         words, trigram = schema.fts, schema.trigram
-        substrings = ""
-        if schema.is_index_stale:
-            words = None
+        if words is None or schema.is_index_stale:
             stale = _(
                 "Hermes has marked the search index as stale: the rows themselves are scanned."
             )
-            self.notes.append(stale)
-        elif words is None:
             none = _("There is no search index to use: the rows themselves are scanned.")
-            self.notes.append(none)
-        elif trigram is not None and "where" not in trigram.definition.lower():
-            # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
+            self.notes.append(stale if schema.is_index_stale else none)
+            self._scan(may_have(group))
+            return
+        substrings = ""
+        # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
+        if trigram is not None and "where" not in trigram.definition.lower():
             substrings = substring_match(self._reader, trigram, group)
-        if words is not None and trigram is not None and substrings:
+        if trigram is not None and substrings:
             self.engines.add("trigram")
             self._add(_found_by(trigram, substrings), may_have(group))
             self._add_gaps(trigram, group)
@@ -158,7 +166,7 @@ class Sources:
             if escapes := escapes_match(self._reader, words, group):
                 self._add(_found_by(words, escapes))
             self._add_gaps(words, group)
-        elif words is not None and any(each.words for each in group):
+        elif any(each.words for each in group):
             self.engines.add("fts5")
             self._add_words(group, words)
             self._add_gaps(words, group)
@@ -172,28 +180,23 @@ class Sources:
         with the other words are read before, or the newest rows if there are none: they may fill
         the page.
         """
-        low, high = rest = self.first_id, self.last_id
+        rest = self.first, self.last
         literal = may_have([each for each in group if not each.is_plain])
         if any(each.is_prefix for each in group):
             others = loose_match(self._reader, index, group)
             ids = _found_by(index, others) if others else _ALL_ROWS
-            order = "ASC" if self.oldest else "DESC"
-            sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT 1 OFFSET {_NEWEST}"
-            last = self._reader.value(sql, [*ids.values, low, high])
-            if self.oldest:
-                middle = high if last is None else as_int(last)
-                first, rest = (low, middle), (middle + 1, high)
-            else:
-                middle = low if last is None else as_int(last)
-                first, rest = (middle, high), (low, middle - 1)
-            self._add(ids, literal if others else may_have(group), first)
+            sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {self.order} LIMIT 1 OFFSET {_NEWEST}"
+            found = self._reader.value(sql, [*ids.values, *sorted(rest)])
+            middle = self.last if found is None else as_int(found)
+            self._add(ids, literal if others else may_have(group), (self.first, middle))
+            rest = middle + self.step, self.last
         self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
         joined = joined_match(self._reader, index, group)
         self._add(_found_by(index, joined), may_be_joined(group), rest)
 
     def _add_gaps(self, index: FtsIndex, group: Group) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""
-        gaps = gaps_of(self._reader, index, self.last_id)
+        gaps = gaps_of(self._reader, index, max(self.first, self.last))
         if gaps.missing:
             note = ngettext(
                 "Hermes' index lacks 1 message: it is scanned.",
@@ -201,7 +204,8 @@ class Sources:
                 gaps.missing,
             )
             self.notes.append(note.format(count=gaps.missing))
-            self._scan(all_of([Condition(gaps.sql), may_have(group)]), (gaps.first, gaps.last))
+            between = (gaps.first, gaps.last) if self.step > 0 else (gaps.last, gaps.first)
+            self._scan(all_of([Condition(gaps.sql), may_have(group)]), between)
         truncated = gaps.truncated[-_MOST_TRUNCATED:]
         if truncated:  # the cut may have made a word of a part of one
             self.all = [source._replace(is_certain=False) for source in self.all]
@@ -232,8 +236,8 @@ class Candidates:
     is_stopped: bool = False
     """It was stopped before its end."""
     _scanned: int = 0
-    _block: int = 0
-    """Candidates that are brought into the order of time together; 0 where ids follow time."""
+    _is_timed: bool = False
+    """The times of rows are read."""
 
     @property
     def is_complete(self) -> bool:
@@ -257,96 +261,93 @@ class Candidates:
         that is set back give new ids to old messages, and a compression writes messages again with
         their old times. There, some thousand candidates are ordered together.
         """
-        self._block = self._block_size()
-        skip_until = after if self._block else None
-        for page in self._blocks(None if self._block else after):
-            ids = [each.id for each in sorted(page, reverse=not self.sources.oldest)]
+        block = self._block_size()
+        self._is_timed = block > 0
+        skip_until = after if block else None
+        for page in self.pages(None if block else after, block):
+            ids = [each.id for each in sorted(page, reverse=self.sources.step < 0)]
             if skip_until in ids:
                 ids, skip_until = ids[ids.index(skip_until) + 1 :], None
             if skip_until is None:
                 yield ids
 
     def _block_size(self) -> int:
-        """Return `_block`; asked once while the store does not change, so that all pages agree."""
-        known, key = self.reader.cache(), ("block", self.sources.oldest)
+        """Return how many candidates are ordered by time together, 0 where ids follow time; asked
+        once while the store does not change, so that all pages agree."""
+        known, key = self.reader.cache(), ("block", self.sources.step)
         if key not in known:
-            if not ids_follow_time(self.reader):
-                known[key] = _LARGE_BLOCK
-            else:
-                known[key] = _SMALL_BLOCK if self._has_late_rows() else 0
+            late = _SMALL_BLOCK if self._has_late_rows() else 0
+            known[key] = late if ids_follow_time(self.reader) else _LARGE_BLOCK
         return int(known[key])
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
-        low, high = self.sources.first_id, self.sources.last_id
-        if high - low < _SMALL_BLOCK:
-            return True
-        near = low + _SMALL_BLOCK if self.sources.oldest else high - _SMALL_BLOCK
+        first, step = self.sources.first, self.sources.step
         stamp = f"COALESCE(m.timestamp, {FIRST_TIME})"
         late = (
             f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before "
-            f"FROM message_rows m WHERE m.id {'<' if self.sources.oldest else '>'} ?) WHERE here < before LIMIT 1"
+            "FROM message_rows m WHERE m.id BETWEEN ? AND ?) WHERE here < before LIMIT 1"
         )
-        return bool(self.reader.rows(late, [near]))
+        return bool(self.reader.rows(late, sorted((first, first + _SMALL_BLOCK * step))))
 
-    def _blocks(self, after: int | None) -> Iterator[list[Candidate]]:
-        block: list[Candidate] = []
-        for page in self.pages(after):
-            block += page
-            if len(block) >= self._block:
-                yield block
-                block = []
-        yield block
-
-    def pages(self, after: int | None = None) -> Iterator[list[Candidate]]:
-        """Yield candidates behind an id, each once, in no order within a page.
+    def pages(self, after: int | None = None, least: int = 0) -> Iterator[list[Candidate]]:
+        """Yield candidates behind an id, each once and in the order of ids, at least so many
+        together.
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
-        low, high = self.sources.first_id, self.sources.last_id
-        total = max(high - low + 1, 1)
-        if after is not None:
-            low, high = (after + 1, high) if self.sources.oldest else (low, after - 1)
-        sizes = [_FIRST] * len(self.sources.all)  # each begins small: it may fill the page
-        while low <= high and not self.stops():
-            first, last = low, high  # the part of the rows that all sources have looked at
-            candidates: dict[int, Candidate] = {}
-            for number, source in enumerate(self.sources.all):
-                begin, end = max(first, source.low), min(last, source.high)
-                if begin > end:
-                    continue
-                page, reached = self._page(source, begin, end, sizes[number])
-                first, last = (first, reached) if self.sources.oldest else (reached, last)
-                sizes[number] = min(sizes[number] * 2, _MOST)
-                for each in page:
-                    candidates.setdefault(each.id, each)
-            yield [each for each in candidates.values() if first <= each.id <= last]
-            low, high = (last + 1, high) if self.sources.oldest else (low, first - 1)
-            if self._scanned:
-                self.progress(1 - max(high - low + 1, 0) / total)
+        step = self.sources.step
+        page: list[Candidate] = []
+        last: int | None = None
+        sources = [self._read(source, after) for source in self.sources.all]
+        for position, candidate in merge(*sources, key=lambda each: each[0] * step):
+            if self.is_stopped:
+                break
+            if candidate is not None and position != last:
+                page.append(candidate)
+                last = position
+            if candidate is None and len(page) >= least:
+                yield page
+                page = []
+        yield page
 
-    def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
-        """Return the candidates among the next ids of a source, and the last id looked at."""
-        order, reached = ("ASC", high) if self.sources.oldest else ("DESC", low)
-        sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
-        asked = self.reader.rows(sql, [*source.ids.values, low, high, size])
-        ids = [as_int(row[0]) for row in asked]
-        if source.ids is _ALL_ROWS:
-            self._scanned += len(ids)
-        if len(ids) == size:
-            reached = ids[-1]
+    def _read(self, source: _Source, after: int | None) -> Iterator[tuple[int, Candidate | None]]:
+        """Yield the candidates of a source behind an id, with their ids; before each statement the
+        id at which it begins, alone."""
+        step, size = self.sources.step, _FIRST  # each begins small: it may fill the page
+        begin = source.first if after is None else max(source.first * step, after * step + 1) * step
+        while begin * step <= source.last * step:
+            yield begin, None
+            if self.stops():
+                return
+            sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {self.sources.order} LIMIT ?"
+            between = sorted((begin, source.last))
+            asked = self.reader.rows(sql, [*source.ids.values, *between, size])
+            ids = [as_int(row[0]) for row in asked]
+            for each in self._among(ids, source):
+                yield each.id, each
+            begin = (ids[-1] if len(ids) == size else source.last) + step
+            size = min(size * 2, _MOST)
+            if source.ids is _ALL_ROWS:
+                self._scanned += len(ids)
+                whole = abs(self.sources.last - self.sources.first) + 1
+                self.progress(abs(begin - self.sources.first) / whole)
+
+    def _among(self, ids: Sequence[int], source: _Source) -> list[Candidate]:
+        """Return the candidates among some rows of a source, in their order."""
         where = all_of([Condition("NOT m.hidden"), self.scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
-        stamp = "m.timestamp" if self._block else "0"
+        stamp = "m.timestamp" if self._is_timed else "0"
         rows = self.reader.rows(
             f"SELECT {stamp}, m.id, m.session_id FROM message_rows m "
-            f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
+            f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql} "
+            f"ORDER BY m.id {self.sources.order}",
             [json.dumps(ids), *where.values],
         )
         return [
             Candidate(moment_of(stamp), as_int(key), text_of(session_id), source.is_certain)
             for stamp, key, session_id in rows
-        ], reached
+        ]
 
 
 def moment_of(stamp: object) -> float:
