@@ -1,4 +1,4 @@
-"""Rows of `messages` as a search reads them, a cache of them, and the line that is shown of a hit.
+"""Rows of `messages` as a search reads them, and the line that is shown of a hit.
 
 The expensive part of a row is its text: reading it from pages of its own, folding it, parsing the
 JSON of a message with images. Each is done once while the store stays unchanged: the next keystroke
@@ -16,7 +16,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from sys import getsizeof
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
@@ -31,10 +30,10 @@ from ..text import one_line, text_of
 from .query import Query
 from .terms import Group, Span, fold
 
-MAX_ROW_BYTES = 8_000_000
-"""Memory that the texts of cached rows take at most, stored and folded."""
-_ROW_BYTES = 1000
-"""Memory that a row takes besides its texts."""
+MOST_KEPT = 400
+"""Rows that a connection keeps; with more, it begins anew."""
+LONGEST_KEPT = 50_000
+"""Code points of a row that is kept: the rows take 10 MB if they are as long as usual."""
 IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -64,9 +63,6 @@ class StoredRow:
         self.moment: float | None = as_time(timestamp)
         self.state = STATES[state]
         self.stored, self.tool_name, self.tool_calls = map(text_of, texts)
-        texts_size = getsizeof(self.stored) + getsizeof(self.tool_calls)
-        self.size = _ROW_BYTES + 2 * texts_size
-        """Bytes of memory, with the texts counted twice: as stored and folded."""
 
     @property
     def content(self) -> str:
@@ -115,40 +111,17 @@ def edits_file(tool_calls: str, needle: str) -> bool:
     )
 
 
-class RowCache:
-    """The rows read last, by id."""
-
-    def __init__(self) -> None:
-        self._rows: dict[int, StoredRow] = {}
-        self.size = 0
-        """Bytes of memory the rows take."""
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def get(self, message_id: int) -> StoredRow | None:
-        """Return a row, which becomes the last to be dropped; None if it is not cached."""
-        row = self._rows.pop(message_id, None)
-        if row is not None:
-            self._rows[message_id] = row
-        return row
-
-    def add(self, row: StoredRow) -> None:
-        """Cache a row that is not cached, and drop those that were not used for longest."""
-        self._rows[row.id] = row
-        self.size += row.size
-        while self.size > MAX_ROW_BYTES:
-            oldest = next(iter(self._rows))
-            self.size -= self._rows.pop(oldest).size
-
-
 def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
-    """Return rows in the order of their ids; those that are cached are not read again.
+    """Return rows in the order of their ids; those that are kept are not read again.
 
-    `in_reasoning` reads their reasoning instead of their texts; those rows are not cached.
+    `in_reasoning` reads their reasoning instead of their texts; those rows are not kept.
     """
-    cache = RowCache() if in_reasoning else reader.cache().setdefault(RowCache, RowCache())
-    known = {key: row for key in ids if (row := cache.get(key)) is not None}
+    kept: dict[int, StoredRow] = {}
+    if not in_reasoning:
+        kept = reader.cache().setdefault(StoredRow, kept)
+    if len(kept) > MOST_KEPT:
+        kept.clear()
+    known = {key: kept[key] for key in ids if key in kept}
     texts = "m.content, m.tool_name, m.tool_calls"
     if in_reasoning:
         texts = (
@@ -166,7 +139,8 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
         ]
     for row in map(StoredRow, rows):
         known[row.id] = row
-        cache.add(row)
+        if len(row.stored) + len(row.tool_calls) <= LONGEST_KEPT:
+            kept[row.id] = row
     return [known[key] for key in ids if key in known]
 
 
@@ -201,13 +175,8 @@ def find_ranges(text: str, terms: Group) -> list[Span]:
     return merged
 
 
-def _on_one_line(text: str) -> str:
-    """Replace runs of white space by one space, at the ends too."""
-    return _SPACE.sub(" ", text)
-
-
-def _cut(text: str, first: int, terms: Group, lead: str) -> tuple[str, tuple[Span, ...]]:
-    """Return the line around a position, and the ranges of the terms in it.
+def _cut(text: str, first: int, lead: str) -> str:
+    """Return the line around a position.
 
     The text begins with the lead, and so does the line, even where the text between them is cut.
     """
@@ -216,22 +185,13 @@ def _cut(text: str, first: int, terms: Group, lead: str) -> tuple[str, tuple[Spa
         start, lead = 0, ""
     while start > 0 and (_splits_character(text, start) or text[start - 1].isspace()):
         start -= 1
-    # The text just outside the cut decides whether a word at its edge is a whole one.
-    outside = _on_one_line(text[max(start - _BEFORE, 0) : start]).lstrip()
-    window = _on_one_line(text[start : start + WIDTH * 3])
+    window = _SPACE.sub(" ", text[start : start + WIDTH * 3])
     end = WIDTH
     while end < len(window) and _splits_character(window, end):
         end += 1
-    body = window[:end].strip()
-    before = len(outside) + window.startswith(" ")
     head = lead + ("…" if start else "")
-    tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
-    ranges = find_ranges(lead, terms)
-    for match in find_ranges(outside + window, terms):
-        first, last = (len(head) + min(max(at - before, 0), len(body)) for at in match)
-        if first < last:
-            ranges.append((first, last))
-    return head + body + tail, tuple(ranges)
+    is_cut = len(window.rstrip()) > end or start + WIDTH * 3 < len(text)
+    return head + window[:end].strip() + ("…" if is_cut else "")
 
 
 _TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?\s*(:)?|([^\s{}\[\],":]+)', re.DOTALL)
@@ -299,6 +259,7 @@ def make_snippet(row: StoredRow, terms: Group) -> tuple[str, tuple[Span, ...]]:
         folded = fold(text)
         starts = [span[0] for each in terms if (span := each.first(folded)) is not None]
         if starts:
-            return _cut(text, min(starts), terms, lead)
+            line = _cut(text, min(starts), lead)
+            return line, tuple(find_ranges(line, terms))
     text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
-    return _cut(text, 0, terms, "")
+    return _cut(text, 0, ""), ()

@@ -72,13 +72,14 @@ def test_the_next_letter_reads_few_rows_anew(store):
 
 
 def test_what_is_kept_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(module, "MAX_ROW_BYTES", 50_000)
+    monkeypatch.setattr(module, "MOST_KEPT", 100)
+    monkeypatch.setattr(module, "LONGEST_KEPT", 50)  # no pictures
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
-        rows = reader.cache()[module.RowCache]
-        assert 0 < len(rows) < 300
-        assert rows.size <= 50_000
-        kept = weakref.ref(rows)
+        rows = reader.cache()[module.StoredRow]
+        assert 0 < len(rows) <= 164
+        assert not any(row.stored.startswith("\x00json:") for row in rows.values())
+        kept = weakref.ref(next(iter(rows.values())))
         del rows
     gc.collect()
     assert kept() is None, "gone with the connection"
