@@ -25,7 +25,7 @@ from .conditions import EVERYTHING
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import Filter
-from .query import Query, parse, query_word, unknown_filters
+from .query import Query, parse, unknown_filters
 from .scope import Conditions, Scope, make_scope
 from .terms import Term, TermKind, fold_composed
 
@@ -329,22 +329,21 @@ def _variants(query: Query) -> dict[str, str]:
     narrowing: list[Filter | Term] = [*typed, *query.excluded]
     for each in narrowing:
         wider = " ".join(f"{text[: each.start]} {text[each.end :]}".split())
-        variants.setdefault(wider, _("without {part}", part=text[each.start : each.end]))
-    rest = [f"-{_written(term)}" for term in query.excluded]
-    rest += [text[each.start : each.end] for each in typed]
-    if any(term.kind is TermKind.WORD for term in terms):
-        starred = [_written(term) + "*" * (term.kind is TermKind.WORD) for term in terms]
-        variants.setdefault(" ".join([*starred, *rest]), _("as the beginnings of words"))
+        variants.setdefault(wider, _("without {part}", part=_typed(query, each)))
+    starred = text
+    for term in reversed(terms):
+        if term.kind is TermKind.WORD:
+            starred = f"{starred[: term.end]}*{starred[term.end :]}"
+    variants.setdefault(starred, _("as the beginnings of words"))
     if len(query.groups) == 1 and len(terms) > 1:
-        wider = " ".join([" OR ".join(map(_written, terms)), *rest])
-        variants.setdefault(wider, _("any of the words"))
+        any_term = " OR ".join(_typed(query, each) for each in terms)
+        excluded = [f"-{_typed(query, each).removeprefix('-')}" for each in query.excluded]
+        rest = [_typed(query, each) for each in typed]
+        variants.setdefault(" ".join([any_term, *excluded, *rest]), _("any of the words"))
     # Without its only filter the query would be empty.
     return {wider: what for wider, what in variants.items() if wider not in (text, "")}
 
 
-def _written(term: Term) -> str:
-    """Return a term as it would be typed."""
-    if term.kind is TermKind.INSIDE:
-        return f"*{term.text}*"
-    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else query_word(term.text)
-    return text + "*" * (term.kind is TermKind.PREFIX)
+def _typed(query: Query, part: Filter | Term) -> str:
+    """Return a part of a query as it was typed."""
+    return query.text[part.start : part.end]

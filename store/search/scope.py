@@ -11,7 +11,7 @@ import json
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -36,15 +36,14 @@ _PLAIN = (
 """Columns of the table that are fields of a `Conversation`."""
 _TEXTS = ("title", "id", "model", "git_branch")
 """Columns that are fields of all its sessions: folded, a line each."""
-_LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting", "tags")
+_COUNTED = ("messages", "size")
+"""Columns that are counted or measured when a filter asks for them."""
+_LATER = ("users", "chats", "providers", "unread", "waiting", "tags")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
     "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", "source", *_TEXTS, "folders", "ended",
-    *_LATER,
+    *_COUNTED, *_LATER,
 )  # fmt: skip
-_COUNTED = ("c.messages", "c.size")
-_GATEWAY = ("c.users", "c.chats", "c.providers")
-_ATTENTION = ("c.unread", "c.waiting")
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
 
@@ -95,7 +94,7 @@ def _place(condition: Condition) -> int:
     """Return the index in `Conditions`."""
     if "c." not in condition.sql:
         return 0
-    return 2 if any(column in condition.sql for column in _COUNTED) else 1
+    return 2 if any(f"c.{column}" in condition.sql for column in _COUNTED) else 1
 
 
 class Scope(NamedTuple):
@@ -154,7 +153,8 @@ class ConversationTable:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._lock = threading.Lock()
-        self._has_gateway = False
+        self._known: set[str] = set()
+        """Columns that need not be read again."""
         # Never committed: nobody else sees it.
         self._table = sqlite3.connect(":memory:", check_same_thread=False)
         self._table.execute(f"CREATE TABLE conversations ({', '.join(_COLUMNS)})")
@@ -171,18 +171,15 @@ class ConversationTable:
         """
         _rows, condition, costly = conditions
         with self._lock:
-            if any(column in condition.sql for column in _GATEWAY) and not self._has_gateway:
-                self._read_gateway(reader)
-            if "c.unread" in condition.sql:
-                read_marks(reader, self._catalog.now)  # raises: without them nothing would be new
-            if any(column in condition.sql for column in _ATTENTION):
-                self._read_attention(reader)
-            if "c.tags" in condition.sql:
-                self._read_tags(reader)
+            for column in _LATER:
+                if f"c.{column}" in condition.sql and column not in self._known:
+                    self._table.execute(f"UPDATE conversations SET {column} = NULL")
+                    self._fill(column, _read_column(reader, self._catalog, column))
+                    self._known |= {column} & _STORED.keys()
             for column in _COUNTED:
-                if column in costly.sql:
-                    unknown = all_of([condition, Condition(f"{column} IS NULL")])
-                    self._count(column[2:], self._select(unknown), reader, known)
+                if f"c.{column}" in costly.sql:
+                    unknown = all_of([condition, Condition(f"c.{column} IS NULL")])
+                    self._count(column, self._select(unknown), reader, known)
             return self._select(all_of([condition, costly]))
 
     def _select(self, condition: Condition) -> list[str]:
@@ -204,46 +201,13 @@ class ConversationTable:
                     forget_changed(reader, segments, sizes)
                 measured = measure(reader, segments, known=sizes)
                 counted = {segment.id: measured[segment.id].total for segment in segments}
-            sums = [
-                (sum(counted.get(each.id, 0) for each in chain), chain[0].id) for chain in chains
-            ]
-            self._table.executemany(f"UPDATE conversations SET {column} = ? WHERE root = ?", sums)
+            sums = {chain[0].id: sum(counted.get(each.id, 0) for each in chain) for chain in chains}
+            self._fill(column, sums)
 
-    def _read_gateway(self, reader: Reader) -> None:
-        """Read the columns of `sessions` that only these filters ask for: a `Session` has no field
-        for them."""
-        rows = [
-            (
-                _lines([user]),
-                _lines([chat, kind]),
-                _lines([provider]),
-                self._catalog.root_of(text_of(key)),
-            )
-            for key, user, chat, kind, provider in reader.rows(
-                "SELECT id, user_id, chat_id, chat_type, billing_provider FROM session_rows"
-            )
-        ]
-        added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:5])
-        self._table.executemany(f"UPDATE conversations SET {added} WHERE root = ?", rows)
-        self._has_gateway = True
-
-    def _read_attention(self, reader: Reader) -> None:
-        """Read what is new and what waits: again at each call, as reading changes it."""
-        attention = read_attention(reader, self._catalog, self._catalog.now)
-        self._table.execute("UPDATE conversations SET unread = 0, waiting = 0")
-        for column, roots in (("unread", attention.unread), ("waiting", attention.waiting)):
-            sql = f"UPDATE conversations SET {column} = 1 WHERE root = ?"
-            self._table.executemany(sql, [(root,) for root in roots])
-
-    def _read_tags(self, reader: Reader) -> None:
-        """Read the tags: again at each call, as the catalog may be of a moment when their file could
-        not be read."""
-        tags: defaultdict[str | None, set[str]] = defaultdict(set)
-        for session, names in read_tags(reader).items():
-            tags[self._catalog.root_of(session)].update(names)
-        self._table.execute("UPDATE conversations SET tags = NULL")
-        rows = [(_lines(names), root) for root, names in tags.items()]
-        self._table.executemany("UPDATE conversations SET tags = ? WHERE root = ?", rows)
+    def _fill(self, column: str, values: Mapping[str, object]) -> None:
+        """Set a column, by root id."""
+        sql = f"UPDATE conversations SET {column} = ? WHERE root = ?"
+        self._table.executemany(sql, [(value, root) for root, value in values.items()])
 
     def _row(self, root: str) -> tuple[object, ...]:
         chat = self._catalog.conversation(root)
@@ -259,8 +223,35 @@ class ConversationTable:
             *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
             _lines(_folder(each.cwd) for each in segments if each.cwd),
             _lines([chat.tip.end_reason]),
-            *[None] * len(_LATER),
+            *[None] * len((*_COUNTED, *_LATER)),
         )
+
+
+_STORED = {
+    "users": "user_id",
+    "chats": "chat_id, chat_type",
+    "providers": "billing_provider",
+}
+"""Columns of `sessions` that only these filters ask for: a `Session` has no field for them."""
+
+
+def _read_column(reader: Reader, catalog: Catalog, column: str) -> dict[str, object]:
+    """Return the values of a column by root id: what is new, what waits and the tags anew at each
+    call, as they change beside the store."""
+    if column == "unread":
+        read_marks(reader, catalog.now)  # raises: without them nothing would be new
+    if column in ("unread", "waiting"):
+        attention = read_attention(reader, catalog, catalog.now)
+        return dict.fromkeys(getattr(attention, column), True)
+    if column == "tags":
+        named: Iterable[tuple[str, Sequence[object]]] = read_tags(reader).items()
+    else:
+        rows = reader.rows(f"SELECT id, {_STORED[column]} FROM session_rows")
+        named = ((text_of(key), values) for key, *values in rows)
+    texts: defaultdict[str, list[object]] = defaultdict(list)
+    for session, values in named:
+        texts[catalog.root_of(session) or ""] += values
+    return {root: _lines(each) for root, each in texts.items()}
 
 
 def _lines(texts: Iterable[object]) -> str:
