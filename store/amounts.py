@@ -167,10 +167,9 @@ def age_words(seconds: float) -> str:
 # Counts, sizes and money
 
 _COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+)([km]?)")
-_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?")
+_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?")
 _MONEY = re.compile(r"\$?([0-9]+\.?[0-9]*|\.[0-9]+)([km]?)")
-_THOUSANDS = {"": 1, "k": 1000, "m": 1_000_000}
-_POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_POWERS = ("", "k", "m", "g", "t")
 _MAX_COUNT = 10**15
 """Of a count: more is a typing error, and too much for some readers of JSON."""
 _MAX_BYTES = 2**53
@@ -192,7 +191,11 @@ def parse_count(text: str) -> int:
 def _number(pattern: re.Pattern[str], text: str) -> float:
     """Return the number that a text is; -1 if it is none."""
     match = pattern.fullmatch(text.strip().lower())
-    return -1.0 if match is None else float(match[1].replace(",", "")) * _THOUSANDS[match[2]]
+    if match is None:
+        return -1.0
+    number, unit = match.groups()
+    base = 1024.0 if unit.endswith("i") else 1000.0
+    return float(number.replace(",", "")) * base ** _POWERS.index(unit.rstrip("i"))
 
 
 def parse_bytes(text: str) -> int:
@@ -200,14 +203,12 @@ def parse_bytes(text: str) -> int:
     of 1024.
 
     Raises:
-        ValueError: It is not a size; the message is a sentence for the user.
+        ValueError: It is not a size, or more than a disk holds; the message is a sentence for the
+            user.
     """
-    match = _BYTES.fullmatch(text.strip().lower())
-    if match is None:
+    amount = _number(_BYTES, text)
+    if not 0 <= amount <= _MAX_BYTES:
         raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}", text=text))
-    amount = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
-    if amount > _MAX_BYTES:
-        raise ValueError(_("wants a size that a disk could hold, not {text!r}", text=text))
     return int(amount)
 
 

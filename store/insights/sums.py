@@ -132,10 +132,17 @@ def _group(row: Row) -> Group:
     )
 
 
-def _add_up(
-    facts: Facts, by: str, period: str, now: float, *, split: str = "", is_whole: bool = False
+def split_report(
+    facts: Facts, by: str, split: str, period: str, now: float, *, is_whole: bool = False
 ) -> dict[str, dict[str, Group]]:
-    """Return sums by the key of `split`, and in them by the key of `by`, in order."""
+    """Add up by two groupings, as `make_report` does; without either all is in one group.
+
+    Returns:
+        Sums by the key of `split`, and in them by the key of `by`, in order.
+
+    Raises:
+        QueryInterruptedError: `facts.interrupt` was called.
+    """
     conversation = "root"
     if is_whole and not facts.of_tools:
         of_root = "" if "model" in (by, split) else "AND id = root"
@@ -177,23 +184,9 @@ def make_report(
     Raises:
         QueryInterruptedError: `facts.interrupt` was called.
     """
-    groups = _add_up(facts, by, period, now, is_whole=is_whole).get("", {})
-    every = _add_up(facts, "", period, now, is_whole=is_whole)
+    groups = split_report(facts, by, "", period, now, is_whole=is_whole).get("", {})
+    every = split_report(facts, "", "", period, now, is_whole=is_whole)
     return Report(by, every[""][""], tuple(groups.values()))
-
-
-def split_report(
-    facts: Facts, unit: str, split: str, period: str, now: float
-) -> dict[str, dict[str, Group]]:
-    """Add up by time and by another grouping, as `make_report` does.
-
-    Returns:
-        Sums by the key of `split`, and in them by the key of `unit`, one of `UNITS`.
-
-    Raises:
-        QueryInterruptedError: `facts.interrupt` was called.
-    """
-    return _add_up(facts, unit, period, now, split=split)
 
 
 def read_report(reader: Reader, by: str, period: str, now: float) -> Report:

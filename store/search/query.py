@@ -26,15 +26,21 @@ from .terms import Term, TermKind, plain_match
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
 
+_KEY = rf"(?ai:{'|'.join(FILTER_KEYS)})"
+_NUMBER_KEY = rf"(?ai:{'|'.join(NUMBER_KEYS)})"
 # A quote opens only at the start of a word or of a filter's value. One dash excludes; two begin an
 # option of a command line, which is as literal as any word, and so is `source://`.
 _TOKEN = re.compile(
     r"(?P<negated>-(?=[^\s-]))?"
-    rf"(?:(?P<key>(?ai:{'|'.join(FILTER_KEYS)})):(?!//)"
-    rf"|(?P<number>(?ai:{'|'.join(NUMBER_KEYS)}))(?P<op>>=|<=|>|<|:|=))?"
+    rf"(?:(?P<key>{_KEY}):(?!//)|(?P<number>{_NUMBER_KEY})(?P<op>>=|<=|>|<|:|=))?"
     r'(?:"(?P<quoted>[^"]*)"(?P<star>(?(key)|\*?))|(?P<unpaired>"?)(?P<word>\S*))'
 )
 _OPERATORS = ("AND", "OR", "NOT")
+_AT_AN_END = re.compile(
+    rf"\A\s*(?!NOT\s+-?(?:{_KEY}:(?!//)|{_NUMBER_KEY}[<>:=]))(?i:AND|OR|NOT)\s+(?=\S)"
+    r"|(?<=\S)\s+(?i:AND|OR|NOT)\s*\Z"
+)
+"""An operator at an end of a query, but a NOT before a filter."""
 MOST = 2048
 """Code points of a query."""
 
@@ -116,11 +122,6 @@ class Query:
 EMPTY = Query("")
 
 
-def _is_operator(token: re.Match[str], *, any_case: bool = False) -> bool:
-    """Whether a token is AND, OR or NOT."""
-    return (token[0].upper() if any_case else token[0]) in _OPERATORS
-
-
 def _strip_grouping(word: str) -> str:
     """Strip parentheses whose partner is in another word: those group terms, while `main()` is
     literal."""
@@ -139,11 +140,6 @@ def _key(token: re.Match[str]) -> str:
 def _filter(token: re.Match[str], is_negated: bool) -> Filter:
     value = token["word"] if token["quoted"] is None else token["quoted"]
     return Filter(_key(token), token["op"] or ":", value, is_negated, *token.span())
-
-
-def _excludes_filter(tokens: Sequence[re.Match[str]]) -> bool:
-    """Whether tokens begin with a NOT before a filter."""
-    return tokens[0][0] == "NOT" and any(map(_key, tokens[1:2]))
 
 
 def _term(token: re.Match[str]) -> Term | None:
@@ -172,17 +168,13 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
         problems.append(QueryProblem(MOST, len(text), reason))
     # Lone surrogates cannot be bound to a statement, a NUL ends a MATCH expression.
     text = text[:MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
-    tokens = [token for token in _TOKEN.finditer(text) if token[0]]
+    # One operator at each end is dropped, in any case, as Hermes does: "hello AND", "not hello". A
+    # clean-up drops none, and a NOT before a filter stays: without it the opposite would be chosen.
+    meant = text if for_cleanup else _AT_AN_END.sub(lambda end: " " * len(end[0]), text)
+    tokens = [token for token in _TOKEN.finditer(meant) if token[0]]
     unpaired = [token.start("unpaired") for token in tokens if token["unpaired"]]
     ignored = _("an unpaired quotation mark: ignored")
     problems += [QueryProblem(start, start + 1, ignored) for start in unpaired]
-    # One operator at each end is dropped, in any case, as Hermes does: "hello AND", "not hello". A
-    # lower-case one that is the only token is a word. A clean-up drops none, and a NOT before a
-    # filter stays: without it the opposite would be chosen.
-    for end in (0, -1):
-        is_dropped = tokens and _is_operator(tokens[end], any_case=len(tokens) > 1)
-        if is_dropped and not for_cleanup and not _excludes_filter(tokens[end:]):
-            del tokens[end]
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
@@ -207,7 +199,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
                 problems.append(QueryProblem(*token.span(), reason, is_fatal=kind.is_value))
             else:
                 filters.append(typed)
-        elif not _is_operator(token) and (term := _term(token)):
+        elif token[0] not in _OPERATORS and (term := _term(token)):
             (excluded if is_negated else groups[-1]).append(term)
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:

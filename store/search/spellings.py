@@ -78,16 +78,12 @@ def _term_starts(
 
 def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Sequence[str]:
     """Return the escapes in some ranges that words of the index begin with."""
-    known, key = reader.cache(), (index.name, ranges)
-    if key not in known:
-        known[key] = [
-            start
-            for low, beyond in ranges
-            for start in _term_starts(reader, index, low, beyond, 5)
-            if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is (ranges is _ACCENTED)
-        ]
-    escapes: Sequence[str] = known[key]
-    return escapes
+    return [
+        start
+        for low, beyond in ranges
+        for start in _term_starts(reader, index, low, beyond, 5)
+        if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is (ranges is _ACCENTED)
+    ]
 
 
 def _letter(escape: str) -> str:
