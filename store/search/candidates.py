@@ -111,7 +111,7 @@ class Sources:
         if query.in_reasoning:
             self.notes.append(_("Reasoning is in no index: it is scanned."))
             self._scan(Condition(HAS_REASONING))
-        elif not query.groups:
+        elif query.filters and not query.groups:
             self._scan(EVERYTHING)
         else:
             for group in query.groups:

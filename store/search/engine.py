@@ -107,12 +107,9 @@ class Search:
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
 
-    def _sources(self) -> Sources:
-        return Sources(self.reader, self._asked, oldest=self.order == HitOrder.OLDEST)
-
     def _candidates(self) -> Candidates:
-        among = self.scope.condition()
-        return Candidates(self.reader, self._sources(), among, self.stopped, self.progress)
+        sources = Sources(self.reader, self._asked, oldest=self.order == HitOrder.OLDEST)
+        return Candidates(self.reader, sources, self.scope.condition(), self.stopped, self.progress)
 
     # Pages
 
@@ -129,23 +126,19 @@ class Search:
         order of relevance.
         """
         start = time.perf_counter()
-        if self.query.is_empty:
-            return Answer(self.query)
-        most = limit if limit > 0 else _ENDLESS
+        most = limit or _ENDLESS
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
-        shown, more = rows[:most], len(rows) > most
-        # A full page from the newest rows needs no index, and ends before one is named.
-        engines = candidates.sources.engines or {"scan" if shown else "none"}
-        is_known = candidates.is_complete and not more and after is None
+        is_full = len(rows) > most
+        is_known = candidates.is_complete and not is_full and after is None
         return self._answer(
-            shown,
-            engine_of(engines),
+            rows[:most],
+            engine_of(candidates.sources.engines),
             complete=candidates.is_complete,
-            total=len(shown) if is_known else None,
+            total=len(rows) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
             notes=tuple(dict.fromkeys([*self._notes, *candidates.sources.notes])),
             stopped=candidates.is_stopped,
-            more=more or candidates.is_stopped,
+            more=is_full or candidates.is_stopped,
         )
 
     def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
@@ -207,11 +200,10 @@ class Search:
         self, candidates: Candidates, ids: Sequence[int], batch: int = _BATCH
     ) -> Iterator[StoredRow]:
         """Yield the rows with the terms, until the search is stopped."""
-        for number, some in enumerate(chunks(ids, batch)):
-            if number and candidates.stops():
+        for some in chunks(ids, batch):
+            if candidates.stops():
                 return
-            rows = self._rows(some)
-            yield from (row for row in rows if row.is_accepted(self._asked))
+            yield from (row for row in self._rows(some) if row.is_accepted(self._asked))
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
         return read_rows(self.reader, ids, in_reasoning=self._asked.in_reasoning)
@@ -226,12 +218,12 @@ class Search:
 
     def _ranked(self, candidates: Candidates, rows: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
-        index = self.reader.schema.fts
-        if index is None or not rows:
-            return rows
         if len(rows) == most:
             note = _("Ranked among the newest {count:,} hits.", count=len(rows))
             candidates.sources.notes.append(note)
+        index = self.reader.schema.fts
+        if index is None or not rows:
+            return rows
         ranked = self.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
             [self._asked.match, min(row.id for row in rows)],
@@ -266,20 +258,18 @@ class Search:
     @property
     def counts_quickly(self) -> bool:
         """Whether the index alone can count nearly all hits."""
-        sources = self._sources()
+        sources = self._candidates().sources
         return sources.engines == {"fts5"} and any(each.is_certain for each in sources.all)
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
-        if self.query.is_empty:
-            return Total(0, False)
-        return self._without_broken_index(lambda: self._count(cap if cap > 0 else _ENDLESS))
+        return self._without_broken_index(lambda: self._count(cap or _ENDLESS))
 
     def _count(self, most: int) -> Total:
         candidates = self._candidates()
         sessions = list(islice(self._sessions(candidates), most + 1))
         at_least = len(sessions) > most or not candidates.is_complete
-        return Total(min(len(sessions), most), at_least, frozenset(sessions[:most]))
+        return Total(len(sessions[:most]), at_least, frozenset(sessions[:most]))
 
     def _sessions(self, candidates: Candidates) -> Iterator[str]:
         """Yield the session of each hit."""

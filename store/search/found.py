@@ -289,21 +289,24 @@ def read_hit_page(
     return page._replace(suggestions=wider, uncovered=uncovered)
 
 
+_SHOWN = "session_id = :session AND NOT hidden AND state <> 'rewound'"
+_AROUND = f"""
+    SELECT :id UNION SELECT * FROM (
+        SELECT id FROM message_rows WHERE {_SHOWN} AND id < :id ORDER BY id DESC LIMIT :count
+    ) UNION SELECT * FROM (
+        SELECT id FROM message_rows WHERE {_SHOWN} AND id > :id ORDER BY id LIMIT :count
+    ) ORDER BY 1
+"""
+
+
 def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
     """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code
     points.
 
     `count` is how many before and how many after; rewound and hidden rows do not count.
     """
-    ids = [hit.message_id]
-    for comparison, order in (("<", "DESC"), (">", "ASC")):
-        sql = (
-            f"SELECT id FROM message_rows WHERE session_id = ? AND id {comparison} ? "
-            f"AND NOT hidden AND state <> 'rewound' ORDER BY id {order} LIMIT ?"
-        )
-        rows = reader.rows(sql, [hit.session_id, hit.message_id, count])
-        ids += [as_int(row[0]) for row in rows]
-    messages = read_messages_of(reader, sorted(ids))
+    rows = reader.rows(_AROUND, {"session": hit.session_id, "id": hit.message_id, "count": count})
+    messages = read_messages_of(reader, [as_int(row[0]) for row in rows])
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
 
 
