@@ -6,10 +6,10 @@ import json
 from collections import defaultdict
 from collections.abc import Set
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..amounts import begin_of, month_after
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader
 from ..sessions.catalog import read_catalog
 from ..sessions.models import Tokens
 from .facts import QUARTER, Facts, read_facts
@@ -56,16 +56,19 @@ _CALLED_AND_ANSWERED = """
     FROM tool LEFT JOIN session USING (id)
 """
 _SUMS = """
-    SELECT COALESCE({key}, 'unknown'), COALESCE({split}, 'unknown'),
-        count(DISTINCT CASE WHEN begun THEN id END),
-        count(DISTINCT CASE WHEN begun AND archived THEN id END),
+    SELECT COALESCE({split}, 'unknown'), COALESCE({key}, 'unknown'),
+        json_group_array(DISTINCT {conversation}) FILTER (WHERE {conversation} IS NOT NULL),
+        count(DISTINCT CASE WHEN begun THEN id END), CAST(total(messages) AS INTEGER),
+        CAST(total(input) AS INTEGER), CAST(total(output) AS INTEGER),
+        CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER),
+        CAST(total(reasoning) AS INTEGER), total(estimated), total(actual),
         count(DISTINCT CASE WHEN unknown THEN id END),
         count(DISTINCT CASE WHEN included THEN id END),
-        total(messages), total(bytes), total(calls), total(failed),
-        total(input), total(output), total(cache_read), total(cache_write), total(reasoning),
-        total(estimated), total(actual), json_group_array(DISTINCT {conversation})
+        count(DISTINCT CASE WHEN begun AND archived THEN id END),
+        CAST(total(bytes) AS INTEGER), CAST(total(calls) AS INTEGER), CAST(total(failed) AS INTEGER)
     FROM ({events}) WHERE (:is_whole OR root IS NOT NULL) AND (:since IS NULL OR at >= :since)
 """
+"""In the order of the fields of `Group`, with the key of `split` ahead."""
 
 
 class Group(NamedTuple):
@@ -116,20 +119,10 @@ class Report(NamedTuple):
     """In the order of their keys, except from `read_report`."""
 
 
-def _group(row: Row) -> Group:
+def _group(key: object, conversations: Any, sessions: Any, messages: Any, *others: Any) -> Group:
     """Return a group from a row of `_SUMS`."""
-    key, _split, *numbers, conversations = row
-    amounts = [float(str(number)) for number in numbers]
-    counts = map(int, amounts[:13])
-    names = ("sessions", "archived", "unknown", "included", "messages", "bytes", "calls", "failed")
-    return Group(
-        key=str(key),
-        conversations=set(json.loads(str(conversations))) - {None},
-        **dict(zip(names, counts, strict=False)),
-        tokens=Tokens(*counts),
-        estimated_usd=amounts[13],
-        actual_usd=amounts[14],
-    )
+    roots = set(json.loads(conversations))
+    return Group(str(key), roots, sessions, messages, Tokens(*others[:5]), *others[5:])
 
 
 def split_report(
@@ -156,10 +149,10 @@ def split_report(
     )
     bounds = {"is_whole": is_whole, "since": None if day is None else begin_of(day)}
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
-    order = " GROUP BY 1, 2 ORDER BY 1, 2" if by else ""  # all in one row otherwise
-    for row in facts.rows(sql + order, bounds):
-        group = _group(row)
-        parts[str(row[1])][group.key] = group
+    order = " GROUP BY 1, 2 ORDER BY 2, 1" if by else ""  # all in one row otherwise
+    for part, *row in facts.rows(sql + order, bounds):
+        group = _group(*row)
+        parts[str(part)][group.key] = group
     return parts
 
 
