@@ -58,6 +58,10 @@ _SESSION = """
 """
 """Parameters: id, root, source, model, archived, began, five counts of tokens, root of the
 repository, directory, status of the cost, its estimate, and what it actually was."""
+_USAGE = """
+    INSERT INTO usage SELECT ?1, COALESCE(NULLIF(?2, ''), 'unknown'), ?3, ?4, ?5, ?6, ?7, ?8, ?9
+    WHERE ?1 IN (SELECT id FROM session)
+"""
 _ADD_UP = (
     "INSERT INTO tool VALUES (?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, "
@@ -183,14 +187,12 @@ def _read_sessions(reader: Reader, facts: Facts) -> None:
         "s.actual_cost_usd FROM session_rows s WHERE"
     )
 
-    def decode(row: Row) -> Sequence[object] | None:
-        session = catalog.sessions.get(text_of(row[1]))
-        if session is None:
-            return None
+    def decode(row: Row) -> Sequence[object]:
+        session = catalog.sessions[text_of(row[1])]
         began = session.started_at
         return (
             session.id,
-            catalog.root_of(session.id) or session.id,
+            catalog.root_of(session.id),
             session.source,
             session.model,
             session.archived,
@@ -201,7 +203,8 @@ def _read_sessions(reader: Reader, facts: Facts) -> None:
         )
 
     for rows in reader.slices(sql, "s.rowid", _SLICE):
-        facts.insert(_SESSION, filter(None, map(decode, rows)))
+        known = (row for row in rows if text_of(row[1]) in catalog.sessions)
+        facts.insert(_SESSION, map(decode, known))
 
 
 def _read_usage(reader: Reader, facts: Facts) -> None:
@@ -212,15 +215,16 @@ def _read_usage(reader: Reader, facts: Facts) -> None:
         "u.actual_cost_usd FROM usage_rows u WHERE"
     )
 
-    def decode(row: Row) -> Sequence[object] | None:
-        session, model = map(as_text, row[1:3])
-        if session not in facts.catalog.sessions:
-            return None
-        money = (as_money(each) or 0.0 for each in row[8:])
-        return session, model or UNKNOWN, *map(_count, row[3:8]), *money
-
     for rows in reader.slices(sql, "u.rowid", _SLICE):
-        facts.insert(_insert("usage"), filter(None, map(decode, rows)))
+        decoded = (
+            (
+                *map(as_text, row[1:3]),
+                *map(_count, row[3:8]),
+                *(as_money(each) or 0.0 for each in row[8:]),
+            )
+            for row in rows
+        )
+        facts.insert(_USAGE, decoded)
 
 
 def _message_groups(

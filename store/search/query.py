@@ -86,10 +86,9 @@ class Query:
 
     def accepts(self, folded: str) -> bool:
         """Whether a folded text contains all terms of a group, and none that is excluded."""
-        if any(each.first(folded) for each in self.excluded):
-            return False
-        is_in = (all(each.first(folded) for each in group) for group in self.groups)
-        return not self.groups or any(is_in)
+        groups = self.groups or ((),)
+        is_in = any(all(each.first(folded) for each in group) for group in groups)
+        return is_in and not any(each.first(folded) for each in self.excluded)
 
     @property
     def is_plain(self) -> bool:
@@ -230,6 +229,8 @@ def prepare(query: Query, *, prefix_last: bool = False) -> Query:
     return replace(query, groups=groups)
 
 
+_MEANT = {**FOREIGN_NAMES, **{key: key for key in BY_KEY}}
+"""The filter for each name that is known; a filter's own where it has another sign."""
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
 
@@ -243,28 +244,19 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
         match = _LIKE_A_FILTER.match(term.text)
         if match is None or term.kind is TermKind.PHRASE:
             continue
-        op, value = match[2], term.text[match.end() :]
-        name = _name_meant(match[1], is_port=op == ":" and value.isdigit())
-        if name is None:
-            continue
-        reason, meant = _("{written} is no filter: looked for as text"), ""
-        if name:
+        (name, op), value = match.groups(), term.text[match.end() :]
+        meant = _MEANT.get(name.lower(), "")
+        if not meant:
+            if not name.islower() or (op == ":" and value.isdigit()):
+                continue
+            meant = next(iter(get_close_matches(name, BY_KEY, 1, 0.7)), "")
+        reason = _("{written} is no filter: looked for as text")
+        if meant:
             reason = _("{written} is no filter (is {meant} meant?): looked for as text")
-            meant = name + (op if name in NUMBER_KEYS and op != ":" else BY_KEY[name].sign)
+            meant += op if meant in NUMBER_KEYS and op != ":" else BY_KEY[meant].sign
         reason = reason.format(written=match[0].lower(), meant=meant)
         problems.append(QueryProblem(term.start, term.end, reason, meant=meant and meant + value))
     return tuple(problems)
-
-
-def _name_meant(word: str, *, is_port: bool) -> str | None:
-    """Return the filter that a name may mean, empty if it is like none; None if it is a plain
-    word."""
-    name = FOREIGN_NAMES.get(word.lower())
-    if word.lower() in BY_KEY:  # it has another sign
-        name = word.lower()
-    if name is not None or is_port or not word.islower():
-        return name
-    return next(iter(get_close_matches(word, BY_KEY, 1, 0.7)), "")
 
 
 def query_word(text: str) -> str:

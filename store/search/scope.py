@@ -72,7 +72,8 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
     (`is:live is:open`). Filters of different keys and negated filters (`-source:cron -source:tool`)
     must all hold.
     """
-    groups: dict[tuple[int, object], list[Condition]] = {}
+    # Alternatives share a group; a limit or an exclusion is a group of its own.
+    places: list[defaultdict[object, list[Condition]]] = [defaultdict(list) for _ in range(3)]
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
@@ -80,14 +81,12 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
         condition = kind.condition(each, now)
         if each.negated:  # what is unknown is not excluded
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
-        # Alternatives share a group; a limit or an exclusion is a group of its own.
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
         group = (each.key, kind.facet(each.value)) if is_alternative else each
-        groups.setdefault((_place(condition), group), []).append(condition)
+        places[_place(condition)][group].append(condition)
     if view is not View.ALL:
-        groups[1, "view"] = [Condition("c.view = ?", (view.value,))]
-    parts = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
-    return Conditions(*(all_of(each for at, each in parts if at == place) for place in range(3)))
+        places[1]["view"] = [Condition("c.view = ?", (view.value,))]
+    return Conditions(*(all_of(map(any_of, groups.values())) for groups in places))
 
 
 def _place(condition: Condition) -> int:
