@@ -285,14 +285,12 @@ def read_facts(
 
 
 def _read_messages(reader: Reader, facts: Facts, sizes: bool, tell: TellShare) -> None:
-    known, sessions = 0, facts.catalog.sessions
-    for rows in _message_groups(reader, sessions, sizes, tell):
-        groups = [
-            (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
-        ]
-        known += sum(count for session, _at, count, _size in groups if session in sessions)
+    for rows in _message_groups(reader, facts.catalog.sessions, sizes, tell):
+        groups = [(as_text(id), as_time(at), count, size) for id, at, count, size in rows]
         facts.insert(_insert("message"), groups)
-    facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
+    every = as_int(reader.value("SELECT count(*) FROM messages"))
+    ((known,),) = facts.rows("SELECT sum(messages) FROM message JOIN session USING (id)")
+    facts.without_session = max(0, every - as_int(known))
 
 
 def _read_tools(reader: Reader, facts: Facts, tell: TellShare) -> None:

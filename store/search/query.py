@@ -214,19 +214,16 @@ _INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")
 def prepare(query: Query, *, prefix_last: bool = False) -> Query:
     """Return a query as it is looked for: with `prefix_last`, while typing, the last word is a prefix
     until a space follows it; a file is a term as well, so that an index finds it."""
-    last = max((term.end for term in query.terms), default=-1)
-    is_open = prefix_last and last == len(query.text)
-
-    def ready(term: Term) -> Term:
-        is_typed = is_open and term.end == last and term.kind is TermKind.WORD
-        return replace(term, kind=TermKind.PREFIX) if is_typed else term
-
-    groups = tuple(tuple(map(ready, group)) for group in query.groups)
+    groups = [*query.groups]
+    if prefix_last and groups:
+        *terms, last = groups[-1]
+        if last.kind is TermKind.WORD and last.end == len(query.text):
+            groups[-1] = (*terms, replace(last, kind=TermKind.PREFIX))
     files = query.files
     if len(files) == 1 and _INDEXED_NAME.fullmatch(files[0]) and not query.in_reasoning:
         file = Term(files[0], TermKind.PREFIX)
-        groups = tuple((*group, file) for group in groups or ((),))
-    return replace(query, groups=groups)
+        groups = [(*group, file) for group in groups or [()]]
+    return replace(query, groups=tuple(groups))
 
 
 _MEANT = {**FOREIGN_NAMES, **{key: key for key in BY_KEY}}

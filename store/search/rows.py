@@ -114,11 +114,9 @@ def edits_file(tool_calls: str, needle: str) -> bool:
 def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
     """Return rows in the order of their ids; those that are kept are not read again.
 
-    `in_reasoning` reads their reasoning instead of their texts; those rows are not kept.
+    `in_reasoning` reads their reasoning instead of their texts.
     """
-    kept: dict[int, StoredRow] = {}
-    if not in_reasoning:
-        kept = reader.cache().setdefault(StoredRow, kept)
+    kept = reader.cache().setdefault((StoredRow, in_reasoning), {})
     if len(kept) > MOST_KEPT:
         kept.clear()
     known = {key: kept[key] for key in ids if key in kept}
@@ -257,9 +255,9 @@ def make_snippet(row: StoredRow, terms: Group) -> tuple[str, tuple[Span, ...]]:
     stored = (("", text) for text in row.texts())
     for lead, text in chain(readable, stored):
         folded = fold(text)
-        starts = [span[0] for each in terms if (span := each.first(folded)) is not None]
-        if starts:
-            line = _cut(text, min(starts), lead)
+        first = min(filter(None, (each.first(folded) for each in terms)), default=None)
+        if first is not None:
+            line = _cut(text, first[0], lead)
             return line, tuple(find_ranges(line, terms))
     text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
     return _cut(text, 0, ""), ()

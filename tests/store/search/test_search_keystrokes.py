@@ -76,7 +76,7 @@ def test_what_is_kept_is_bounded(store, monkeypatch):
     monkeypatch.setattr(module, "LONGEST_KEPT", 50)  # no pictures
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
-        rows = reader.cache()[module.StoredRow]
+        rows = reader.cache()[module.StoredRow, False]
         assert 0 < len(rows) <= 164
         assert not any(row.stored.startswith("\x00json:") for row in rows.values())
         kept = weakref.ref(next(iter(rows.values())))
