@@ -24,6 +24,14 @@ QUARTER = 900
 UNKNOWN = "unknown"
 """Key for a missing model, tool, directory or time."""
 
+
+def _quarter(time: str) -> str:
+    """Return SQL for the first second of the quarter of an hour of a time; what is not a number of
+    seconds since 1970 stands as it is."""
+    quarter = f"CAST({time} / {QUARTER}.0 AS INTEGER) * {QUARTER}"
+    return f"CASE WHEN {time} >= 0 AND {time} < 1e11 THEN {quarter} ELSE {time} END"
+
+
 _SLICE = 1000
 _TOOL_SLICE = 400
 _MOST_MESSAGES = 20_000
@@ -47,28 +55,30 @@ _TABLES = f"""
 """
 _ROWS = {"session": 16, "usage": 9, "message": 4, "tool": 7}
 """The tables, and how many columns each has."""
-_SESSION = """
+_SESSION = f"""
     INSERT INTO session
     SELECT ?1, ?2, ?3, COALESCE(NULLIF(?12, ''), NULLIF(?13, ''), 'unknown'),
-        COALESCE(NULLIF(?4, ''), 'unknown'), ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+        COALESCE(NULLIF(?4, ''), 'unknown'), ?5, {_quarter("?6")}, ?7, ?8, ?9, ?10, ?11,
         CASE WHEN ?16 IS NULL THEN COALESCE(?15, 0.0) ELSE 0.0 END, ?16,
         ?7 + ?8 + ?9 + ?10 > 0 AND ?14 IS NOT 'included'
             AND (COALESCE(?16, ?15) IS NULL OR COALESCE(?16, ?15) = 0 AND ?14 IS 'unknown'),
         ?14 IS 'included'
 """
-"""Parameters: id, root, source, model, archived, began, five counts of tokens, root of the
+"""Parameters: id, root, source, model, archived, start, five counts of tokens, root of the
 repository, directory, status of the cost, its estimate, and what it actually was."""
 _USAGE = """
     INSERT INTO usage SELECT ?1, COALESCE(NULLIF(?2, ''), 'unknown'), ?3, ?4, ?5, ?6, ?7, ?8, ?9
     WHERE ?1 IN (SELECT id FROM session)
 """
-_ADD_UP = (
-    "INSERT INTO tool VALUES (?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, "
-    "messages = messages + excluded.messages, failed = failed + excluded.failed, "
-    "bytes = bytes + excluded.bytes"
-)
-"""Rows of the same key are added up."""
+_ADD_UP = f"""
+    INSERT INTO tool
+    SELECT ?1, COALESCE({_quarter("?2")}, (SELECT began FROM session WHERE id = ?1), ''),
+        COALESCE(NULLIF(?3, ''), 'unknown'), ?4, ?5, ?6, ?7 WHERE true
+    ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,
+        messages = messages + excluded.messages, failed = failed + excluded.failed,
+        bytes = bytes + excluded.bytes
+"""
+"""Rows of the same key are added up. No time is no NULL: unique keys may repeat one."""
 _REST = ", ".join(f"max(0, s.{name} - total(u.{name})) AS {name}" for name in _COUNTED[:5])
 _TOTALS = ", ".join(f"total({name}) AS {name}" for name in _COUNTED)
 _BY_MODEL = f"""
@@ -189,14 +199,13 @@ def _read_sessions(reader: Reader, facts: Facts) -> None:
 
     def decode(row: Row) -> Sequence[object]:
         session = catalog.sessions[text_of(row[1])]
-        began = session.started_at
         return (
             session.id,
             catalog.root_of(session.id),
             session.source,
             session.model,
             session.archived,
-            None if began is None else began // QUARTER * QUARTER,
+            session.started_at,
             *map(_count, session.tokens),
             *map(as_text, row[2:5]),
             *map(as_money, row[5:]),
@@ -232,13 +241,11 @@ def _message_groups(
 ) -> Iterator[list[Row]]:
     """Yield session, quarter of an hour, count and bytes of messages, in short statements.
 
-    A quarter is its first second; a time that is not a number of seconds since 1970 stands as it
-    is. Counts come from the index on session and time. Bytes are read from the rows, in the order
+    Counts come from the index on session and time. Bytes are read from the rows, in the order
     of the file.
     """
     select = (
-        "SELECT m.session_id, CASE WHEN m.timestamp >= 0 AND m.timestamp < 1e11 "
-        f"THEN CAST(m.timestamp / {QUARTER}.0 AS INTEGER) * {QUARTER} ELSE m.timestamp END, "
+        f"SELECT m.session_id, {_quarter('m.timestamp')}, "
         f"count(*), {_BYTES if sizes else 0} FROM message_rows m"
     )
     if sizes:
@@ -301,28 +308,19 @@ def _read_tools(reader: Reader, facts: Facts, tell: TellShare) -> None:
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
     for rows in reader.slices(_TOOLS, "m.id", _TOOL_SLICE):
-        counted = (each for row in rows for each in _count_tools(facts, row, open_calls))
+        counted = (each for row in rows for each in _count_tools(row, open_calls))
         facts.insert(_ADD_UP, counted)
         tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
 
 
-def _count_tools(
-    facts: Facts, row: Row, open_calls: dict[tuple[str, str], str]
-) -> Iterator[Sequence[object]]:
+def _count_tools(row: Row, open_calls: dict[tuple[str, str], str]) -> Iterator[Sequence[object]]:
     """Yield rows of the table `tool`: the calls of a message, or its answer."""
     _id, stored, calls, call_id, name, stamp, effect, is_answer, text, size = row
-    session_id = text_of(stored)
-    session = facts.catalog.sessions.get(session_id)
-    time = as_time(stamp)
-    if time is None and session is not None:
-        time = session.started_at
-    # A time that is missing is no NULL: unique keys may repeat one.
-    at = "" if time is None else time // QUARTER * QUARTER
+    session_id, at = text_of(stored), as_time(stamp)
     for call in decode_tool_calls(calls) if calls is not None else ():
         open_calls[session_id, call.id] = call.name
-        yield session_id, at, call.name or UNKNOWN, 1, 0, 0, 0
+        yield session_id, at, call.name, 1, 0, 0, 0
     if is_answer:
         call_name = open_calls.pop((session_id, text_of(call_id)), "")
         failed = has_failed(decode_content(text)[0], as_text(effect))
-        tool = as_text(name) or call_name or UNKNOWN
-        yield session_id, at, tool, 0, 1, failed, as_int(size)
+        yield session_id, at, as_text(name) or call_name, 0, 1, failed, as_int(size)
