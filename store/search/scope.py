@@ -227,9 +227,9 @@ class ConversationTable:
 
 
 _STORED = {
-    "users": "user_id",
-    "chats": "chat_id, chat_type",
-    "providers": "billing_provider",
+    "users": "SELECT id, user_id FROM session_rows",
+    "chats": "SELECT id, chat_id, chat_type FROM session_rows",
+    "providers": "SELECT id, billing_provider FROM session_rows",
 }
 """Columns of `sessions` that only these filters ask for: a `Session` has no field for them."""
 
@@ -245,7 +245,7 @@ def _read_column(reader: Reader, catalog: Catalog, column: str) -> dict[str, obj
     if column == "tags":
         named: Iterable[tuple[str, Sequence[object]]] = read_tags(reader).items()
     else:
-        rows = reader.rows(f"SELECT id, {_STORED[column]} FROM session_rows")
+        rows = reader.rows(_STORED[column])
         named = ((text_of(key), values) for key, *values in rows)
     texts: defaultdict[str, list[object]] = defaultdict(list)
     for session, values in named:
