@@ -69,13 +69,13 @@ def ngettext(one: str, many: str, number: int, /, **fields: object) -> str:
     Args:
         one: The English text for 1.
         many: The English text for any other number.
-        number: The number.
+        number: The number; also the value of `{count}`, unless another one is given.
         fields: As of `_`.
     """
     text = one if number == 1 else many
     if _catalog is not None:
         text = _catalog.ngettext(one, many, number)
-    return text.format(**fields) if fields else text
+    return text.format(**{"count": number, **fields})
 
 
 def pgettext(context: str, message: str, /, **fields: object) -> str:

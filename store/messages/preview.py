@@ -177,5 +177,7 @@ def _said(message: ChatMessage) -> str:
     if not count:
         return text
     names = ", ".join(dict.fromkeys(printable(call.name) for call in message.tool_calls))
-    calls = ngettext("[{count} tool call: {names}]", "[{count} tool calls: {names}]", count)
-    return f"{text} {calls.format(count=count, names=names)}".lstrip()
+    calls = ngettext(
+        "[{count} tool call: {names}]", "[{count} tool calls: {names}]", count, names=names
+    )
+    return f"{text} {calls}".lstrip()

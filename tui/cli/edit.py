@@ -104,7 +104,6 @@ class MarkCommand(Subcommand):
                     "{count:,} more session of the same lineage went along, as in Hermes.",
                     "{count:,} more sessions of the same lineage went along, as in Hermes.",
                     others,
-                    count=others,
                 )
             )
 

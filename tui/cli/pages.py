@@ -99,7 +99,7 @@ class Transcript:
                 if not message.is_summary:
                     yield from self._message(message)
                     if between:
-                        yield ngettext(*_BETWEEN, between, count=between)
+                        yield ngettext(*_BETWEEN, between)
                     return
 
     def _lines(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:

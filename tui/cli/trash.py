@@ -82,7 +82,6 @@ class DeleteCommand(Subcommand):
                     "{count:,} session stayed and lost a parent: {ids}",
                     "{count:,} sessions stayed and lost a parent: {ids}",
                     count,
-                    count=count,
                     ids=pgettext("list", ", ").join(deleted.reparented),
                 )
             )
@@ -157,7 +156,6 @@ def _list(context: CommandContext) -> None:
             "{count:,} deletion, {size} in {folder}",
             "{count:,} deletions, {size} in {folder}",
             len(bundles),
-            count=len(bundles),
             size=size(sum(bundle.bytes for bundle in bundles)),
             folder=trash,
         )
@@ -250,7 +248,6 @@ def _drop(context: CommandContext) -> None:
                 "delete {count:,} deletion for good",
                 "delete {count:,} deletions for good",
                 len(bundles),
-                count=len(bundles),
             ),
         )
     for bundle in bundles:

@@ -179,7 +179,6 @@ class DropCard(CountCard):
             "type {count} to delete it for good",
             "type {count} to delete them for good",
             count,
-            count=count,
         )
         super().__init__(count, asked, _("{count} and Enter delete for good", count=count))
         self._bundles = bundles
@@ -189,7 +188,6 @@ class DropCard(CountCard):
             "Delete 1 deletion for good? ({size})",
             "Delete {count:,} deletions for good? ({size})",
             self.count,
-            count=self.count,
             size=formats.size(sum(each.bytes for each in self._bundles)),
         )
         yield styled(asked, "bold")

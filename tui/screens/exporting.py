@@ -155,7 +155,6 @@ class ExportCard(Card[None]):
                 "the message that was replaced",
                 "the {count:,} messages that were replaced",
                 count,
-                count=count,
             )
             return _switch(words, is_on=True)
         words, look = _("also rewound and hidden messages"), ""

@@ -141,9 +141,7 @@ class TrashScreen(ListScreen):
         if not (bundles := self._targets()):
             return
         count, messages = len(bundles), sum(each.messages for each in bundles)
-        words = ngettext(
-            "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
-        )
+        words = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", count)
         self.say(words)
         progress = ProgressCard(f"{words} · {formats.counted(messages, 'message')}")
         if messages >= _MANY:
@@ -228,6 +226,5 @@ class TrashScreen(ListScreen):
                 "deleted 1 deletion for good",
                 "deleted {count:,} deletions for good",
                 count,
-                count=count,
             )
         )

@@ -168,7 +168,6 @@ def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[S
         "1 file is a transcript without a session in the store ({size} in {folder}).",
         "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
         count.files,
-        count=count.files,
         size=formats.size(count.bytes),
         folder=folder,
     )

@@ -168,7 +168,6 @@ def redacted_words(redactor: Redactor) -> str:
             "Redacted 1 secret: {kinds}.",
             "Redacted {count:,} secrets: {kinds}.",
             redactor.total,
-            count=redactor.total,
             kinds=describe(redactor.counts),
         )
     return _("No secret of a known form was found; look through it before you share it.")

@@ -145,7 +145,7 @@ def outcome(compaction: Compaction) -> str:
         )
     else:
         words = ngettext("1 message became a summary", "{count:,} messages became a summary", count)
-    return words.format(count=count)
+    return words
 
 
 def context_sizes(compaction: Compaction) -> str:
@@ -158,5 +158,5 @@ def context_sizes(compaction: Compaction) -> str:
 def count_lost(losses: Losses) -> str:
     """Say how much a compression lost."""
     count = len(losses.terms)
-    words = ngettext("1 detail lost", "{count:,} details lost", count, count=count)
+    words = ngettext("1 detail lost", "{count:,} details lost", count)
     return words if losses.is_complete else _("{count} or more", count=words)

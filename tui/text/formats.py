@@ -238,7 +238,7 @@ def counted(number: int, one: str) -> str:
     Args:
         one: A key of `_COUNTED`; not shown itself.
     """
-    return ngettext(*_COUNTED[one], number, count=number)
+    return ngettext(*_COUNTED[one], number)
 
 
 def money(value: float | None) -> str:
@@ -271,8 +271,10 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
     if tree == own:
         return amount(own)
-    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
-    return joined(amount(own), words.format(count=count, cost=amount(tree)))
+    words = ngettext(
+        "with 1 subagent {cost}", "with {count:,} subagents {cost}", count, cost=amount(tree)
+    )
+    return joined(amount(own), words)
 
 
 def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str]) -> str:

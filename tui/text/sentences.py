@@ -164,7 +164,6 @@ def along_line(plan: Plan, marks: Container[str]) -> str:
         "1 marked subagent goes along with its parent",
         "{count:,} marked subagents go along with their parents",
         count,
-        count=count,
     )
 
 
@@ -209,14 +208,12 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
             "1 session of a subagent or a stale sibling goes along with a delete.",
             "{count:,} sessions of subagents and stale siblings go along with a delete.",
             subagents,
-            count=subagents,
         )
     if orphans := len(plan.reparented):
         yield ngettext(
             "1 session loses its parent and stays.",
             "{count:,} sessions lose their parent and stay.",
             orphans,
-            count=orphans,
         )
 
 
@@ -234,7 +231,7 @@ _DISK = N_(
 def summary(changes: Changes) -> str:
     """Count the files, and the edits that failed."""
     count = changes.failed
-    failed = ngettext("{count:,} edit failed", "{count:,} edits failed", count, count=count)
+    failed = ngettext("{count:,} edit failed", "{count:,} edits failed", count)
     return joined(counted(len(changes.files), "file"), failed if count else "")
 
 

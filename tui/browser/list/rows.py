@@ -264,11 +264,11 @@ class SuggestionRow(NamedTuple):
         hits, plus = self.found.hits, "+" if self.found.at_least else ""
         count = formats.fit(f"{hits:,}{plus}", 8, right=True)
         room = max(width - cell_len(count) - 3, 0)
-        what = ngettext("hit {where}", "hits {where}", hits)
+        where = one_line(self.text, 300)
+        what = ngettext("hit {where}", "hits {where}", hits, where=where)
         if self.found.of_list:
-            what = ngettext("conversation {where}", "conversations {where}", hits)
-        text = formats.fit(what.format(where=one_line(self.text, 300)), room)
-        return [(f" {count}", "accent"), (f"  {text}", "plain")]
+            what = ngettext("conversation {where}", "conversations {where}", hits, where=where)
+        return [(f" {count}", "accent"), (f"  {formats.fit(what, room)}", "plain")]
 
 
 def spans_of(row: ListRow, width: int, now: float, layout: ListLayout) -> list[Span]:

@@ -83,14 +83,16 @@ def not_remembered(memory: Memory) -> str:
             "The model has only a summary of 1 of {said:,} messages · after Esc, M shows what was lost",
             "The model has only a summary of {count:,} of {said:,} messages · after Esc, M shows what was lost",
             count,
+            said=memory.said,
         )
     else:
         words = ngettext(
             "The model no longer has 1 of {said:,} messages, nor a summary · after Esc, M shows it",
             "The model no longer has {count:,} of {said:,} messages, nor a summary · after Esc, M shows them",
             count,
+            said=memory.said,
         )
-    return words.format(count=count, said=memory.said) if count else ""
+    return words if count else ""
 
 
 class PreflightCard(Card[bool]):

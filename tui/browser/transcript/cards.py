@@ -171,21 +171,21 @@ def _tokens(tokens: Tokens) -> list[Row]:
 def _context(details: Details) -> str:
     """Say what the model has in its context."""
     size = details.live_bytes + details.prompt_bytes
-    sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
+    values = {
+        "messages": formats.counted(details.live_rows, "message"),
+        "size": formats.size(size),
+        "tokens": formats.number(size / formats.BYTES_PER_TOKEN),
+        "bytes": formats.BYTES_PER_TOKEN,
+    }
     if details.live_images:
-        sentence = ngettext(
+        return ngettext(
             "{messages}, {size} and 1 message with images: about {tokens} tokens (guessed, {bytes} bytes each)",
             "{messages}, {size} and {count:,} messages with images: "
             "about {tokens} tokens (guessed, {bytes} bytes each)",
             details.live_images,
+            **values,
         )
-    return sentence.format(
-        messages=formats.counted(details.live_rows, "message"),
-        size=formats.size(size),
-        count=details.live_images,
-        tokens=formats.number(size / formats.BYTES_PER_TOKEN),
-        bytes=formats.BYTES_PER_TOKEN,
-    )
+    return _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)", **values)
 
 
 def _cost(conversation: Conversation, details: Details) -> list[Row]:

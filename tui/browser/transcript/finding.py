@@ -290,10 +290,12 @@ class Finding:
         many = len(ordered)
         count = counted(many, "message")
         if hit in ordered:
-            words = ngettext(
-                "{position:,} of 1 message", "{position:,} of {count:,} messages", many
+            count = ngettext(
+                "{position:,} of 1 message",
+                "{position:,} of {count:,} messages",
+                many,
+                position=ordered.index(hit) + 1,
             )
-            count = words.format(position=ordered.index(hit) + 1, count=many)
             if not self._transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
         if not findings.is_complete:

@@ -152,7 +152,6 @@ class PlanRow(NamedTuple):
             "1 subagent session along in a delete",
             "{count:,} subagent sessions along in a delete",
             along,
-            count=along,
         )
         costs = formats.own_and_tree(planned.conversation.cost_usd, planned.cost_usd)
         return formats.joined(

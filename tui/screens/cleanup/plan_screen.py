@@ -104,7 +104,7 @@ class ArchiveCard(Card[bool]):
 
     def content(self) -> ComposeResult:
         n = self._count
-        asked = ngettext("Archive 1 conversation?", "Archive {count:,} conversations?", n, count=n)
+        asked = ngettext("Archive 1 conversation?", "Archive {count:,} conversations?", n)
         yield styled(asked, "bold")
         where = ngettext(
             "It goes to the view Archived: u brings it back.",

@@ -147,7 +147,6 @@ def make_view(
         "1 related conversation loses its parent",
         "{count:,} related conversations lose their parent",
         orphans,
-        count=orphans,
     )
     return PlanView(
         rows=rows,

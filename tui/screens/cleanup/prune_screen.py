@@ -55,7 +55,6 @@ class PruneScreen(PlanScreen):
             "1 marked in the list · filters add more",
             "{count:,} marked in the list · filters add more",
             count,
-            count=count,
         )
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(PRUNE, id="switches")

@@ -121,7 +121,7 @@ class Stacking:
             return []
         keys = list(self.looks)
         names = [one_line(name_of(key), _NAME) for key in keys] if name_of else _short(keys)
-        rest = ngettext("1 other", "{count:,} others", self._others, count=self._others)
+        rest = ngettext("1 other", "{count:,} others", self._others)
         kinds = [*zip(self.looks.values(), names, strict=True), (OTHERS, rest)]
         there = {look for parts in columns for look, value in parts if value > _LEAST}
         return [kind for kind in kinds if kind[0] in there] or kinds[:1]

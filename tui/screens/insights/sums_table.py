@@ -176,7 +176,6 @@ def group_rows(
             "1 more conversation comes after these",
             "{count:,} more conversations come after these",
             left_out,
-            count=left_out,
         )
         return [*rows, NoteRow(words)]
     return list(rows)

@@ -123,9 +123,7 @@ def tokens_line(group: Group, width: int) -> str:
     reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
     every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
     used = _("{count} tokens: {kinds}", count=total, kinds=every)
-    begun = ngettext(
-        "1 session begun", "{count:,} sessions begun", group.sessions, count=group.sessions
-    )
+    begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions)
     messages = formats.counted(group.messages, "message")
     whole = formats.joined(
         formats.counted(many, "conversation"),
@@ -156,13 +154,11 @@ def cost_line(group: Group, without_session: int) -> str:
         "1 session of unknown cost",
         "{count:,} sessions of unknown cost",
         group.unknown,
-        count=group.unknown,
     )
     left_out = ngettext(
         "1 message of no session left out",
         "{count:,} messages of no session left out",
         without_session,
-        count=without_session,
     )
     return formats.joined(
         known if group.cost_usd else _("no cost recorded"),
