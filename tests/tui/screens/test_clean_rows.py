@@ -19,7 +19,13 @@ from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.bundles import BundleRow
-from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
+from hermes_browse.tui.screens.cleanup.plan_rows import (
+    NamedRows,
+    PlanOrder,
+    PlanRow,
+    SparedRow,
+    sums_of,
+)
 from hermes_browse.tui.screens.cleanup.plan_view import freed_by, what_goes
 from hermes_browse.tui.screens.cleanup.plan_view import rows_of as plan_rows
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
@@ -64,13 +70,14 @@ def test_widths(plan, title, width):
         "20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store"
     )
     rows = [
-        PlanRow([each._replace(conversation=conversation)], sums_of([each]), 1),
+        PlanRow(conversation, [each], sums_of([each]), 1, RowDetails()),
         PlanRow(
+            each.conversation,
             [each, each],
             sums_of([each])._replace(is_measured=False),
             1,
+            RowDetails(),
             job="job",
-            title=title,
         ),
         SparedRow(conversation, SpareReason("open", title)),
         BundleRow(bundle, True),
@@ -110,11 +117,11 @@ def test_a_plan_as_rows(plan):
 def test_a_name_that_is_not_read_yet_is_not_said_to_be_missing(plan):
     """It may have a text: only when all was read it has none."""
     (boss,) = (each for each in plan[0].selected if each.conversation.id == "boss")
-    row = PlanRow([boss], sums_of([boss]), 1)
     details = RowDetails()
-    assert " ✓ …" in line_text(row.completed(details).spans(80, NOW))
+    rows = NamedRows([PlanRow(boss.conversation, [boss], sums_of([boss]), 1, details)], details)
+    assert " ✓ …" in line_text(rows.row(0).spans(80, NOW))
     details.add([boss.conversation._replace(preview="", rows=3)])
-    assert " ✓ no text" in line_text(row.completed(details).spans(80, NOW))
+    assert " ✓ no text" in line_text(rows.row(0).spans(80, NOW))
 
 
 def test_a_job_stands_where_its_sums_belong(plan):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from hermes_browse.store.cleanup.plan import Planned
 from hermes_browse.store.sessions.catalog import SpareReason
@@ -60,66 +60,53 @@ def idle_age(conversation: Conversation, now: float) -> str:
     return formats.age(0.0, idle) if idle is not None else "?"
 
 
-class NamedRow(ListRow, Protocol):
-    """A row of a conversation, or of the runs of a job."""
-
-    @property
-    def conversation(self) -> Conversation:
-        """The conversation, or the first run of the job."""
-        ...
-
-    def completed(self, details: RowDetails) -> ListRow:
-        """Return it with the name that its conversation or job has by now."""
-        ...
-
-
 class NamedRows(FixedRows):
-    """Rows, with the names that have been read by now; what is out of date is read when it is
-    shown, as in the list."""
+    """Rows, with the names of their conversations that have been read by now; what is out of date
+    is read when it is shown, as in the list."""
 
-    def __init__(self, rows: Sequence[NamedRow | NoteRow | HeadRow], details: RowDetails) -> None:
+    def __init__(self, rows: Sequence[ListRow], details: RowDetails) -> None:
         super().__init__(rows)
-        self._named, self._details = rows, details
+        self._details = details
 
     def row(self, index: int) -> ListRow:
-        row = self._named[index]
-        return row if isinstance(row, (NoteRow, HeadRow)) else row.completed(self._details)
+        row: Any = super().row(index)
+        if not isinstance(row, (NoteRow, HeadRow)):
+            row = row._replace(conversation=self._details.complete(row.conversation)[0])
+        named: ListRow = row
+        return named
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = self._named[first : last + 1]
-        rows = (row for row in shown if not isinstance(row, (NoteRow, HeadRow)))
-        completed = (self._details.complete(row.conversation) for row in rows)
+        shown = (getattr(row, "conversation", None) for row in self._rows[first : last + 1])
+        completed = map(self._details.complete, filter(None, shown))
         return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
 class PlanRow(NamedTuple):
     """A conversation that would go, or all runs of a cron job."""
 
+    conversation: Conversation
+    """That of the first run."""
     runs: Sequence[Planned]
     """One for a conversation; longest idle first."""
     sums: Sums
     goes: int
     """How many the user did not leave out."""
+    details: RowDetails
+    """What has been read so far."""
     job: str = ""
     """Empty for a conversation."""
     is_open: bool = False
     """Whether the runs of the job are shown below."""
-    title: str = ""
-    """What the job is called, printable; the title of a conversation as it is stored."""
 
     @property
-    def conversation(self) -> Conversation:
-        return self.runs[0].conversation
+    def title(self) -> str:
+        """What the job is called, printable; the title of a conversation as it is stored."""
+        conversation = self.conversation
+        return self.details.job_title(conversation) if self.job else conversation.title or ""
 
     @property
     def key(self) -> str:
         return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
-
-    def completed(self, details: RowDetails) -> PlanRow:
-        if self.job:
-            return self._replace(title=details.job_title(self.conversation))
-        conversation = details.complete(self.conversation)[0]
-        return self._replace(runs=[self.runs[0]._replace(conversation=conversation)])
 
     def _name(self) -> str:
         """Return what it is called; a job with how many runs it has."""
@@ -131,7 +118,7 @@ class PlanRow(NamedTuple):
         if 0 < self.goes < len(self.runs):
             runs = _("{count:,} of {runs}", count=self.goes, runs=runs)
         sign = "▾" if self.is_open else "▸"
-        return f"{sign} {one_line(self.title or self.job, 200)} · {runs}"
+        return f"{sign} {self.title} · {runs}"
 
     def spans(self, width: int, now: float) -> Line:
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
@@ -215,9 +202,6 @@ class SparedRow(NamedTuple):
     @property
     def key(self) -> str:
         return f"s{self.conversation.root_id}"
-
-    def completed(self, details: RowDetails) -> SparedRow:
-        return self._replace(conversation=details.complete(self.conversation)[0])
 
     def spans(self, width: int, now: float) -> Line:
         name = one_line(formats.name_so_far(self.conversation), 300)

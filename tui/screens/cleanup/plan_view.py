@@ -20,8 +20,8 @@ from ...browser.edit.deleting import PreparedPlan
 from ...browser.list.list_model import RowDetails, job_key_of
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
-from ...widgets.list_rows import HeadRow, NoteRow
-from .plan_rows import NamedRow, NamedRows, PlanOrder, PlanRow, SparedRow, sums_of
+from ...widgets.list_rows import HeadRow, ListRow, NoteRow
+from .plan_rows import NamedRows, PlanOrder, PlanRow, SparedRow, sums_of
 
 
 def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
@@ -66,12 +66,11 @@ def rows_of(
     def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
         goes = sum(run.conversation.root_id not in left_out for run in runs)
         first = runs[0].conversation
-        title = details.job_title(first) if job else first.title or ""
-        return PlanRow(runs, sums_of(runs), goes, job, f"j{job}" in opened, title)
+        return PlanRow(first, runs, sums_of(runs), goes, details, job, f"j{job}" in opened)
 
     lines = [going(runs, job) for job, runs in _by_job(plan)]
     lines.sort(key=_SORTED_BY[order])
-    rows: list[NamedRow | NoteRow | HeadRow] = []
+    rows: list[ListRow] = []
     for line in lines:
         rows.append(line)
         rows += [going([run]) for run in line.runs if line.is_open]

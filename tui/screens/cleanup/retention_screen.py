@@ -23,7 +23,6 @@ from hermes_browse.store.wording import N_, _, pgettext
 from ...browser.context import Context
 from ...browser.list.columns import messages_text
 from ...browser.list.conversation_list import ConversationList
-from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
 from ...text.styled import Line, row_line
@@ -46,9 +45,6 @@ class ForecastRow(NamedTuple):
     @property
     def key(self) -> str:
         return f"f{self.conversation.root_id}"
-
-    def completed(self, details: RowDetails) -> ForecastRow:
-        return self._replace(conversation=details.complete(self.conversation)[0])
 
     def spans(self, width: int, now: float) -> Line:
         when = _("{days:,.0f} d", days=self.days)

@@ -231,8 +231,6 @@ class TimeAxis(Picture):
         self.axis: Axis | None = None
         self.cut: float | None = None
         """The time of the line, Unix seconds."""
-        self._days: int | None = None
-        """The cutoff while it is dragged, in days before now."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return 5 if viewport.height < 30 else 8 if viewport.height < 45 else 12
@@ -292,26 +290,15 @@ class TimeAxis(Picture):
         return f" │ {words if is_room else day}"
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        if not self._can_cut:
-            return
-        self.capture_mouse()
-        self._drag(event.x)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._days is not None:
-            self._drag(event.x)
+        if self._can_cut:
+            self.capture_mouse()
+            self.on_mouse_move(event)
 
     def on_mouse_up(self) -> None:
         self.release_mouse()
-        if self._days is not None:
-            days, self._days = self._days, None
-            self.post_message(self.Moved(days))
 
-    def _drag(self, x: int) -> None:
+    def on_mouse_move(self, event: events.MouseEvent) -> None:
         axis, now = self.axis, self._clock()
-        if axis is None or not axis.columns:
-            return
-        when = axis.time_at((x - 1) / max(self.size.width - 2, 1))
-        self._days = max(1, round((now - when) / DAY))
-        self.cut = now - self._days * DAY
-        self.redraw()
+        if self.app.mouse_captured is self and axis is not None and axis.columns:
+            when = axis.time_at((event.x - 1) / max(self.size.width - 2, 1))
+            self.post_message(self.Moved(max(1, round((now - when) / DAY))))
