@@ -3,7 +3,6 @@ code."""
 
 from __future__ import annotations
 
-import codecs
 import io
 import os
 import sys
@@ -18,7 +17,6 @@ from hermes_browse.store.wording import ENGLISH, _, speak
 
 from .. import version
 from ..settings.read_config import chosen_language
-from ..text.glyphs import is_unicode, replace_unencodable
 from .output import complain, note, print_text, with_advice
 from .standard_output import discard_output, printing
 from .stores import INTERRUPTED, opened_location, opened_there
@@ -201,19 +199,6 @@ def _logfile() -> ModuleType:
     return logfile
 
 
-def _replace_unencodable_characters() -> None:
-    """Print question marks for characters the output encoding lacks, rather than fail; the screen
-    too."""
-    for stream in (sys.stdout, sys.stderr):
-        if not isinstance(stream, io.TextIOWrapper):
-            continue
-        if is_unicode(stream.encoding):
-            stream.reconfigure(errors="replace" if stream is sys.stdout else stream.errors)
-            continue
-        codecs.register_error("hermes-browse", replace_unencodable)
-        stream.reconfigure(errors="hermes-browse")
-
-
 def run(argv: Sequence[str]) -> int:
     """Run a command line, without the program's name; return the exit code. Every failure is
     printed as a sentence."""
@@ -221,8 +206,9 @@ def run(argv: Sequence[str]) -> int:
     if sys.stdout is None:
         complain(_("standard output is closed, so there is nowhere to write to."))
         return 1
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        _replace_unencodable_characters()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # question marks for what its encoding lacks
+            stream.reconfigure(errors="replace")
     try:
         code = _run(argv)
         with printing():

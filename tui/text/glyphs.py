@@ -1,5 +1,4 @@
-"""The signs the browser draws and their meanings, and what is printed where the encoding lacks a
-character."""
+"""The signs the browser draws and their meanings; the width of a text without Rich."""
 
 from __future__ import annotations
 
@@ -146,14 +145,3 @@ def cells(text: str) -> int:
     """Count the terminal cells of a printable text without Rich: wide characters are two, marks and
     joiners none."""
     return len(text) if text.isascii() else sum(map(_cells_of, text))
-
-
-def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
-    """Codec error handler: a question mark for each cell, so that nothing behind it shifts.
-
-    Raises:
-        UnicodeError: `error` is not an encoding error.
-    """
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "?" * cells(error.object[error.start : error.end]), error.end
