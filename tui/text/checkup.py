@@ -141,8 +141,8 @@ def problems_around(
         yield from _terminal_problems(term, configuration.options)
 
 
-def _names(holders: Iterable[Holder], comma: str = ", ") -> str:
-    return comma.join(f"{each.name} ({each.pid})" for each in holders)
+def _names(holders: Iterable[Holder]) -> str:
+    return formats.listed(*(f"{each.name} ({each.pid})" for each in holders))
 
 
 def _terminal_problems(term: Mapping[str, object], options: Options) -> Iterator[StoreProblem]:
@@ -240,12 +240,7 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
-    every = _store_facts(checkup) | _facts_around(checkup)
-    return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
-
-
-def _store_facts(checkup: Checkup) -> dict[str, object]:
-    summary, free, size = checkup.summary, checkup.free, formats.size
+    summary, term, size = checkup.summary, checkup.terminal, formats.size
     mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
     holds = index = ""
     if summary.sessions is not None:
@@ -255,7 +250,15 @@ def _store_facts(checkup: Checkup) -> dict[str, object]:
             messages=summary.messages or 0,
         )
         index = _index(checkup.search)
-    return {
+    tool, windows = _("by {tool}"), term["windows"]
+    configuration, log = checkup.configuration, checkup.log
+    path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
+    log_path = "{path}" if os.path.exists(log) else _("{path} (nothing went wrong yet)")
+    open_in = _("this system does not tell")
+    if checkup.holders is not None:
+        open_in = _names(checkup.holders) or _("no other process")
+    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    every = {
         _("store"): summary.path,
         _("profile"): summary.profile,
         _("holds"): holds,
@@ -264,36 +267,25 @@ def _store_facts(checkup: Checkup) -> dict[str, object]:
         _("size"): _(
             "{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)
         ),
-        _("disk"): None if free is None else _("{size} free", size=size(free)),
+        _("disk"): None if checkup.free is None else _("{size} free", size=size(checkup.free)),
         _("search index"): index,
-    }
-
-
-def _facts_around(checkup: Checkup) -> dict[str, object]:
-    """Return the facts about Hermes, this terminal and the files of this program."""
-    term, configuration, log = checkup.terminal, checkup.configuration, checkup.log
-    tool, windows, holders = _("by {tool}"), term["windows"], checkup.holders
-    path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
-    log_path = "{path}" if os.path.exists(log) else _("{path} (nothing went wrong yet)")
-    names = _("this system does not tell") if holders is None else _names(holders, _(", "))
-    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
-    return {
-        _("open in"): names or _("no other process"),
+        _("open in"): open_in,
         "hermes": hermes if checkup.hermes else _("not found"),
-        _("retention"): _hermes_cleans_up(checkup.rules) if checkup.rules is not None else "",
+        _("retention"): _hermes_cleans_up(checkup.rules),
         _("terminal"): _terminal_words(term),
         _("clipboard"): tool.format(tool=term["clipboard"]),
-        _("new windows"): (tool.format(tool=windows) if windows else _("not from this terminal")),
+        _("new windows"): tool.format(tool=windows) if windows else _("not from this terminal"),
         _("configuration"): path.format(path=configuration.path),
         _("log"): log_path.format(path=log),
     }
+    return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
 
 
-def _hermes_cleans_up(rules: RetentionRules) -> str:
-    retention = rules.retention
-    if rules.why_never:
-        return rules.why_never
-    return _("; ").join(filter(None, (retention.sentence, retention.vacuum_sentence)))
+def _hermes_cleans_up(rules: RetentionRules | None) -> str:
+    if rules is None:
+        return ""
+    sentences = (rules.retention.sentence, rules.retention.vacuum_sentence)
+    return rules.why_never or _("; ").join(filter(None, sentences))
 
 
 def _index(search: SearchHealth) -> str:

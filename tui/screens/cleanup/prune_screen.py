@@ -217,9 +217,10 @@ class PruneScreen(PlanScreen):
             super().chose(row)
 
     @on(TileMap.Highlighted)
-    def tile_highlighted(self, event: TileMap.Highlighted) -> None:
+    def tile_highlighted(self) -> None:
         """Describe the tile, and move the cursor of the plan to its own row, or that of its job."""
-        self.say(event.tile.about())
+        if self.map.current is not None:
+            self.say(self.map.current.about())
         if conversation := self._tile:
             for key in (f"j{job_key_of(conversation.root)}", f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:

@@ -8,7 +8,6 @@ so that the largest can be seen in a store of many small ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -144,11 +143,8 @@ class TileMap(Picture, can_focus=True):
     cursor = reactive(0)
     """Index of the tile under the cursor."""
 
-    @dataclass
     class Highlighted(Message):
         """The cursor came to a tile."""
-
-        tile: Tile
 
     class Selected(Message):
         """Enter was pressed."""
@@ -188,7 +184,7 @@ class TileMap(Picture, can_focus=True):
 
     def _report(self) -> None:
         if self.current is not None:
-            self.post_message(self.Highlighted(self.current))
+            self.post_message(self.Highlighted())
 
     def on_focus(self) -> None:
         self.redraw()
@@ -212,10 +208,9 @@ class TileMap(Picture, can_focus=True):
         """
         if self.current is None:
             return 0
-        region = self.current.region
-        beside = {-1: region.x - 1, 0: region.x, 1: region.right}
-        below = {-1: region.y - 1, 0: region.y, 1: region.bottom}
-        return self._tile_at(beside[dx], below[dy])
+        x, y, width, height = self.current.region
+        beside, below = (width if dx > 0 else dx), (height if dy > 0 else dy)
+        return self._tile_at(x + beside, y + below)
 
     def action_go(self, dx: int, dy: int) -> None:
         self.cursor = self.neighbour(dx, dy)
