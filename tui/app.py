@@ -23,7 +23,7 @@ from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
 from .terminal.textual_private import driver_of, forget_colours
-from .widgets.bindings import bindings, key_names
+from .widgets.bindings import BoundKeys, bindings, key_names
 from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
 from .work.application import Arrival
 from .work.key_order import OrderedKeys
@@ -186,13 +186,9 @@ class BrowseApp(OrderedKeys):
             self._say(_("the terminal has the mouse · F9 gives it back to the browser"))
 
     def _say(self, text: str) -> None:
-        """Answer a key in the card on top, which covers the status line, or in that."""
-        if isinstance(self.screen, ModalScreen) and hasattr(self.screen, "answer"):
+        """Answer a key on the screen or card on top."""
+        if isinstance(self.screen, BoundKeys):
             self.screen.answer(text)
-            return
-        mains = (each for each in reversed(self.screen_stack) if isinstance(each, MainScreen))
-        if (main := next(mains, None)) is not None:
-            main.say(text)
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, ModalScreen):

@@ -87,6 +87,9 @@ class KeyScreen(BoundKeys, ConversationPanes):
     switching: Switching = _on_first_use("switching")
     """Switch to other profiles, machines, old transcripts."""
 
+    def answer(self, text: str) -> None:
+        self.say(text)
+
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about
         three frames."""

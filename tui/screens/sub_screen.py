@@ -141,8 +141,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             self.line("status").update(content)
 
     def say(self, text: str, *, look: str = "dim") -> None:
-        """Show a sentence in the status line; `look` is empty for the answer to a key."""
+        """Show a sentence in the status line."""
         self._tell(header.status(text, look=look))
+
+    def answer(self, text: str) -> None:
+        self.say(text, look="")
 
     def describe(self, text: str, *, by_hand: bool) -> None:
         """Describe the row under the cursor in the status line; a message stays if the cursor was
@@ -169,7 +172,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def on_key(self, event: Key) -> None:
         """Say of a key that it does nothing here."""
         if words := meaningless(event):
-            self.say(words, look="")
+            self.answer(words)
 
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back

@@ -62,6 +62,10 @@ class BoundKeys:
             cls.BINDINGS = bindings(cls.KEYS)
         super().__init_subclass__()
 
+    def answer(self, text: str) -> None:
+        """Answer a key with a printable sentence, where the user looks."""
+        raise NotImplementedError
+
 
 def _key_name(key: str) -> str:
     *before, last = key.split("+") if key != "+" else [key]

@@ -217,7 +217,7 @@ class PlanScreen(SubScreen):
         """Sort by the next column."""
         self.order = following(PlanOrder, self.order)
         self._lay_out_again()
-        self.say(_("sorted by {column}", column=_(self.order)), look="")
+        self.answer(_("sorted by {column}", column=_(self.order)))
 
     def open_job(self, key: str) -> None:
         """Show the runs of a job, given by the key of its row, or hide them."""
@@ -282,7 +282,7 @@ class PlanScreen(SubScreen):
         if root in view.roots:
             self.leave_out([root])
         elif why is not None and why.code not in BY_HAND:
-            self.say(_("it stays whatever is marked: {reason}", reason=why.words), look="")
+            self.answer(_("it stays whatever is marked: {reason}", reason=why.words))
         else:
             self.choices.taken |= {conversation.id}
             self._known = frozenset([root]).union(self._known or ())
@@ -292,7 +292,7 @@ class PlanScreen(SubScreen):
 
     def action_carry_out(self, wanted: str) -> None:
         """Act on what goes, once the plan by the present rules is shown."""
-        self.say(_("making the plan …"), look="")
+        self.answer(_("making the plan …"))
         self._wanted = wanted
         if not self.is_planning:
             self._is_made()
@@ -329,7 +329,7 @@ class PlanScreen(SubScreen):
             decided(None)
 
     def _say_nothing(self) -> None:
-        self.say(_("nothing to clean up by these filters"), look="")
+        self.answer(_("nothing to clean up by these filters"))
 
 
 def why_none(selection: Selection) -> str:

@@ -233,7 +233,7 @@ class PruneScreen(PlanScreen):
             if conversation := self._tile:
                 self.take_or_leave(conversation)
             else:
-                self.say(_("this cannot be taken by itself"), look="")
+                self.answer(_("this cannot be taken by itself"))
         elif isinstance(row, PlanRow):
             self.leave_out([run.conversation.root_id for run in row.runs])
             self.rows.action_move(1)

@@ -81,7 +81,7 @@ class InsightsScreen(SubScreen):
     KEYS = INSIGHTS
 
     question = var(_FIRST, init=False, always_update=True)
-    answer: var[GroupedSums | None] = var(None, init=False, always_update=True)
+    outcome: var[GroupedSums | None] = var(None, init=False, always_update=True)
     """That to an earlier question while another one is asked."""
     behind: var[GroupRow | None] = var(None, init=False, always_update=True)
     """The row whose conversations are listed instead of the table."""
@@ -132,14 +132,14 @@ class InsightsScreen(SubScreen):
 
     async def _ask(self, question: Question) -> None:
         try:
-            self.answer = await self.sums.answer(question)
+            self.outcome = await self.sums.answer(question)
         except BrowseError as error:
-            if self.answer is None:
+            if self.outcome is None:
                 text = _("{error} F5 tries again.", error=error.sentence)
                 self.rows.show(FixedRows([NoteRow(text)]))
             raise
 
-    def watch_answer(self, answer: GroupedSums) -> None:
+    def watch_outcome(self, answer: GroupedSums) -> None:
         if answer.by != TOOL:
             total = answer.report.total
             self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
@@ -154,7 +154,7 @@ class InsightsScreen(SubScreen):
     def _show_head(self) -> None:
         question = self.question
         notes = period_notes(question, self.metric, self.main.clock())
-        if self.answer is not None and self.sums.is_outdated(self.answer.by):
+        if self.outcome is not None and self.sums.is_outdated(self.outcome.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(" · ".join(notes))
         self.query_one(ToggleLine).show([GROUPINGS.index(question.grouping)])
@@ -163,7 +163,7 @@ class InsightsScreen(SubScreen):
 
     def _show_table(self) -> None:
         """Show the answer; the cursor stays on its row."""
-        answer = self.answer
+        answer = self.outcome
         if answer is None:
             return
         rows = group_rows(answer, self.metric, self._title)
@@ -188,16 +188,16 @@ class InsightsScreen(SubScreen):
         self.show_line("headings", text)
 
     def _title(self, root_id: str) -> str:
-        assert self.answer is not None  # it has the conversation
-        conversation = self.answer.catalog.conversation(root_id)
+        assert self.outcome is not None  # it has the conversation
+        conversation = self.outcome.catalog.conversation(root_id)
         return formats.name_so_far(self.main.details.complete(conversation)[0])
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
-        if row is None or self.answer is None:
+        if row is None or self.outcome is None:
             self._show_table()
             return
-        catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
+        catalog, roots = self.outcome.catalog, newest_first(self.outcome.catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         self.rows.show(rows)
         self.heads_shown()
@@ -212,7 +212,7 @@ class InsightsScreen(SubScreen):
         self.call_after_refresh(self.heads_shown)
 
     def _show_plot(self) -> None:
-        answer, row, metric = self.answer, self._row, self.metric
+        answer, row, metric = self.outcome, self._row, self.metric
         if answer is None:
             return
         bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
@@ -252,8 +252,8 @@ class InsightsScreen(SubScreen):
             self.watch_behind(self.behind)
         elif isinstance(row, GroupRow) and row.by != "conversation":
             self.behind = row
-        elif isinstance(row, GroupRow) and self.answer is not None:
-            self.read_conversation(self.answer.catalog.conversation(row.group.key))
+        elif isinstance(row, GroupRow) and self.outcome is not None:
+            self.read_conversation(self.outcome.catalog.conversation(row.group.key))
         else:
             super().chose(row)
 
