@@ -18,7 +18,6 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -54,9 +53,6 @@ _TEXTS = (
 )  # fmt: skip
 _ROLES = ("user", "assistant", "tool", "system")
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
-_SPACE = re.compile(r"[\s,:]*")
-"""What stands between values."""
-_DECODER = json.JSONDecoder()
 
 
 class OldFile(NamedTuple):
@@ -143,8 +139,8 @@ def read_pieces(path: Path) -> Iterator[Piece]:
     try:
         with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
-    except OSError as error:
-        yield _("the file cannot be read: {reason}", reason=error.strerror or error)
+    except (OSError, ValueError, RecursionError) as error:
+        yield _("the file cannot be read: {reason}", reason=_reason(error))
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
@@ -168,25 +164,19 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return _("nested too deep")
-    return one_line(error.msg if isinstance(error, json.JSONDecodeError) else str(error), 80)
+    said = error.strerror if isinstance(error, OSError) else getattr(error, "msg", None)
+    return one_line(said or str(error), 80)
 
 
 def _document(file: BinaryIO) -> Iterator[Piece]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
-    Of a damaged one, or one that is too large, the messages are read that stand in front.
+    Raises:
+        ValueError: It is damaged, or too large: Hermes replaces such a file as a whole.
+        RecursionError: It is nested too deep.
     """
     text = file.read(MAX_SNAPSHOT_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
-    try:
-        messages = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        yield from _before_damage(text)
-        yield _(
-            "nothing is read behind character {position:,} ({reason})",
-            position=getattr(error, "pos", 0),
-            reason=_reason(error),
-        )
-        return
+    messages = json.loads(text)
     if isinstance(messages, dict):
         facts = messages
         messages = facts.pop("messages", None)
@@ -199,48 +189,6 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
                 "an item that is no message: “{text}”",
                 text=one_line(text_of(str(value)[:400]), 80),
             )
-
-
-def _before_damage(text: str) -> Iterator[Object]:
-    """Yield the facts and the whole messages that a cut or damaged document begins with."""
-    facts: Object = {}
-    place = len(text)
-    with suppress(ValueError, RecursionError):  # the place of the damage
-        place = _begin_of_messages(text, facts)
-    if facts:
-        yield facts | {"role": FACTS}
-    with suppress(ValueError, RecursionError):
-        while True:
-            value, place = _value_at(text, place)
-            if isinstance(value, dict):
-                yield value
-
-
-def _begin_of_messages(text: str, facts: Object) -> int:
-    """Return where the list of messages begins, behind its bracket; fill in the facts that stand
-    ahead of it (`system_prompt` and `tools`, 0.19). ValueError if there is damage before."""
-    place = _behind_space(text, 0)
-    if text.startswith("{", place):
-        name, place = _value_at(text, place + 1)
-        while name != "messages":
-            facts[str(name)], place = _value_at(text, place)
-            name, place = _value_at(text, place)
-        place = _behind_space(text, place)
-    if not text.startswith("[", place):
-        raise ValueError(text[place : place + 1])
-    return place + 1
-
-
-def _value_at(text: str, place: int) -> tuple[object, int]:
-    """Return the next value, and the place behind it; ValueError at the end and at damage."""
-    value: tuple[object, int] = _DECODER.raw_decode(text, _behind_space(text, place))
-    return value
-
-
-def _behind_space(text: str, place: int) -> int:
-    space = _SPACE.match(text, place)
-    assert space is not None  # it may be empty
-    return space.end()
 
 
 def _text(value: object) -> str | None:
