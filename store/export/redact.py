@@ -98,7 +98,7 @@ class Redactor:
             for reading, places in readings(text)
             for start, end, kind in self._find(reading)
         ]
-        return self._replaced(text, _merged(found))
+        return self._replaced(text, found)
 
     def _find(self, text: str) -> Iterator[Secret]:
         if any(value in text for value in self._values):
@@ -106,14 +106,16 @@ class Redactor:
         yield from find_secrets(text)
 
     def _replaced(self, text: str, secrets: Iterable[Secret]) -> str:
-        """Replace secrets, sorted and disjoint, by the mark of their kind."""
+        """Replace secrets by the mark of their kind; what overlaps is one, of the kind that begins
+        first."""
         parts: list[str] = []
         last = 0
-        for start, end, kind in secrets:
-            parts += [text[last:start], f"{MARK}{kind}]"]
-            last = end
-            self.counts[kind] += 1
-        return "".join([*parts, text[last:]]) if parts else text
+        for start, end, kind in sorted(secrets, key=attrgetter("start")):
+            if start >= last:
+                parts += [text[last:start], f"{MARK}{kind}]"]
+                self.counts[kind] += 1
+            last = max(last, end)
+        return "".join([*parts, text[last:]])
 
     def optional(self, text: str | None) -> str | None:
         """Redact a text that may be missing."""
@@ -170,17 +172,6 @@ class Redactor:
         if is_named_secret(text_of(key), text, between):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return cleaned
-
-
-def _merged(secrets: Iterable[Secret]) -> list[Secret]:
-    """Return what is found, in order, and what overlaps as one, of the kind that begins first."""
-    merged: list[Secret] = []
-    for secret in sorted(secrets, key=attrgetter("start")):
-        if merged and secret.start < merged[-1].end:
-            merged[-1] = merged[-1]._replace(end=max(secret.end, merged[-1].end))
-        else:
-            merged.append(secret)
-    return merged
 
 
 def _spellings(value: str) -> Iterator[str]:

@@ -176,42 +176,34 @@ class ExportedConversation:
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
-    @cached_property
+    @property
     def message_count(self) -> int:
         """How many messages are exported."""
-        if self.part is not None:
-            return len(self.part)
-        if self.reading is Reading.EVERYTHING:  # the conversation counts those that are said
-            return len(self._outline().rows)
-        return self.conversation.message_count
+        is_said = self.reading is Reading.SAID  # the conversation counts those
+        return self.conversation.message_count if is_said else len(self._rows)
 
-    def _outline(self) -> Outline:
-        """List all rows: what is left out is counted, too."""
+    @cached_property
+    def _rows(self) -> Sequence[RowInfo]:
+        """What is exported; what is not live is counted."""
         outline = self.store.outline(self.conversation.segments, Reading.EVERYTHING)
         self.store.close()
-        return outline
-
-    def _rows(self) -> Sequence[RowInfo]:
-        """List what is exported, and count what is not live."""
-        outline = self._outline()
-        rows = outline.rows
         if self.part is not None:
-            rows = tuple(row for row in rows if row.id in self.part)
+            rows = [row for row in outline.rows if row.id in self.part]
             if len(rows) < len(self.part):
                 raise _messages_gone(self.conversation.id)
             return rows
-        once = [row for row in rows if row.id not in outline.copies]
-        rewound = sum(row.state is State.REWOUND for row in once)
+        once = [row for row in outline.rows if row.id not in outline.copies]
         said = [row for row in once if row.is_said]
+        rewound = sum(row.state is State.REWOUND for row in once)
         hidden = len(once) - rewound - len(said)
         self.counts.not_live.update({State.REWOUND: rewound, HIDDEN: hidden})
         if len(said) < self.conversation.message_count:
             self._refuse_if_gone()
-        return rows if self.reading is Reading.EVERYTHING else said
+        return said if self.reading is Reading.SAID else outline.rows
 
     def _messages(self) -> Iterator[ChatMessage]:
         read = partial(read_all, self.conversation.id, self.store.messages)
-        for portion in read_in_portions(read, [row.id for row in self._rows()], WINDOW):
+        for portion in read_in_portions(read, [row.id for row in self._rows], WINDOW):
             self.store.close()
             yield from portion
 
