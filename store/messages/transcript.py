@@ -130,16 +130,16 @@ def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
             originals[copy] = original
         if is_head:
             beginning.add(original)
-    shown: dict[int, int] = {}
+    alike: dict[int, list[RowInfo]] = {}
     for row in kept:  # an original is before its copies
         originals[row.id] = original = originals[originals[row.id]]
-        if original not in beginning:
-            shown[original] = row.id
-    for row in kept:
-        if row.state is State.LIVE and originals[row.id] not in beginning:
-            shown[originals[row.id]] = row.id
-    found = {row.id: shown.get(originals[row.id], originals[row.id]) for row in kept}
-    return {copy: row for copy, row in found.items() if copy != row}
+        alike.setdefault(original, []).append(row)
+    copies: dict[int, int] = {}
+    for original, group in alike.items():
+        live = [row for row in group if row.state is State.LIVE]
+        shown = original if original in beginning else (live or group)[-1].id
+        copies |= {row.id: shown for row in group if row.id != shown}
+    return copies
 
 
 def _written_again(
