@@ -58,8 +58,7 @@ def export_pieces(
     everything: bool = False,
     part: Collection[int] | None = None,
 ) -> Iterator[str]:
-    """Return an export of conversations in pieces, with no connection open between windows of
-    messages.
+    """Yield an export of conversations in pieces, with no connection open meanwhile.
 
     Args:
         store: The store.
@@ -79,13 +78,16 @@ def export_pieces(
     ]
     match format_:
         case Format.JSONL:
-            return jsonl_pieces(exported)
+            pieces = jsonl_pieces(exported)
         case Format.HTML:
-            return html_pieces(exported, exporter=exporter, now=now)
+            pieces = html_pieces(exported, exporter=exporter, now=now)
         case Format.MARKDOWN:
-            return chain.from_iterable(
+            pieces = chain.from_iterable(
                 markdown_pieces(each, exporter=exporter, now=now) for each in exported
             )
+    for piece in pieces:
+        store.close()  # whoever takes the piece may be slow
+        yield piece
 
 
 def _cut(text: str, most: int) -> str:

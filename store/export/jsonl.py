@@ -200,7 +200,6 @@ class _Titles:
 def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -> Iterator[str]:
     store, redactor, counts = exported.store, exported.redactor, exported.counts
     session = store.stored_session(session_id)
-    store.close()
     if session is None:
         raise session_gone(session_id)
     states = session.messages
@@ -216,7 +215,6 @@ def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -
     read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""
     for rows in read_in_portions(read, ids, _SLICE):
-        store.close()
         for row in rows:
             counts.messages += 1
             yield separator + _row(row, redactor)

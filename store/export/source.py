@@ -102,7 +102,7 @@ class StoredRows(NamedTuple):
 
 
 class ExportedStore(Protocol):
-    """What an export asks of a store; it is closed between two questions."""
+    """What an export asks of a store; it is closed while text is passed on."""
 
     def outline(self, segments: Sequence[Session], reading: Reading) -> Outline: ...
     def messages(self, ids: Sequence[int]) -> list[ChatMessage]: ...
@@ -186,7 +186,6 @@ class ExportedConversation:
     def _rows(self) -> Sequence[RowInfo]:
         """What is exported; what is not live is counted."""
         outline = self.store.outline(self.conversation.segments, Reading.EVERYTHING)
-        self.store.close()
         if self.part is not None:
             rows = [row for row in outline.rows if row.id in self.part]
             if len(rows) < len(self.part):
@@ -204,7 +203,6 @@ class ExportedConversation:
     def _messages(self) -> Iterator[ChatMessage]:
         read = partial(read_all, self.conversation.id, self.store.messages)
         for portion in read_in_portions(read, [row.id for row in self._rows], WINDOW):
-            self.store.close()
             yield from portion
 
     def _refuse_if_gone(self) -> None:
@@ -212,7 +210,6 @@ class ExportedConversation:
         for segment in self.conversation.segments:
             if self.store.stored_session(segment.id) is None:
                 raise session_gone(segment.id)
-        self.store.close()
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
