@@ -173,12 +173,8 @@ line that begins with the letters of a key continues no other key.
 """
 
 
-class TextReading(NamedTuple):
-    """A text without what does not count."""
-
-    text: str
-    places: Sequence[int]
-    """Where each letter, and the end, is in the original."""
+TextReading = tuple[str, Sequence[int]]
+"""A text without what does not count, and where each letter of it, and the end, is in the original."""
 
 
 def _reading(original: str, pattern: re.Pattern[str]) -> TextReading:
@@ -194,10 +190,10 @@ def _reading(original: str, pattern: re.Pattern[str]) -> TextReading:
         places.extend([start] * len(letter))
         last = end
     places.extend(range(last, len(original) + 1))
-    return TextReading("".join([*pieces, original[last:]]), places)
+    return "".join([*pieces, original[last:]]), places
 
 
 def readings(text: str) -> Iterator[TextReading]:
     """Yield the text as it is, and each reading that differs from it."""
-    yield TextReading(text, range(len(text) + 1))
+    yield text, range(len(text) + 1)
     yield from (_reading(text, pattern) for pattern in (_UNSEEN, _WRAP) if pattern.search(text))
