@@ -216,7 +216,7 @@ def replaced_markdown(
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
     ]
-    shown = (rendered(each, model.result) for each in messages if not model.is_paired(each))
+    shown = (rendered(each, model.result) for each in messages if model.caller_of(each) is None)
     return "\n\n".join([*parts, *(message_markdown(each).rstrip() for each in shown)]) + "\n"
 
 

@@ -203,9 +203,10 @@ class TranscriptModel:
         """Return the result of a tool call; None if there is none or it has not been read."""
         return self._results.get(call_id)
 
-    def is_paired(self, message: ChatMessage) -> bool:
-        """Whether a tool result is shown with its call, and so has no lines of its own."""
-        return message.role == "tool" and message.tool_call_id in self._callers
+    def caller_of(self, message: ChatMessage) -> int | None:
+        """Return the id of the message with the call that a tool result is shown with: it has no
+        lines of its own then; None if it stands alone."""
+        return self._callers.get(message.tool_call_id or "") if message.role == "tool" else None
 
     def add(self, messages: Iterable[ChatMessage]) -> None:
         for message in messages:
@@ -244,9 +245,8 @@ class TranscriptModel:
         """Return the entry that shows a message: for a tool result that of its call, if the call
         has been read."""
         message = self.message(self.entry_of(message_id))
-        if message is not None and self.is_paired(message):
-            message_id = self._callers[message.tool_call_id or ""]
-        return self.entry_of(message_id)
+        caller = self.caller_of(message) if message is not None else None
+        return self.entry_of(message_id if caller is None else caller)
 
     def is_foldable(self, index: int) -> bool:
         """Whether an entry can be unfolded and folded; False if it has not been read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from hermes_browse.store.messages.chat_message import (
     CALL,
     RESULT,
     ChatMessage,
+    RowInfo,
     blocks_of,
     without_injections,
 )
@@ -35,8 +36,6 @@ BATCH = 200
 """Messages scanned at a time, which takes a twentieth of a second."""
 _WINDOW = 30
 """Messages read before and after a find."""
-_OVERLAP = 24
-"""Messages before a batch that are read again, to find the calls of results in it."""
 
 
 def needle(text: str) -> Term:
@@ -55,28 +54,24 @@ def contains(message: ChatMessage, matcher: Term) -> bool:
 
 
 def scan(
-    store: OpenStore, model: TranscriptModel, start: int, stop: int, matcher: Term
+    store: OpenStore, model: TranscriptModel, rows: Sequence[RowInfo], matcher: Term
 ) -> set[int]:
-    """Return the ids of the matching messages of the rows from `start` up to `stop`; on a reading
-    thread.
+    """Return the ids of the messages of some rows that match; on a reading thread.
 
     A result that is shown with its call counts as the message with the call.
     """
-    rows = model.outline.rows
-    before = max(start - _OVERLAP, 0) if rows[start].role == "tool" else start
-    ids = [row.id for row in rows[before:stop]]
+    ids = [row.id for row in rows]
     unread = [each for each in ids if each not in model.messages]
     # Looked for after the unread ones: one that is read meanwhile is then looked through twice.
     messages = [model.messages[each] for each in ids if each in model.messages]
     if unread:
         messages += read_messages(store, model, unread)
     callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
-    wanted = {row.id for row in rows[start:stop]}
-    return {
-        callers.get(each.tool_call_id or "", each.id)
-        for each in messages
-        if each.id in wanted and contains(each, matcher)
-    }
+    found = set()
+    for each in messages:
+        if contains(each, matcher):
+            found.add(callers.get(each.tool_call_id or "") or model.caller_of(each) or each.id)
+    return found
 
 
 @dataclass
@@ -95,26 +90,35 @@ class FindResults:
     """Whether everything has been scanned."""
     awaits_first: bool = True
     """The transcript has not gone to the first find yet."""
-    is_quiet: bool = False
-    """What is found now was not asked for by a key: the status line does not tell it."""
 
-    def unscanned(self) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of rows that have not been scanned, from the origin around the end; each
-        counts as scanned when the next one is asked for."""
+    def unscanned(self) -> Iterator[list[RowInfo]]:
+        """Yield the rows that have not been scanned in batches, from the origin around the end;
+        each counts as scanned when the next one is asked for.
+
+        Results of tools are in the batch of the calls before them.
+        """
         self.is_complete, rows = False, self.model.outline.rows
-        for first, last in (self.origin, len(rows)), (0, self.origin):
-            for start in range(first, last, BATCH):
-                stop = min(start + BATCH, last)
-                ids = {row.id for row in rows[start:stop]}
-                if not ids <= self._scanned:
-                    yield start, stop
-                    self._scanned |= ids
+        around = (*rows[self.origin :], *rows[: self.origin])
+        left = [row for row in around if row.id not in self._scanned]
+        while left:
+            follows = (at for at, row in enumerate(left) if at >= BATCH and row.role != "tool")
+            end = next(follows, len(left))
+            yield left[:end]
+            self._scanned.update(row.id for row in left[:end])
+            del left[:end]
         self.is_complete = True
 
     @property
     def ordered(self) -> list[int]:
         """The messages found, from top to bottom."""
         return sorted(self.found & self.model.ids, key=self.model.number_of)
+
+    @property
+    def first(self) -> int | None:
+        """The first message found below the origin, else the first of all; None without any."""
+        ordered = self.ordered
+        after = (each for each in ordered if self.model.number_of(each) > self.origin)
+        return next(after, ordered[0] if ordered else None)
 
 
 class Finding:
@@ -231,22 +235,20 @@ class Finding:
 
     async def _scan(self, findings: FindResults) -> None:
         """Scan batch by batch; after each, show what was found so far."""
-        model, matcher = findings.model, findings.matcher
-        for start, stop in findings.unscanned():
-            batch = partial(scan, model=model, start=start, stop=stop, matcher=matcher)
+        for rows in findings.unscanned():
+            batch = partial(scan, model=findings.model, rows=rows, matcher=findings.matcher)
             findings.found |= await self._main.read(batch)
             self._arrive(findings)
         self._arrive(findings)
 
     def _arrive(self, findings: FindResults) -> None:
-        """Show the number of finds, and go to the first one unless that is done."""
-        if self._line.display or not findings.is_quiet:
+        """Show the number of finds, unless something else was said since, and go to the first one
+        unless that is done."""
+        if self._line.display or self._main.status.text == self._told:
             self._tell()
-        ordered, number_of = findings.ordered, findings.model.number_of
-        after = [each for each in ordered if number_of(each) > findings.origin]
-        if findings.awaits_first and (after or (ordered and findings.is_complete)):
+        if findings.awaits_first and (first := findings.first) is not None:
             findings.awaits_first = False
-            self._go((after or ordered)[0])
+            self._go(first)
 
     def _go(self, message_id: int, **how: Any) -> None:
         self._main.start("goal", self._show, message_id, **how)
@@ -266,7 +268,7 @@ class Finding:
         transcript, findings = self._transcript, self._findings
         if findings is None:
             return
-        findings.awaits_first = findings.is_quiet = False
+        findings.awaits_first = False
         ordered = findings.ordered
         # After scrolling, the step starts from the page instead of the last find.
         hit = transcript.page.hit if transcript.is_find_in_sight else None
@@ -332,7 +334,7 @@ class Finding:
             self._forget()
             self.hide_boxes()
             return
-        findings.model, findings.is_quiet = model, True
+        findings.model = model
         if list(self._transcript.page.matchers) != [findings.matcher]:
             self._transcript.highlight([findings.matcher])
         self._main.start("find", self._scan, findings)

@@ -190,7 +190,7 @@ class Page:
         shown = self.shown(index)
         if shown is None:
             return None
-        if self.model.is_paired(shown.message):
+        if self.model.caller_of(shown.message) is not None:
             return MessageLayout([], self.width)
         if shown not in self._layouts and shown.is_heavy and not now:
             if shown not in self.deferred:
