@@ -88,13 +88,13 @@ def lines_of(
     opened = {message.id} if is_open else ()
     shown = model.shown(model.entry_of(message.id), width, look, opened)
     assert shown is not None
-    return list(map(line_text, lay_out(shown).lines()))
+    return list(map(line_text, lay_out(shown).lines))
 
 
 def drawn(page: Page) -> list[Line]:
     """All lines of a conversation that has been read."""
     entries = (page.draw(index, now=True) for index in range(len(page)))
-    return [line for entry in entries if entry is not None for line in entry.lines()]
+    return [line for entry in entries if entry is not None for line in entry.lines]
 
 
 LONG_COUNT = 600

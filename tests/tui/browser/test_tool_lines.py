@@ -22,7 +22,7 @@ from hermes_browse.tui.text.styled import line_text, line_width
 
 def block(text, width):
     """A text laid out by its format."""
-    return MessageLayout(tool_text.block("", text, width, ""), width).lines()
+    return MessageLayout(tool_text.block("", text, width, ""), width).lines
 
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):
@@ -35,7 +35,7 @@ def tool_text_lines(text, width, language="", *, is_result=False, full):
 def output_lines(text, width, language="", *, is_result=False, full):
     """The same with the bar."""
     paragraphs = tool_text.tool_text(text, width, language, is_result=is_result, full=full)
-    return MessageLayout(paragraphs, width).lines()
+    return MessageLayout(paragraphs, width).lines
 
 
 def looks(lines, part):

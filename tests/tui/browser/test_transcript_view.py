@@ -178,7 +178,7 @@ def test_deep_nesting_stays_within_the_width(text):
 
 def markdown(text, width):
     """Its lines."""
-    return MessageLayout(render_markdown(printable(text), width), width).lines()
+    return MessageLayout(render_markdown(printable(text), width), width).lines
 
 
 def _call_lines(result, tools):

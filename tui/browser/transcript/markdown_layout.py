@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from hermes_browse.store.search.terms import Term, fold
 from hermes_browse.store.text import printable
@@ -18,7 +19,7 @@ from ...text.formats import clip
 from ...text.styled import Line, Span, line_text, line_width, split_lines, wrap_spans
 from .paragraphs import Paragraph, fixed, indent, paragraphs_of
 
-_MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike", "link_open": "link"}
+_MARKS = {"strong": "bold", "em": "italic", "s": "strike", "link": "link"}
 _BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
@@ -54,111 +55,98 @@ def parse(text: str) -> Sequence[Token]:
     return _parser().parse(text)
 
 
-def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
+def _inline(nodes: Sequence[SyntaxTreeNode], base: str, marks: str = "") -> list[Span]:
+    """Lay out the text of a block; `marks` are the looks of what it is marked with."""
     spans: list[Span] = []
-    looks = [base]
-    link = ""
-    for token in tokens:
-        kind = token.type
+    for node in nodes:
         # Entities have been decoded: `&#x202e;` is a direction override.
-        content = printable(token.content)
-        if kind in _MARKS:
-            looks.append(_MARKS[kind])
-            link = printable(str(token.attrs.get("href", link)))
-        elif kind.endswith("_close"):
-            looks.pop()
-            text = spans[-1][0] if spans else ""
-            if kind == "link_close" and link not in ("", text) and link[0] != "#":
-                spans.append((f" ({clip(link, 60)})", f"{base} dim"))
-        elif kind in ("softbreak", "hardbreak"):
+        content = printable(node.content)
+        if node.type in _MARKS:
+            spans += _inline(node.children, base, f"{marks} {_MARKS[node.type]}")
+        elif node.type in ("softbreak", "hardbreak"):
             spans.append(("\n", base))
-        elif kind == "image":
-            shown = content or printable(str(token.attrs.get("src", "")))
+        elif node.type == "image":
+            shown = content or printable(str(node.attrs.get("src", "")))
             spans.append((_("[image {what}]", what=shown), f"{base} dim"))
         else:
-            own = " code" if kind == "code_inline" else ""
-            spans.append((content, " ".join(looks) + own))
+            own = " code" if node.type == "code_inline" else ""
+            spans.append((content, base + marks + own))
+        link = printable(str(node.attrs.get("href", "")))
+        text = spans[-1][0] if spans else ""
+        if node.type == "link" and link not in ("", text) and link[0] != "#":
+            spans.append((f" ({clip(link, 60)})", f"{base} dim"))
     return spans
 
 
-class _Layout:
-    """Converts block tokens to paragraphs, recursively for nested blocks; widths are cells."""
+def _text(node: SyntaxTreeNode, base: str) -> list[Span]:
+    """Lay out the text of a paragraph, a heading or a cell."""
+    return _inline(node.children[0].children, base)
 
-    def __init__(self, tokens: Sequence[Token], base: str) -> None:
-        self._tokens = iter(tokens)
-        self._base = base
 
-    def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Paragraph]:
-        """Lay out all blocks up to a closing token."""
-        paragraphs: list[Paragraph] = []
-        for token in self._tokens:
-            if token.type == until:
-                break
-            block = self._block(token, max(width, 2))
-            if block and paragraphs and not tight:
-                paragraphs.append(Paragraph([]))
-            paragraphs += block
-        return paragraphs
+def _blocks(
+    nodes: Sequence[SyntaxTreeNode], width: int, base: str, *, tight: bool = False
+) -> list[Paragraph]:
+    """Lay out blocks in so many cells, with empty lines between them unless they are tight."""
+    paragraphs: list[Paragraph] = []
+    for node in nodes:
+        block = _block(node, max(width, 2), base)
+        if block and paragraphs and not tight:
+            paragraphs.append(Paragraph([]))
+        paragraphs += block
+    return paragraphs
 
-    def _block(self, token: Token, width: int) -> list[Paragraph]:
-        match token.type:
-            case "inline":
-                return paragraphs_of(_inline(token.children or [], self._base))
-            case "heading_open":
-                mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
-                title = _inline(inner.children or [], "heading")
-                return paragraphs_of([(mark, "heading dim"), *title])
-            case "fence" | "code_block":
-                return self._code(token)
-            case "blockquote_open":
-                return indent(self.blocks(width - 2, "blockquote_close"), ("▎ ", "bar"))
-            case "bullet_list_open" | "ordered_list_open":
-                return self._list(token, width)
-            case "hr":
-                return [fixed(("─" * width, "rule"))]
-            case "table_open":
-                return self._table(width)
-            case _:  # a paragraph, whose text comes next; an end
-                return []
 
-    def _code(self, token: Token) -> list[Paragraph]:
-        language = printable("".join(token.info.split()[:1]))
-        code = token.content.rstrip("\n").replace("\t", "    ")
-        head = [fixed((language, "dim"))] if language else []
-        return indent([*head, *map(Paragraph, highlight(code, language))], ("▏ ", "bar"))
+def _block(node: SyntaxTreeNode, width: int, base: str) -> list[Paragraph]:
+    match node.type:
+        case "paragraph":
+            return paragraphs_of(_text(node, base))
+        case "heading":
+            mark = "#" * int(node.tag[1:]) + " "
+            return paragraphs_of([(mark, "heading dim"), *_text(node, "heading")])
+        case "fence" | "code_block":
+            return _code(node)
+        case "blockquote":
+            return indent(_blocks(node.children, width - 2, base), ("▎ ", "bar"))
+        case "bullet_list" | "ordered_list":
+            return _list(node, width, base)
+        case "hr":
+            return [fixed(("─" * width, "rule"))]
+        case "table":
+            return _table(node, width, base)
+    return []
 
-    def _list(self, token: Token, width: int) -> list[Paragraph]:
-        ordered = token.type == "ordered_list_open"
-        close = token.type.replace("open", "close")
-        number = int(str(token.attrs.get("start", 1)))
-        paragraphs = []
-        for item in self._tokens:
-            if item.type == close:
-                break
-            mark = f"{number}. " if ordered else "• "
-            number += 1
-            inner = self.blocks(width - len(mark), "list_item_close", tight=True) or [Paragraph([])]
-            box = line_text(inner[0].spans[:1])[:4].lower()
-            if not ordered and box in _BOXES:
-                mark, (text, look) = _BOXES[box], inner[0].spans[0]
-                inner[0].spans[0] = text[4:], look
-            paragraphs += indent(inner, (" " * len(mark), "text"), (mark, "dim"))
-        return paragraphs
 
-    def _table(self, width: int) -> list[Paragraph]:
-        rows: list[list[Line]] = []
-        aligned: list[str] = []
-        for token in self._tokens:
-            if token.type == "table_close":
-                break
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type in ("th_open", "td_open"):
-                aligned.append(str(token.attrs.get("style", "")))  # those of the head come first
-                look = f"{self._base} bold" if token.type == "th_open" else self._base
-                cell = _inline(next(self._tokens).children or [], look)
-                rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
-        return table_lines([row[:_MAX_COLUMNS] for row in rows], width, aligned)
+def _code(node: SyntaxTreeNode) -> list[Paragraph]:
+    language = printable("".join(node.info.split()[:1]))
+    code = node.content.rstrip("\n").replace("\t", "    ")
+    head = [fixed((language, "dim"))] if language else []
+    return indent([*head, *map(Paragraph, highlight(code, language))], ("▏ ", "bar"))
+
+
+def _list(node: SyntaxTreeNode, width: int, base: str) -> list[Paragraph]:
+    ordered = node.type == "ordered_list"
+    paragraphs = []
+    for number, item in enumerate(node.children, int(str(node.attrs.get("start", 1)))):
+        mark = f"{number}. " if ordered else "• "
+        inner = _blocks(item.children, width - len(mark), base, tight=True) or [Paragraph([])]
+        box = line_text(inner[0].spans[:1])[:4].lower()
+        if not ordered and box in _BOXES:
+            mark, (text, look) = _BOXES[box], inner[0].spans[0]
+            inner[0].spans[0] = text[4:], look
+        paragraphs += indent(inner, (" " * len(mark), "text"), (mark, "dim"))
+    return paragraphs
+
+
+def _table(node: SyntaxTreeNode, width: int, base: str) -> list[Paragraph]:
+    rows: list[list[Line]] = []
+    aligned: list[str] = []
+    for row in chain.from_iterable(part.children for part in node.children):
+        rows.append([])
+        for cell in row.children[:_MAX_COLUMNS]:
+            aligned.append(str(cell.attrs.get("style", "")))  # those of the head come first
+            look = f"{base} bold" if cell.type == "th" else base
+            rows[-1].append([(text.replace("\n", " "), each) for text, each in _text(cell, look)])
+    return table_lines(rows, width, aligned)
 
 
 def table_lines(
@@ -197,7 +185,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph
 
     Tables and rules are `width` cells wide.
     """
-    return _Layout(parse(text), base).blocks(max(width, 8))
+    return _blocks(SyntaxTreeNode(parse(text)).children, max(width, 8), base)
 
 
 _SIGNS = re.compile(r"[*_`~\\\[\]]")

@@ -180,7 +180,7 @@ class Page:
         """
         layout = self._draw(index, now=now)
         if layout is not None:
-            self.heights[index] = len(layout)
+            self.heights[index] = len(layout.lines)
         return layout
 
     def _draw(self, index: int, *, now: bool) -> MessageLayout | None:
@@ -280,7 +280,7 @@ class Page:
         while index < len(self) and len(frame) < self.height:
             layout, room = self.draw(index), self.height - len(frame)
             if layout is not None:
-                lines: Iterable[Line] = layout.lines(skip, room)
+                lines: Iterable[Line] = layout.lines[skip : skip + room]
             else:
                 is_missing = True
                 lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)

@@ -7,12 +7,11 @@ line breaks, as it is looked for before that.
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.styled import (
@@ -105,34 +104,24 @@ def indent(
     return indented
 
 
-class MessageLayout:
-    """A message laid out for a width: paragraphs, and the ranges of text on the lines of each.
+def _drawn(
+    paragraphs: Iterable[Paragraph], breaks: Iterable[list[Range]], width: int
+) -> Iterator[Line]:
+    """Yield the lines of paragraphs, given the ranges of each."""
+    for paragraph, ranges in zip(paragraphs, breaks, strict=True):
+        yield from paragraph.lines(ranges, width)
 
-    Lines are drawn when they are asked for: a long message has thousands, of which a page shows a
-    few.
-    """
+
+class MessageLayout:
+    """A message laid out for a width."""
 
     def __init__(self, paragraphs: Sequence[Paragraph], width: int) -> None:
         self._paragraphs, self._width = paragraphs, width
         self._breaks = [each.breaks(width) for each in paragraphs]
-        self._ends = list(accumulate(map(len, self._breaks)))
-        """The number of lines up to the end of each paragraph."""
+        """The ranges of text on the lines of each paragraph."""
+        self.lines = list(_drawn(paragraphs, self._breaks, width))
         self.match_lines: Sequence[int] = ()
         """The indexes of the lines on which a match begins."""
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def lines(self, first: int = 0, count: int = sys.maxsize) -> list[Line]:
-        """Return so many lines from the first one on, or those that there are."""
-        start = bisect_right(self._ends, first)
-        skipped = first - (self._ends[start - 1] if start else 0)
-        lines: list[Line] = []
-        for index in range(start, len(self._paragraphs)):
-            if len(lines) >= skipped + count:
-                break
-            lines += self._paragraphs[index].lines(self._breaks[index], self._width)
-        return lines[skipped : skipped + count]
 
     def lit(self, matchers: Sequence[Term], current: int | None = NO_LINE) -> MessageLayout:
         """Return the same with matches highlighted.
@@ -152,20 +141,23 @@ class MessageLayout:
         breaks = zip(starts, self._breaks, strict=False)
         line_starts = [offset + start for offset, ranges in breaks for start, _end in ranges]
         at = [bisect_right(line_starts, start) - 1 for start, _end in matches]
-        lit = copy(self)
-        lit.match_lines = sorted(set(at))
+        lines = sorted(set(at))
         # Of `NO_LINE` the slice is empty.
-        lines = lit.match_lines if current is None else lit.match_lines[current : current + 1]
-        strong = set(lines)
+        strong = set(lines if current is None else lines[current : current + 1])
         looks = ["hit-current" if each in strong else "hit" for each in at]
-        pairs = zip(self._paragraphs, split_lines(light(spans, matches, looks)), strict=False)
-        lit._paragraphs = [each._replace(spans=part) for each, part in pairs]
+        parts = split_lines(light(spans, matches, looks))
+        pairs = zip(self._paragraphs, parts, strict=False)
+        paragraphs = [each._replace(spans=part) for each, part in pairs]
+        lit = copy(self)
+        lit.match_lines = lines
+        lit.lines = list(_drawn(paragraphs, self._breaks, self._width))
         return lit
 
 
 def first_lines(paragraphs: list[Paragraph], width: int, count: int) -> tuple[list[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
-    layout = MessageLayout(paragraphs, width)
-    if len(layout) <= count:
+    breaks = [each.breaks(width) for each in paragraphs]
+    left = sum(map(len, breaks)) - count
+    if left <= 0:
         return paragraphs, 0
-    return [fixed(*line) for line in layout.lines(0, count)], len(layout) - count
+    return [fixed(*line) for line in islice(_drawn(paragraphs, breaks, width), count)], left
