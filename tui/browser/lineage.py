@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -54,15 +53,6 @@ _EDGES = {
 }
 
 
-class _SessionColumn(NamedTuple):
-    """A column at the right of a session; it is shown in lines of these widths, in cells."""
-
-    text: str
-    cells: int
-    min_width: int = 0
-    max_width: float = math.inf
-
-
 def _session_columns(node: Node, width: int, now: float) -> str:
     """Return the columns of a session that a line of a width has. A wide line has the cost of the
     session alone and that with all sessions below it, a narrow one only the former, so that the
@@ -71,16 +61,14 @@ def _session_columns(node: Node, width: int, now: float) -> str:
     costs = formats.own_and_tree(session.cost_usd, node.tree_cost_usd)
     age = formats.age(session.last_active, now)
     columns = (
-        _SessionColumn(_state(node), 18, min_width=97),
-        _SessionColumn(messages, max(8, cell_len(messages)), min_width=30),
-        _SessionColumn(costs, 18, min_width=63),
-        _SessionColumn(formats.money(session.cost_usd), 8, min_width=41, max_width=62),
-        _SessionColumn(age, formats.AGE_WIDTH + 1),
+        (_state(node), 18, width >= 97),
+        (messages, max(8, cell_len(messages)), width >= 30),
+        (costs, 18, width >= 63),
+        (formats.money(session.cost_usd), 8, 41 <= width < 63),
+        (age, formats.AGE_WIDTH + 1, True),
     )
     return "".join(
-        formats.fit(each.text, each.cells, right=True)
-        for each in columns
-        if each.min_width <= width <= each.max_width
+        formats.fit(text, cells, right=True) for text, cells, is_shown in columns if is_shown
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
@@ -58,11 +59,9 @@ def key_name(spelled: str) -> str | None:
     """
     if len(spelled) == 1:
         return "space" if spelled == " " else _character_name(spelled)
-    is_plus = spelled.endswith("++")
-    words = [each.strip() for each in (spelled[:-2] if is_plus else spelled).split("+")]
-    *before, key = [*words, "+"] if is_plus else words
+    *before, key = re.split(r"\s*\+\s*(?=.)", spelled.strip())
     modifiers = list(map(str.lower, before))
-    if not {*modifiers} <= {*_MODIFIERS} or not key:
+    if not {*modifiers} <= {*_MODIFIERS}:
         return None
     if len(key) == 1:
         key = _character_name(key)

@@ -28,13 +28,9 @@ _STATEMENT = 4_000
 """Messages counted per statement: while one runs, a store in DELETE mode cannot be written to."""
 
 
-class _State(NamedTuple):
-    """Of a conversation: it is measured anew when this changes."""
-
-    messages: int
-    newest: float
-    """Unix seconds."""
-    sessions: int
+_State = tuple[int, float, int]
+"""Of a conversation the number of its messages, the newest activity (Unix seconds), the number of its
+sessions: it is measured anew when one of these changes."""
 
 
 class _Unmeasured(NamedTuple):
@@ -44,14 +40,6 @@ class _Unmeasured(NamedTuple):
     sessions: Sequence[Session]
     """To add up."""
     state: _State
-
-
-def _unmeasured(catalog: Catalog, root: str, sort: Sort) -> _Unmeasured:
-    sessions: Sequence[Session] = catalog.conversation(root).segments
-    if sort is Sort.SIZE:
-        sessions = [catalog.sessions[each] for each in affected_by_delete(catalog, root).sessions]
-    messages = sum(each.message_count for each in sessions)
-    return _Unmeasured(root, sessions, _State(messages, newest_activity(sessions), len(sessions)))
 
 
 class Measuring:
@@ -74,7 +62,7 @@ class Measuring:
         queue = await main.read(lambda store: self._queue(catalog, sort, view))
         text = _("measuring {share:.0%}") if sort is Sort.SIZE else _("counting {share:.0%}")
         done = 0
-        for batch in batches(queue, lambda each: each.state.messages, _PIECE):
+        for batch in batches(queue, lambda each: each.state[0], _PIECE):
             await main.read(partial(self._measure, sort, batch))
             done += len(batch)
             if done < len(queue):
@@ -88,9 +76,17 @@ class Measuring:
 
     def _queue(self, catalog: Catalog, sort: Sort, view: View) -> list[_Unmeasured]:
         """Return the conversations not measured in their current state, newest first."""
-        states = self._states[sort]
-        every = (_unmeasured(catalog, root, sort) for root in catalog.order(view))
-        return [each for each in every if states.get(each.root_id) != each.state]
+        queue = []
+        for root in catalog.order(view):
+            sessions: Sequence[Session] = catalog.conversation(root).segments
+            if sort is Sort.SIZE:
+                ids = affected_by_delete(catalog, root).sessions
+                sessions = [catalog.sessions[each] for each in ids]
+            messages = sum(each.message_count for each in sessions)
+            state = messages, newest_activity(sessions), len(sessions)
+            if self._states[sort].get(root) != state:
+                queue.append(_Unmeasured(root, sessions, state))
+        return queue
 
     def _measure(self, sort: Sort, batch: Sequence[_Unmeasured], store: OpenStore) -> None:
         sessions = {session.id: session for each in batch for session in each.sessions}
