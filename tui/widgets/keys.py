@@ -109,14 +109,12 @@ class KeyLine(TextLine):
             keys.insert(0, _Key(enter, "Enter", enabled=True))
         first = [hidden[id] for id in self._first if id in hidden]
         more = [hidden[id] for id in self._more if id in hidden]
-        optional = [key for key in (*first, *keys, *more) if not key.is_always_shown]
-        always = [key for key in (*first, *keys) if key.is_always_shown]
-        room = self.size.width - sum(key.width for key in always)
-        widths = accumulate(key.width for key in optional)
-        fitting = [key for key, width in zip(optional, widths, strict=True) if width <= room]
+        by_need = sorted([*first, *keys, *more], key=lambda key: not key.is_always_shown)
+        ends = accumulate(key.width for key in by_need)
+        fitting = [key for key, end in zip(by_need, ends, strict=True) if end <= self.size.width]
         place = next((at for at, key in enumerate(keys) if key.is_always_shown), len(keys))
         keys[place:place] = more
-        shown = [key for key in (*first, *keys) if key.is_always_shown or key in fitting]
+        shown = [key for key in (*first, *keys) if key in fitting]
         if shown != self._keys:
             self._keys = shown
             self.update(Content("").join(key.content() for key in shown))

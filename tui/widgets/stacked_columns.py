@@ -3,8 +3,9 @@ cells."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
@@ -77,12 +78,12 @@ def stack(
     """
     places, free = edges(len(columns), width)
     highest = max((sum(value for _, value in each) for each in columns), default=0.0)
-    heights = [_heights(each, highest, height * 8, exact=exact) for each in columns]
+    filled = [_eighths(each, highest, height * 8, exact=exact) for each in columns]
     rows = []
     for row in range(height - 1, -1, -1):
         cells: list[Cell] = []
-        for index, parts in enumerate(heights):
-            cell = _cell(parts, row * 8, hatched, exact=exact)
+        for index, parts in enumerate(filled):
+            cell = _cell(parts[row * 8 : row * 8 + 8], hatched, exact=exact)
             if index == band and not cell.behind and cell.text != LOWER[8]:
                 cell = cell._replace(behind="here")
             cells += [cell] * (places[index + 1] - places[index] - free) + [NOTHING] * free
@@ -90,39 +91,37 @@ def stack(
     return rows
 
 
-def _heights(
-    parts: Sequence[Part], highest: float, most: int, *, exact: bool
-) -> list[tuple[str, int]]:
-    """Return the height of each part in eighths."""
+def _eighths(parts: Sequence[Part], highest: float, most: int, *, exact: bool) -> list[str]:
+    """Return the look of each eighth of a column, lowest first."""
     values = [value for _, value in parts]
     if exact:
         values = list(accumulate(values))
     ends = [max(1, round(value * most / highest)) if value > 0 else 0 for value in values]
-    if exact:
-        ends = [end - before for before, end in pairwise([0, *ends])]
-    return [(look, height) for (look, _), height in zip(parts, ends, strict=True)]
+    eighths: list[str] = []
+    for (look, _), end in zip(parts, ends, strict=True):
+        eighths += [look] * (end - len(eighths) if exact else end)
+    return eighths
 
 
-def _cell(parts: Sequence[tuple[str, int]], low: int, hatched: str, *, exact: bool) -> Cell:
-    """Draw the cell that begins `low` eighths above the ground."""
-    here: list[tuple[int, str]] = []
-    start = 0
-    for look, height in parts:
-        inside = min(start + height, low + 8) - max(start, low)
-        if inside > 0:
-            here.append((inside, look))
-        start += height
-    if not here:
+def _cell(eighths: Sequence[str], hatched: str, *, exact: bool) -> Cell:
+    """Draw a cell, given the looks of its filled eighths."""
+    if not eighths:
         return NOTHING
-    (height, look), *above = here
-    filled = sum(inside for inside, _ in here)
-    if exact and filled < 8:
-        return Cell(LOWER[filled], max(here, key=itemgetter(0))[1])
+    if exact and len(eighths) < 8:
+        return Cell(LOWER[len(eighths)], _most(eighths))
+    look = eighths[0]
+    above = [each for each in eighths if each != look]
+    height = len(eighths) - len(above)
     if look == hatched and (height > 3 or above):
         return Cell(_HATCHED, look)
     if not above:
         return Cell(LOWER[height], look)
-    return Cell(LOWER[min(height, 7)], look, max(above, key=itemgetter(0))[1])
+    return Cell(LOWER[min(height, 7)], look, _most(above))
+
+
+def _most(looks: Sequence[str]) -> str:
+    """Return the most frequent of some looks, of equals the lowest."""
+    return Counter(looks).most_common(1)[0][0]
 
 
 def place_labels(labels: Iterable[tuple[int, str]], width: int) -> str:
