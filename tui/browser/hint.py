@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
@@ -23,17 +22,15 @@ class FirstHint(Static):
         known = {command.id: command for command in (*MAIN, *LIST)}
         in_force = working((known[id] for id in _SHOWN), self.screen.active_bindings)
         keys = {command.id: names.split()[0] for names, command in in_force}
-        parts: list[tuple[str, str]] = []
-        room = width = self.app.size.width
+        lines = [Content()]
         for id in filter(keys.__contains__, NEEDED):
-            key, title = f"{keys[id]} ", f"{_(known[id].title)}  "
-            room -= cell_len(key + title)
-            if room < 0:  # a key stands in the line of its title
-                parts.append(("\n", ""))
-                room = width - cell_len(key + title)
-            parts += [(key, "bold $accent"), (title, "")]
+            title = f"{_(known[id].title)}  "
+            named = Content.assemble((f"{keys[id]} ", "bold $accent"), title)
+            if lines[-1].cell_length + named.cell_length > self.app.size.width:
+                lines.append(Content())  # a key stands in the line of its title
+            lines[-1] += named
         for id, sentence in (("undo", _SAFE), ("help", _MORE)):
             if id in keys:
-                parts.append(("\n" + _(sentence, **{id: keys[id]}), ""))
+                lines.append(Content(_(sentence, **{id: keys[id]})))
         self.display = True
-        self.update(Content.assemble(*parts))
+        self.update(Content("\n").join(lines))
