@@ -16,7 +16,6 @@ from ..settings.start import NARROW, has_head
 from ..text import formats
 from . import header
 from .list.columns import order_arrow
-from .list.conversation_list import CursorRow
 from .list.rows import is_live
 from .list.views import order_name, shown_line
 from .panes import LEAST_FOR_TREE, Panes
@@ -34,8 +33,6 @@ class HeaderAndStatus(Panes):
     """The panes, and the lines around them."""
 
     _is_header_due = False
-    _left_tree_at: CursorRow | None = None
-    """Where the list was when the window became too low for the tree, which had the keys."""
 
     def redraw_marks(self) -> None:
         self.rows.refresh_rows()
@@ -110,23 +107,12 @@ class HeaderAndStatus(Panes):
         """Cells of the status line for a sentence."""
         return self.size.width - 2 - cell_len(f" │ {self.progress or self.writing}")
 
-    def _keep_tree(self, *, has_room: bool) -> None:
-        """Leave the tree in a window that is too low for it, and go back when there is room again,
-        unless the cursor of the list was moved since."""
-        if has_room and self._left_tree_at is not None:
-            is_waiting = self.rows.has_focus and self.rows.at is self._left_tree_at
-            self._left_tree_at = None
-            if is_waiting:
-                self.toggle_lineage()
-        elif not has_room and self.lineage.has_focus:
-            self.toggle_lineage()
-            self._left_tree_at = self.rows.at
-
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(not has_head(*event.size), "-low")
-        self._keep_tree(has_room=event.size.height >= LEAST_FOR_TREE)
+        if event.size.height < LEAST_FOR_TREE and self.lineage.has_focus:
+            self.toggle_lineage()
         self.share_out()
         self.show_header()
         self.watch_status()

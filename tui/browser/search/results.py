@@ -227,11 +227,21 @@ class SearchResults:
 
     def _count(self) -> str:
         roots = len({each.root_id for each in self.conversations.values()})
+        conversations = max(self.roots, roots)
         # Without a total the conversations of further hits are not counted yet.
         at_least = self.total.at_least if self.total is not None else self.answer.more
+        where = counted(conversations, "conversation")
+        if at_least:
+            where = _("{count:,}+ conversations", count=conversations)
         count, is_least = self._hit_count()
-        roots = max(self.roots, roots)
-        return _hits(count, "+" if is_least else "", roots, at_least=at_least)
+        return ngettext(
+            "{count}{plus} hit in {conversations}",
+            "{count}{plus} hits in {conversations}",
+            count,
+            count=f"{count:,}",
+            plus="+" if is_least else "",
+            conversations=where,
+        )
 
     def status(self, problems: Sequence[str] = ()) -> str:
         """Return the status: counts, then problems and coverage, then engine and time; narrow
@@ -253,15 +263,3 @@ class SearchResults:
         if coverage is not None and not coverage.reason:
             parts.append(str(coverage))
         return " · ".join(parts)
-
-
-def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
-    where = _("{count:,}+ conversations", count=conversations) if at_least else ""
-    return ngettext(
-        "{count}{plus} hit in {conversations}",
-        "{count}{plus} hits in {conversations}",
-        count,
-        count=f"{count:,}",
-        plus=plus,
-        conversations=where or counted(conversations, "conversation"),
-    )

@@ -49,15 +49,15 @@ class SearchesCard(NarrowCard[TagChoice]):
         every = list(dict.fromkeys([*kept, *self._tags, *past]))
         words = typed.casefold().split()
         shown = [each for each in every if all(word in each.casefold() for word in words)]
-        rows = [Option(self._line(each), id=each) for each in shown]
+        rows = [Option(self._line(each, is_kept=each in kept), id=each) for each in shown]
         if not rows:
             none = _("no searches yet: Enter in the search box remembers one")
             rows = [Option(Content(_("no search matches") if every else none), disabled=True)]
         self.show(rows, min(at, len(shown) - 1) if shown else None)
 
-    def _line(self, search: str) -> Content:
+    def _line(self, search: str, *, is_kept: bool) -> Content:
         text = one_line(search, 300)
-        if search in self._history.kept:
+        if is_kept:
             return Content(f"★ {text}")
         if search not in self._tags:
             return Content(f"  {text}")
