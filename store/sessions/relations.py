@@ -180,16 +180,16 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
     return None if moment is None else now - moment
 
 
-def is_stale(conversation: Conversation, now: float, after: float = STALE_AFTER) -> bool:
-    """Return whether a conversation was never ended and has been idle for so long, in seconds;
-    leases are ignored.
+def is_stale(conversation: Conversation, now: float) -> bool:
+    """Return whether a conversation was never ended and has been idle for `STALE_AFTER`; leases are
+    ignored.
 
     `now` is in Unix seconds. A conversation without any time is never stale.
     """
     if is_ended(conversation.segments) or conversation.status is Status.LIVE:
         return False
     idle = idle_seconds(conversation, now)
-    return idle is not None and idle >= after
+    return idle is not None and idle >= STALE_AFTER
 
 
 _NOTES = {
