@@ -150,8 +150,9 @@ class Search:
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
-        is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in candidates.sources.engines
-        if self.order == HitOrder.RELEVANCE and not is_ranked:
+        engines = candidates.sources.engines
+        is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in engines
+        if self.order == HitOrder.RELEVANCE and engines and not is_ranked:
             note = _("Newest first: only what the word index finds can be ranked.")
             candidates.sources.notes.append(note)
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
