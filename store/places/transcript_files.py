@@ -172,7 +172,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
     Raises:
-        ValueError: It is damaged, or too large: Hermes replaces such a file as a whole.
+        ValueError: It is damaged, or too large: Hermes replaces such a file as a whole (0.19).
         RecursionError: It is nested too deep.
     """
     text = file.read(MAX_SNAPSHOT_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
