@@ -1,8 +1,8 @@
 """Which message wrote each line of a file, over all conversations of a store.
 
-A line belongs to a message only if that message added its text, and nobody took it away. In a file
-that was changed by hand since, only lines count whose text stands there once: of two equal lines it
-is not known which one is older.
+A line belongs to a message only if that message wrote it, and nobody took it away. In a file that
+was changed by hand since, or is not known whole, the lines before and after it must still be those
+of the edit.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Conversation, Relation, Session
-from .edited_file import Edit, Line, split
+from ..sessions.models import Relation, Session
+from .edited_file import Edit, split
 from .replay import FILE_TOOLS, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
@@ -36,15 +36,15 @@ _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
 _BATCH = 8
 """As many of them are read at a time."""
-_TELLING = 3
-"""Characters: a shorter line, a blank one or a bracket, may be written by hand, unless the lines
-around it are those of the edit. In a file that is not known whole any line may."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
 
 Owned = tuple[str, Edit | None]
 """A line, and the edit it comes from."""
+Place = tuple[str | None, str | None, str | None]
+"""A line between two others; None for one that is not known."""
+Owners = dict[Place, Edit | None]
 
 
 class BlameLine(NamedTuple):
@@ -74,7 +74,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     name = posixpath.basename(path)
     uses, sessions = _read_uses(reader, name, now)
     files = {path: TrackedFile(path)}
-    replay_uses(reader, files, uses, sessions, name)
+    replay_uses(reader, files, uses, sessions)
     owners = _owners(files.get(path) or TrackedFile(path), text)
 
     @cache
@@ -83,21 +83,8 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
 
     return [
         BlameLine(number, line.rstrip("\r\n"), edit, prompt_of(edit))
-        for number, (line, edit) in enumerate(_numbered(owners), 1)
+        for number, (line, edit) in enumerate(owners, 1)
     ]
-
-
-def _numbered(owners: Sequence[Owned]) -> Iterator[Owned]:
-    """Yield the lines that an editor numbers: edits split at a form feed too, and at other signs."""
-    text, edits = "", set[Edit | None]()
-    for piece, edit in owners:
-        text += piece
-        edits.add(edit)
-        if piece.endswith("\n"):
-            yield text, edits.pop() if len(edits) == 1 else None
-            text, edits = "", set()
-    if text:
-        yield text, edits.pop() if len(edits) == 1 else None
 
 
 def _read_uses(
@@ -116,28 +103,15 @@ def _read_uses(
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
     by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}
     names = name, json.dumps(name)[1:-1]
-    telling: set[ToolUse] = set()
+    telling: list[ToolUse] = []
     for root, each in conversations.items():
         above = each.parent_root_id if each.relation is Relation.BRANCHED else None
-        own = [
+        telling += [
             use
             for use in _without_copies(by_root[root], by_root.get(above or "", ()))
             if use.name in ("terminal", *FILE_TOOLS) and any(n in use.arguments for n in names)
         ]
-        telling.update(own, _shown_before(reader, each, own))
     return sorted(telling, key=attrgetter("order")), catalog.sessions
-
-
-def _shown_before(
-    reader: Reader, conversation: Conversation, own: Sequence[ToolUse]
-) -> Iterator[ToolUse]:
-    """Yield the programs whose output a conversation had seen when it wrote the whole file last: it
-    may have copied lines."""
-    writes = [use.order for use in own if use.name == "write_file"]
-    if writes:
-        for use in read_tool_uses(reader, [conversation]):
-            if use.name in ("terminal", "execute_code") and use.order < max(writes):
-                yield use
 
 
 def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:
@@ -150,55 +124,42 @@ def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterat
 
 def _owners(file: TrackedFile, text: str | None) -> list[Owned]:
     """Return each line of the file, and the edit it comes from."""
-    left = [(line.text, _owner(line)) for line in file.last.lines if line.text is not None]
-    if file.is_certain and text in (None, file.last.text()):
-        return left
-    texts = [line for line, _edit in left] if text is None else split(text)
-    owners = _owners_by_text(file, texts)
-    there = Counter(texts)
+    if text is None or (file.is_certain and text == file.last.text()):
+        return [(line.text, line.added_by) for line in file.last.lines if line.text is not None]
+    owners = _owners_by_places(file)
+    texts = split(text)
+    places = _places(texts)
+    there = Counter(places)
     return [
-        (line, owners[line][0] if there[line] == len(owners[line]) == 1 else None) for line in texts
+        (line, owners.get(place) if there[place] == 1 else None)
+        for line, place in zip(texts, places, strict=True)
     ]
 
 
-def _owner(line: Line) -> Edit | None:
-    return None if line.is_copied else line.added_by
-
-
-def _owners_by_text(file: TrackedFile, texts: Sequence[str]) -> defaultdict[str, list[Edit | None]]:
-    """Return who wrote the lines with each text that were left; nobody where that is not sure."""
-    around_there = _neighbours(texts)
-    left: defaultdict[str, list[Edit | None]] = defaultdict(list)
-    unsure: set[str] = set()
+def _owners_by_places(file: TrackedFile) -> Owners:
+    """Return who wrote the lines that were left; nobody where that is not sure."""
+    owners: Owners = {}
     for version in file.versions:
-        own: defaultdict[str, list[Edit | None]] = defaultdict(list)
-        for line in version.lines:
-            own[line.text or ""].append(_owner(line))
-        gone = {line.text or "" for line in version.before if line.removed_by is not None}
+        found: defaultdict[Place, list[Edit | None]] = defaultdict(list)
+        places = _places([line.text for line in version.lines])
+        for line, place in zip(version.lines, places, strict=True):
+            found[place].append(line.added_by)
+        gone = {line.text for line in version.before if line.removed_by is not None}
         is_whole = version.text() is not None
-        if is_whole:
-            gone |= left.keys() - own.keys()
-        around = _neighbours([line.text for line in version.lines])
-        unsure |= {
-            text
-            for text in own
-            if not (is_whole and len(text.strip()) >= _TELLING)
-            and around.get(text) != around_there.get(text)
+        owners = {
+            place: edit
+            for place, edit in owners.items()
+            if place[1] not in gone and (place in found or not is_whole)
         }
-        for text in gone:
-            left.pop(text, None)
-        for text, owners in own.items():
-            if text not in left or owners != [None]:  # a line from before may be one of these
-                left[text] += owners
-    for text in unsure:
-        left[text] = []
-    return left
+        for place, edits in found.items():
+            if edits != [None] or place not in owners:  # one from before may be that of the owner
+                owners[place] = edits[0] if len(set(edits)) == 1 else None
+    return owners
 
 
-def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | None, str | None]]:
-    """Return the lines before and after each line; of equal ones, those around the last."""
-    pairs = zip([None, *texts], [*texts[1:], None], strict=False)
-    return dict(zip(texts, pairs, strict=False))
+def _places(texts: Sequence[str | None]) -> list[Place]:
+    """Return each line with those before and after it; beyond the ends is no line."""
+    return list(zip(["", *texts], texts, [*texts[1:], ""], strict=False))
 
 
 def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessage | None:

@@ -18,16 +18,15 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
+from .commands import may_change_files, may_program_change_files, program_names, written_names
 from .diffs import DiffLine, quoted, unified_diff
 from .edited_file import Edit, Extent
-from .programs import changed_names, read_program
-from .replay import EDITORS, FILE_TOOLS, Files, TrackedFile, replay_uses
-from .shell_lines import may_change_files, written_names
+from .replay import EDITORS, Files, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PROGRAMS = {
     "terminal": ("command", may_change_files, written_names),
-    "execute_code": ("code", lambda code: read_program(code).may_change_more, changed_names),
+    "execute_code": ("code", may_program_change_files, program_names),
 }
 """Tools that run a command or a program: the argument that has it, whether that may change files
 that no other call names, and the names of those that it surely or maybe changes."""
@@ -143,23 +142,17 @@ def read_changes(
 
 def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     """Return the calls that say something about the files that are changed."""
-    names: set[str] = set()
-    others: list[str] = []
-    for use in uses:
-        if use.name in ("execute_code", *EDITORS):
-            arguments = as_mapping(use.arguments)
-            if "path" in arguments and "patch" not in arguments:
-                names.add(posixpath.basename(str(arguments["path"])))
-            else:  # the files are named within a text
-                others.append(use.arguments)
-    text = " ".join(others)
-    is_edited = cache(lambda name: name in names or name in text)
+    edits = [as_mapping(use.arguments) for use in uses if use.name in EDITORS]
+    edited = "\n".join(str(edit.get(key)) for edit in edits for key in ("path", "patch"))
+    is_edited = cache(edited.__contains__)
     return [
         use
         for use in uses
-        if use.name in ("terminal", *FILE_TOOLS)
-        if use.name != "read_file"
-        or is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
+        if use.name in ("terminal", *EDITORS)
+        or (
+            use.name == "read_file"
+            and is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
+        )
     ]
 
 
@@ -177,7 +170,6 @@ def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
     diff: list[DiffLine] = []
     for version in file.versions:
         diff += unified_diff(version, before, after)
-        is_exact = is_exact and version.is_as_git_has_it()
     signs = [line.text[0] for line in diff if line.is_change]
     if not is_exact:
         reason = (

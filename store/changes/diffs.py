@@ -40,9 +40,9 @@ class FileDiff(NamedTuple):
 def parse_diff(diff: str) -> list[FileDiff]:
     """Parse the diff in the result of `patch`.
 
-    Hermes joins the lines of `difflib.unified_diff`, which may be any that `str.splitlines`
-    separates. A last line without a line end stands on one line with what follows. The diffs of
-    several files are joined by a line end, with or without one before it.
+    Hermes joins the lines of `difflib.unified_diff`. A last line without a line end stands on one
+    line with what follows. The diffs of several files are joined by a line end, with or without one
+    before it.
 
     Raises:
         ValueError: It is none of Hermes', or is ambiguous.
@@ -58,15 +58,9 @@ def parse_diff(diff: str) -> list[FileDiff]:
 def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
     """Return the groups of each match; raise ValueError if a text has other lines, but empty
     ones."""
-    groups: list[tuple[str, ...]] = []
-
-    def take(part: re.Match[str]) -> str:
-        groups.append(part.groups(""))
-        return ""
-
-    if known.sub(take, text).strip("\n"):
+    if known.sub("", text).strip("\n"):
         raise ValueError(text)
-    return groups
+    return known.findall(text)
 
 
 def _hunks(before: str, body: str) -> list[Hunk]:
@@ -78,13 +72,12 @@ def _hunks(before: str, body: str) -> list[Hunk]:
 
 
 def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
-    lines = split(text)
-    signs, wanted = _signs(lines), (int(old or 1), int(new or 1))
-    if _counts(signs) != wanted:
-        _split_joined(lines)
-        signs = _signs(lines)
-    start = int(first) - (wanted[0] > 0)
-    if _counts(signs) != wanted or not 0 <= start <= _LAST_LINE:
+    lines, counts = split(text), (int(old or 1), int(new or 1))
+    if _counts(_signs(lines)) != counts:
+        lines = _separated(lines)
+    signs = _signs(lines)
+    start = int(first) - (counts[0] > 0)
+    if _counts(signs) != counts or not 0 <= start <= _LAST_LINE:
         raise ValueError(text)
     return Hunk(start, lines, is_end=not signs.endswith(_CONTEXT))
 
@@ -98,13 +91,13 @@ def _counts(signs: str) -> tuple[int, int]:
     return len(signs) - signs.count("+"), len(signs) - signs.count("-")
 
 
-def _split_joined(lines: list[str]) -> None:
+def _separated(lines: list[str]) -> list[str]:
     """Separate the last deleted line, which has no line end, from the added one behind it."""
     last = _signs(lines).rfind("-")
     if last < 0 or lines[last].count("+") != 1:
         raise ValueError("last line")
-    deleted, _plus, added = lines[last].partition("+")
-    lines[last : last + 1] = deleted, f"+{added}"
+    deleted, plus, added = lines[last].partition("+")
+    return [*lines[:last], deleted, f"{plus}{added}", *lines[last + 1 :]]
 
 
 # One diff of all edits, with the message behind each line. Lines are the same if no edit touched

@@ -1,17 +1,17 @@
 """The text of a file as edits leave it: which lines were there before, and which edit added the
 others.
 
-Lines end where `str.splitlines` says, as in the diffs of Hermes' tools. What was never read stays
-unknown: maybe only the lines around the edits are known.
+Lines end as Git has them. What was never read stays unknown: maybe only the lines around the edits
+are known.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import Enum, auto
+from io import StringIO
 from typing import NamedTuple
 
 
@@ -46,13 +46,8 @@ class Line:
     added_by: Edit | None = None
     """None for a line from before the first edit."""
     removed_by: Edit | None = None
-    is_copied: bool = False
-    """Whether an added line may have stood there: the file was not known, and the model had been
-    shown the line."""
 
 
-_AHEAD = re.compile(r"^(?:[-+ ]| *\d+\||[^:\s]+:\d+:)")
-"""What a diff, a numbered text or a search shows ahead of a line."""
 SignedLine = tuple[str, Line]
 """A line of a diff: blank if it is in both versions, minus or plus."""
 
@@ -74,7 +69,7 @@ def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
 
 def split(text: str) -> list[str]:
     """Split a text into lines with their ends."""
-    return text.splitlines(keepends=True)
+    return StringIO(text).readlines()
 
 
 def whole(text: str) -> Hunk:
@@ -97,8 +92,6 @@ class Extent(Enum):
 class EditedFile:
     """The text of a file through edits that fit each other."""
 
-    shown: set[str]
-    """Lines that the model was shown, without their ends."""
     before: list[Line] = field(default_factory=list)
     """Lines before the first edit, as many as edits reached."""
     lines: list[Line] = field(default_factory=list)
@@ -116,40 +109,18 @@ class EditedFile:
         is_open = self.extent is Extent.OPEN
         return None if is_open or len(texts) < len(self.lines) else "".join(texts)
 
-    def is_as_git_has_it(self) -> bool:
-        """Whether all lines end with a line feed, except the last."""
-        texts = [line.text for lines in (self.before, self.lines) for line in lines[:-1]]
-        return all(text is None or text.endswith("\n") for text in texts)
-
-    def has_returns(self) -> bool:
-        """Whether a line is known that ends as on Windows."""
-        return any((line.text or "").endswith("\r\n") for line in self.lines)
-
-    def show(self, text: str) -> None:
-        """The model was shown lines, of this file or about it."""
-        lines = text.splitlines()
-        shown = {*lines, *(_AHEAD.sub("", line, count=1) for line in lines)}
-        self.shown |= shown - {_content(line.text) for line in self.lines}
-
     def write(self, text: str, edit: Edit) -> None:
-        """The whole text was written; lines that stay keep who wrote them."""
+        """The whole text was written; lines that stay keep who wrote them, as far as that is
+        known."""
         new = [Line(line, edit) for line in split(text)]
         if self.text() is None:
-            self._keep_owners(new)
+            owners = {line.text: line.added_by for line in self.lines}
+            for line in new:
+                line.added_by = owners.get(line.text) or edit
             self.is_known_before = False
             self.before, self.lines = [], []
         self._change(0, list(signed(self.lines, new)), edit)
         self.extent = Extent.WHOLE
-
-    def _keep_owners(self, new: Sequence[Line]) -> None:
-        """Let lines of a new text be those that stood there, as far as that is known."""
-        owners = {line.text: line.added_by for line in self.lines}
-        for line in new:
-            owner = owners.get(line.text)
-            if owner is not None:
-                line.added_by = owner
-            else:
-                line.is_copied = line.text in owners or _content(line.text) in self.shown
 
     def see(self, text: str) -> bool:
         """Take over the whole text as it was seen; return False if it does not fit."""
@@ -181,10 +152,10 @@ class EditedFile:
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
         self.lines += unknown
-        pairs = list(zip(self.lines[hunk.start : end], texts, strict=True))
-        if any(line.text not in (None, text) for line, text in pairs):
+        there = self.lines[hunk.start : end]
+        if any(line.text not in (None, text) for line, text in zip(there, texts, strict=True)):
             return False
-        for line, text in pairs:
+        for line, text in zip(there, texts, strict=True):
             line.text = text
         if hunk.is_end:
             self.extent = Extent.WHOLE
@@ -197,7 +168,3 @@ class EditedFile:
                 line.removed_by = edit
         end = start + sum(sign != "+" for sign, _line in lines)
         self.lines[start:end] = [line for sign, line in lines if sign != "-"]
-
-
-def _content(line: str | None) -> str:
-    return "".join((line or "").splitlines())

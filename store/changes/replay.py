@@ -1,7 +1,6 @@
 """Do again what tool calls did to files, and take over what they showed of them.
 
-Seen in the tools of Hermes 0.14 to 0.19: `write_file`, `patch` in both of its modes, `read_file`,
-and `execute_code`, whose program calls the former.
+Seen in the tools of Hermes 0.14 to 0.19: `write_file`, `patch` in both of its modes, `read_file`.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
+from .commands import moved_to
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, EditedFile, Extent, Hunk, whole
-from .programs import read_program
-from .shell_lines import moved_to
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
@@ -33,7 +31,7 @@ _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
 EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
-FILE_TOOLS = ("read_file", "execute_code", *EDITORS)
+FILE_TOOLS = ("read_file", *EDITORS)
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -45,7 +43,7 @@ class TrackedFile:
         self.first_path = path
         """Another one than the present path if it was moved."""
         self.edits: list[Edit] = []
-        self.versions = [EditedFile(set())]
+        self.versions = [EditedFile()]
         """Another one begins where an edit does not fit: somebody else has changed the file."""
         self.is_certain = True
         """Whether nothing else has changed it, as far as is known."""
@@ -59,7 +57,7 @@ class TrackedFile:
 
     def begin_version(self) -> None:
         """Begin another version, of which nothing is known: the file is not as it was left."""
-        self.versions.append(EditedFile(self.last.shown))
+        self.versions.append(EditedFile())
         self.is_certain = False
 
     def change_unclearly(self) -> None:
@@ -107,7 +105,6 @@ def replay_uses(
     files: Files,
     uses: Sequence[ToolUse],
     sessions: Mapping[str, Session],
-    name: str = "",
 ) -> int:
     """Do what tool calls did to files; return how many edits failed.
 
@@ -116,9 +113,8 @@ def replay_uses(
         files: What is known of files before, and then after the calls.
         uses: The calls, in order.
         sessions: The sessions of the calls and those above them, by id.
-        name: As of `replay_call`.
     """
-    results = read_results(reader, [use for use in uses if name or use.name != "terminal"])
+    results = read_results(reader, [use for use in uses if use.name in FILE_TOOLS])
     directory_of = cache(partial(_directory, sessions))
     elsewhere: set[str] = set()
     failed = 0
@@ -126,8 +122,9 @@ def replay_uses(
         directory = directory_of(use.session_id)
         if use.name == "terminal":
             _follow(elsewhere, use, directory)
-        here = "" if use.session_id in elsewhere else directory
-        failed += replay_call(files, use, results.get(use.result_id, ""), here, name)
+        else:
+            here = "" if use.session_id in elsewhere else directory
+            failed += replay_call(files, use, results.get(use.result_id, ""), here)
     return failed
 
 
@@ -153,21 +150,19 @@ def _directory(sessions: Mapping[str, Session], session_id: str | None) -> str:
     return ""
 
 
-def replay_call(files: Files, use: ToolUse, text: str, directory: str, name: str = "") -> bool:
+def replay_call(files: Files, use: ToolUse, text: str, directory: str) -> bool:
     """Do what a tool call did to files, and tell whether it is an edit that failed.
 
     Args:
         files: What is known of files before, and then after the call.
-        use: The call.
+        use: The call, of one of `FILE_TOOLS`.
         text: Its result; empty if none is stored: whether it was done is not known.
         directory: Where relative paths begin; empty if not known.
-        name: Without folders: the calls are those about files of this name alone, so that other
-            files are not kept, and nothing is known of a file that had another name before.
     """
-    call = _FileCall(files, use, json_at_start(text), directory, name)
+    call = _FileCall(files, use, json_at_start(text), directory)
     if use.name in EDITORS:
         return call.edit_files(text)
-    {"terminal": call.show, "read_file": call.read, "execute_code": call.run_program}[use.name]()
+    call.read()
     return False
 
 
@@ -178,8 +173,8 @@ def _size(text: str) -> int:
 class _FileCall:
     """A tool call that is done again."""
 
-    def __init__(self, files: Files, use: ToolUse, result: Json, directory: str, name: str) -> None:
-        self._files, self._result, self._directory, self._name = files, result, directory, name
+    def __init__(self, files: Files, use: ToolUse, result: Json, directory: str) -> None:
+        self._files, self._result, self._directory = files, result, directory
         self._arguments = as_mapping(use.arguments)
         self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
         modified = result.get("files_modified")
@@ -191,40 +186,28 @@ class _FileCall:
         if not isinstance(path, str) or not path:
             return TrackedFile("")
         place = self._resolve(path)
-        plain = posixpath.normpath(posixpath.join(self._directory, path))
-        file = self._files.pop(place, None) or self._files.pop(plain, None) or TrackedFile(place)
+        known = self._files.pop(place, None) or self._files.pop(self._plain(path), None)
+        file = known or TrackedFile(place)
         if not file.edits:
             file.first_path = place  # it was read by a link
         present = self._resolve(to) if to not in ("", path) else place
         file.is_certain &= present not in self._files  # what was there is not known any more
-        if self._name in ("", posixpath.basename(present)):
-            self._files[present] = file
+        self._files[present] = file
         return file
 
     def _resolve(self, path: str) -> str:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
-        plain = posixpath.normpath(posixpath.join(self._directory, path))
-        end = f"/{posixpath.normpath(path)}"
         resolved = str(self._result.get("resolved_path"))
         if resolved.startswith("/") and self._arguments.get("path"):  # the only one of the call
             return posixpath.normpath(resolved)
-        if path.startswith("/"):
-            return plain
-        if path.startswith("~"):
-            plain, end = path, path.lstrip("~")
-        paths = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
-        if len(paths) > 1 and not self._directory:
-            for name in paths:  # which of them is meant is not known
-                self._files.setdefault(name, TrackedFile(name)).is_certain = False
+        end = posixpath.join("/", posixpath.normpath(path).removeprefix("~/"))
+        named = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
-        return min(paths, key=len, default=plain)
+        return min(named, key=len, default=self._plain(path))
 
-    def show(self) -> None:
-        """Take down what a program printed: what is written after that may be a copy."""
-        output = str(self._result.get("output") or "")
-        if self._name and output:  # who wrote a line is asked for
-            for file in self._files.values():
-                file.last.show(output)
+    def _plain(self, path: str) -> str:
+        is_whole = path.startswith("~")
+        return path if is_whole else posixpath.normpath(posixpath.join(self._directory, path))
 
     def read(self) -> None:
         """Take over what `read_file` showed."""
@@ -238,12 +221,11 @@ class _FileCall:
             if _size(text) == size and not _UNLIKE.search(text):
                 file.see(text)
             else:
-                file.last.show(text)
                 file.is_certain &= _size(text) + _MARK != size
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        result, tool = self._result, self._edit.tool
+        result, path = self._result, self._arguments.get("path")
         has_error = bool(result.get("error")) or result.get("success") is False
         if has_error if result else has_failed(text, None):
             # A patch of several files may have changed some of them; its diff has those.
@@ -251,36 +233,15 @@ class _FileCall:
             return True
         if not result:
             self._edit = self._edit._replace(ok=False)
-            self._edited(self._arguments.get("path")).change_unclearly()
-        elif tool == "write_file" or not self._apply_diff():
-            self._do(tool, self._arguments)
-        return False
-
-    def run_program(self) -> None:
-        """Do the edits of a program that ended well and names them outright; their own results are
-        not stored."""
-        self.show()
-        result, edit = self._result, self._edit
-        if result.get("status") != "success" or not result.get("tool_calls_made"):
-            return
-        calls = read_program(str(self._arguments.get("code", ""))).calls
-        if result["tool_calls_made"] != len(calls):
-            return
-        self._result = {"_warning": _OUTSIDE}
-        for name, arguments in calls:
-            self._edit = edit._replace(tool=f"{edit.tool}: {name}")
-            self._do(name, arguments)
-
-    def _do(self, tool: str, arguments: Json) -> None:
-        """Do an edit by its arguments; another tool does nothing."""
-        path, content = arguments.get("path"), arguments.get("content")
-        if tool == "write_file":
-            self._write(self._edited(path), content)
-        elif tool == "patch":
-            old, new = (str(arguments.get(key) or "") for key in ("old_string", "new_string"))
-            everywhere = arguments.get("replace_all") is True
+            self._edited(path).change_unclearly()
+        elif self._edit.tool == "write_file":
+            self._write(self._edited(path), self._arguments.get("content"))
+        elif not self._apply_diff():
+            old, new = (str(self._arguments.get(f"{key}_string") or "") for key in ("old", "new"))
+            everywhere = self._arguments.get("replace_all") is True
             for name in [path] if path else self._modified:
                 self._edited(name).replace(old, new, everywhere, self._edit)
+        return False
 
     def _write(self, file: TrackedFile, content: object) -> None:
         if not isinstance(content, str):
@@ -318,7 +279,7 @@ class _FileCall:
             file = self._edited(after if is_new else before, "" if is_new or is_gone else after)
             if not self._arguments.get("path"):
                 # Mode `patch` shows new lines with other ends than it writes (0.19).
-                file.is_certain &= "\r\n" not in diff and not file.last.has_returns()
+                file.is_certain &= "\r\n" not in f"{diff}{file.last.text()}"
             if is_new:
                 text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
                 file.last.write(text, self._edit)

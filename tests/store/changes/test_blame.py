@@ -58,7 +58,7 @@ def test_lines_by_hand_belong_to_nobody(release, tmp_path):
     }  # fmt: skip
     lines = blame_of(document, tmp_path / "other", "mine.txt", after["mine.txt"])
     assert [(line.text, session_of(line)) for line in lines] == [
-        ("before", None), ("written", "second"), ("by the other agent", "other"), ("}", None),
+        ("before", None), ("written", None), ("by the other agent", "other"), ("}", None),
         ("}", None),
     ]  # fmt: skip
 
@@ -113,25 +113,14 @@ def owners(folder, calls, text):
     return {line.text: written.index(line.edit.message_id) for line in blame if line.edit}
 
 
-@pytest.mark.parametrize(
-    "output", ["{}", "+{}", "1|{}", "src/file.txt:7:{}"], ids=["cat", "diff", "numbered", "search"]
-)
-@pytest.mark.parametrize("tool", ["terminal", "execute_code"])
-def test_what_a_program_showed_may_have_stood_there(tmp_path, tool, output):
-    """The command need not name the file: `cat *.txt`."""
-    shown = {"output": output.format("a line that stood there"), "exit_code": 0}
-    text = "a line that stood there\nanother line\n"
-    assert owners(tmp_path, [(tool, {}, shown), write(text)], text) == {"another line": 1}
-
-
 def test_a_text_over_one_that_is_partly_known(tmp_path):
-    """A line that a patch inserted, and the lines around it, were there."""
+    """A line that a patch inserted was there; who wrote the text wrote all others."""
     old = "".join(f"line number {number}\n" for number in range(20))
     new = old.replace("line number 9\n", "line number nine\n")
     last = new.replace("line number 8\n", "line number eight\n")
     found = owners(tmp_path, [patch(old, new), write(last)], last)
     assert found["line number nine"] == 0 and found["line number eight"] == 1
-    assert "line number 10" not in found
+    assert found["line number 10"] == 1
 
 
 def test_a_line_that_stands_elsewhere_too(tmp_path):

@@ -120,14 +120,6 @@ def test_a_directory_that_is_a_link(tmp_path):
     assert known(changes_by(tmp_path, *calls, cwd=link)) == {"a.md": True}
 
 
-def test_one_of_two_files_that_have_a_name(tmp_path):
-    """Which of them a patch means is not known where the directory is not."""
-    both = "--- a//w/x.py\n+++ b//w/x.py\n@@ -1,2 +1,2 @@\n-a\n+b\n end\n\n"
-    both += "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-a\n+b\n end\n"
-    calls = patch("x.py", "A", "a", "/w/src/x.py"), patches(both, "/w/x.py", "/w/src/x.py")
-    assert not any(known(changes_by(tmp_path, terminal("cd src"), *calls)).values())
-
-
 def test_line_ends_that_a_patch_of_files_does_not_show(tmp_path):
     """It writes all lines as the first one ends, and shows new ones without a carriage return."""
     within = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\r\n+two\n three\r\n"

@@ -62,7 +62,7 @@ async def _to(browser, screen, path):
 async def test_files_and_the_diff_of_one(store, size):
     async with on_store(store, NOW, size) as browser:
         screen = await _open(browser)
-        assert "22 files · 3 edits failed" in browser.text("#header")
+        assert "21 files · 3 edits failed" in browser.text("#header")
         row = await _to(browser, screen, "src/app.py")
         assert row.change.by_subagents == 1 and "itself +1" in browser.text("#files")
         assert "edits by itself, …agent" in browser.status

@@ -1,8 +1,14 @@
-"""Which shell lines may have changed files, which they name, and where they go."""
+"""Which shell lines and programs may have changed files, which they name, and where they go."""
 
 import pytest
 
-from hermes_browse.store.changes.shell_lines import may_change_files, moved_to, written_names
+from hermes_browse.store.changes.commands import (
+    may_change_files,
+    may_program_change_files,
+    moved_to,
+    program_names,
+    written_names,
+)
 
 READING = (
     "ls -la", "cat a.txt | grep x", "cat a 2>/dev/null", "make_sure=1 ls", "grep 'a > b' file",
@@ -12,7 +18,7 @@ READING = (
 CHANGING = (
     "echo x > file", "echo x >> file", "sed -i s/a/b/ file", "mv a b", "rm -rf build", "git checkout x",
     "git -c alias.log='!rm x' log", "python script.py", "make", "pytest -q", "ls; touch x", "ls | xargs rm",
-    "find . -delete", "cat <<EOF > f\nx\nEOF", "echo `rm x`", "echo $(rm x)", "echo 'unclosed", "env X=1 make",
+    "find . -delete", "cat <<EOF > f\nx\nEOF", "echo `rm x`", "echo $(rm x)", "env X=1 make",
     "sort -o file file", "awk '{print > \"x\"}' file", "sudo ls", "black .", "# fix\nsed -i s/a/b/ f", "ls # a\nrm x",
     "cat a#b; rm x", "script/test", "sort -uo out in", "sed -n '/x/w out' f", "uniq in out", "cat f >(tee x)",
     "awk '{print | \"tee x\"}' f", "git diff --outp=x", "rg --pre ./x todo", "cat <<'E' > f\ndon't # x\nE",
@@ -71,3 +77,33 @@ def test_files_that_a_command_names_to_change_them():
     }
     assert "other.py" not in written_names("cat other.py > new.py")
     assert "test_app.py" not in written_names("pytest tests/test_app.py")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from hermes_tools import read_file\nprint(len(read_file('x')['content'].split()))",
+        "import json\nfor name in sorted(names): print(json.loads(name))",
+    ],
+)
+def test_programs_that_only_read(code):
+    assert not may_program_change_files(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from hermes_tools import write_file\nwrite_file('f', text)",
+        "patch(mode='patch', patch='*** Update File: f')",
+        "open('f', 'w').write('a')",
+        "import os\nos.remove('f')",
+        "import subprocess\ntools[0]('f')",
+    ],
+)
+def test_programs_that_may_change_files(code):
+    assert may_program_change_files(code) and "f" in program_names(code)
+
+
+@pytest.mark.parametrize("code", ["import made_here", "import os, made_here", "not python ("])
+def test_a_program_that_is_not_known(code):
+    assert may_program_change_files(code) and not program_names(code)
