@@ -1,11 +1,11 @@
 """Find what a compaction lost: names, paths, commands, numbers and decisions that the model no
 longer has.
 
-Terms are extracted by patterns from the replaced rows, and searched in the summary and the rows
-carried over. A path is found by its last part, because a model finds the file by that. A decision
-is a sentence of the user, and found if most of its significant words are. All other terms must
-occur literally, ignoring case. What the user or the model names in the rows that follow, up to the
-next compaction, the model has again: there, terms must be whole words.
+Terms are extracted by patterns from the replaced rows, and searched in what the model had from then
+to the next compaction: the summary, the rows carried over, and the rows that follow. A path is found
+by its last part, because a model finds the file by that. All terms must occur literally, in whole
+words, ignoring case; only a decision, a sentence of the user, is also found if most of its
+significant words are in the summary or in what was carried over.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from heapq import nsmallest
+from itertools import chain
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
@@ -121,56 +123,70 @@ _COMMANDS = ("command", "cmd", "script", "code")
 def find_losses(reader: Reader, compaction: Compaction) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
     from then to the next one."""
-    gone = compaction.gone
+    gone, is_complete = _scan(reader, compaction.gone)
     found: dict[tuple[LostKind, str], Lost] = {}
-    scanned, is_complete = 0, True
-    for message, texts, is_whole in _scan(reader, gone):  # the last occurrence is found first
-        scanned, is_complete = scanned + 1, is_complete and is_whole
+    for message, texts in gone:  # the last occurrence is found first
         for kind, term in _terms(message, texts):
             key = (kind, term.casefold())
             lost = found.get(key, Lost(term, kind, 0, message.id))
             found[key] = lost._replace(times=lost.times + 1)
     after = read_messages_of(reader, compaction.instead if found else ())
-    mentioned = "\n".join(text for message in after for text in _texts(message)).casefold()
-    terms = [lost for lost in found.values() if not _is_mentioned(lost.kind, lost.term, mentioned)]
-    later = compaction.since if terms else ()
-    since = list(_scan(reader, later))
-    there = (texts for message, texts, _is_whole in since if message.state is not State.REWOUND)
-    followed = "\n".join(text for texts in there for text in texts).casefold()
-    words = set(_ANY_WORD.findall(followed))
+    instead = _Given(text for message in after for text in _texts(message))
+    since, is_all = _scan(reader, compaction.since if found else ())
+    there = (texts for message, texts in since if message.state is not State.REWOUND)
+    followed = _Given(chain.from_iterable(there))
     terms = [
         lost
-        for lost in terms
-        if not (
-            words.issuperset(_ANY_WORD.findall(_sought(lost.kind, lost.term)))
-            and _is_mentioned(lost.kind, lost.term, followed)
-        )
+        for lost in found.values()
+        if not (instead.names(lost) or instead.paraphrases(lost) or followed.names(lost))
     ]
-    place = {message_id: at for at, message_id in enumerate(gone, 1)}
+    place = {message_id: at for at, message_id in enumerate(compaction.gone, 1)}
 
     def rank(lost: Lost) -> tuple[float, int, str]:
         recency = 0.5 + place[lost.last_message_id] / len(place)
         factor = 3 if lost.kind is LostKind.DECISION else 1
         return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
 
-    terms.sort(key=rank)
-    is_complete &= all(is_whole for _message, _texts, is_whole in since)
-    is_complete &= (scanned, len(since)) == (len(gone), len(later)) and len(terms) <= _MAX_TERMS
-    return Losses(tuple(terms[:_MAX_TERMS]), is_complete)
+    first = nsmallest(_MAX_TERMS, terms, key=rank)
+    return Losses(tuple(first), is_complete and is_all and len(terms) <= _MAX_TERMS)
 
 
-def _scan(reader: Reader, ids: Sequence[int]) -> Iterator[tuple[ChatMessage, list[str], bool]]:
-    """Yield the rows that are scanned, newest first, with their texts cut off, and whether these
-    are whole."""
-    characters = 0
+class _Given:
+    """What the model was given, to find terms in."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._text = "\n".join(texts).casefold()
+        self._words = set(_ANY_WORD.findall(self._text))
+
+    def names(self, lost: Lost) -> bool:
+        """Whether a term, of a path its last part, occurs literally and in whole words."""
+        sought = lost.term.casefold()
+        if lost.kind is LostKind.PATH:
+            sought = re.split(r"[/\\]", sought.rstrip("/\\"))[-1]
+        return self._words.issuperset(_ANY_WORD.findall(sought)) and sought in self._text
+
+    def paraphrases(self, lost: Lost) -> bool:
+        """Whether most significant words of a decision occur."""
+        words = _WORD.findall(lost.term.casefold())
+        stems = {word[:_STEM] for word in words if not _PLAIN.fullmatch(word)}
+        there = sum(stem in self._text for stem in stems)
+        return lost.kind is LostKind.DECISION and there * 3 >= len(stems) * 2
+
+
+def _scan(reader: Reader, ids: Sequence[int]) -> tuple[list[tuple[ChatMessage, list[str]]], bool]:
+    """Read rows, newest first, with their texts cut off; and whether all were read whole."""
+    scanned: list[tuple[ChatMessage, list[str]]] = []
+    characters, is_whole = 0, True
     for some in chunks(ids[::-1], _BATCH):
         if characters > _MAX_CHARACTERS:
-            return
+            return scanned, False
         for message in read_messages_of(reader, some):
             texts = list(_texts(message))
             cut = [text[:_MAX_PER_TEXT] for text in texts]
             characters += sum(map(len, cut))
-            yield message, cut, cut == texts
+            is_whole &= cut == texts
+            scanned.append((message, cut))
+    return scanned, is_whole
 
 
 def _texts(message: ChatMessage) -> Iterator[str]:
@@ -204,24 +220,3 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
         decision = " ".join(sentence.split())
         if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
             yield LostKind.DECISION, decision
-
-
-def _sought(kind: LostKind, term: str) -> str:
-    """Return the part of a term that has to be found, folded: of a path, the last one."""
-    folded = term.casefold()
-    return re.split(r"[/\\]", folded.rstrip("/\\"))[-1] if kind is LostKind.PATH else folded
-
-
-def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:
-    """Return whether a text mentions a term; see the module. Summaries paraphrase decisions."""
-    folded = term.casefold()
-    if folded in text:
-        return True
-    if kind is LostKind.PATH:
-        name = _sought(kind, term)
-        whole = rf"(?<![\w.-]){re.escape(name)}(?![\w-])"
-        return len(name) > 2 and re.search(whole, text) is not None
-    if kind is LostKind.DECISION:
-        words = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
-        return sum(word[:_STEM] in text for word in words) * 3 >= len(words) * 2
-    return False
