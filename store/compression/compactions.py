@@ -170,7 +170,8 @@ def _size(rows: Iterable[HistoryRow]) -> int:
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first."""
     rows_of_segments = read_rows(reader, segments)
-    gaps = read_id_gaps(reader, rows_of_segments)
+    ids = [segment.id for segment in segments]
+    gaps = read_id_gaps(reader, zip(ids, rows_of_segments, strict=True))
     generations: list[Generation] = []
     previous = Generation(0, ())
     empty_sessions: list[str] = []
