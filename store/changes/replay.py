@@ -115,29 +115,26 @@ def replay_uses(
         sessions: The sessions of the calls and those above them, by id.
     """
     results = read_results(reader, [use for use in uses if use.name in FILE_TOOLS])
-    directory_of = cache(partial(_directory, sessions))
-    elsewhere: set[str] = set()
+    home_of = cache(partial(_directory, sessions))
+    # The file tools follow the terminal; their results do not always say where they were (0.14 to
+    # 0.19).
+    here: dict[str, str] = {}
     failed = 0
     for use in uses:
-        directory = directory_of(use.session_id)
+        home = home_of(use.session_id)
         if use.name == "terminal":
-            _follow(elsewhere, use, directory)
+            place = moved_to(str(as_mapping(use.arguments).get("command")))
+            if place is not None:
+                is_home = _joined(home, place) == _joined(home, "")
+                here[use.session_id] = home if is_home else ""
         else:
-            here = "" if use.session_id in elsewhere else directory
-            failed += replay_call(files, use, results.get(use.result_id, ""), here)
+            directory = here.get(use.session_id, home)
+            failed += replay_call(files, use, results.get(use.result_id, ""), directory)
     return failed
 
 
-def _follow(elsewhere: set[str], use: ToolUse, directory: str) -> None:
-    """Note whether a terminal has left the directory of its session: the file tools follow it, and
-    their results do not always say so (0.14 to 0.19)."""
-    place = moved_to(str(as_mapping(use.arguments).get("command")))
-    if place is None:
-        return
-    if posixpath.normpath(posixpath.join(directory, place)) == posixpath.normpath(directory):
-        elsewhere.discard(use.session_id)
-    else:
-        elsewhere.add(use.session_id)
+def _joined(directory: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(directory, path))
 
 
 def _directory(sessions: Mapping[str, Session], session_id: str | None) -> str:
@@ -206,8 +203,7 @@ class _FileCall:
         return min(named, key=len, default=self._plain(path))
 
     def _plain(self, path: str) -> str:
-        is_whole = path.startswith("~")
-        return path if is_whole else posixpath.normpath(posixpath.join(self._directory, path))
+        return path if path.startswith("~") else _joined(self._directory, path)
 
     def read(self) -> None:
         """Take over what `read_file` showed."""

@@ -46,7 +46,7 @@ def sent_of(rows: HistoryRows) -> list[HistoryRow]:
 
 
 def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
-    """Find the blocks in one session, in order.
+    """Find the blocks in one session, in order; the first one begins with it, and may be empty.
 
     `above` are the rows last sent in the previous session of the conversation; None for the root.
     """
@@ -69,8 +69,8 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
             if block is not None:
                 blocks.append(block)
                 previous, done = block, max(block.end, done)
-    if above is not None and (not blocks or blocks[0].start > 0):
-        blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
+    if not blocks or blocks[0].start > 0:
+        blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above or ())))
     return blocks
 
 

@@ -180,20 +180,19 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
             empty_sessions.append(segments[segment].id)
             continue
         blocks = find_blocks(rows, sent_of(previous.rows) if segment > 0 else None)
-        starts = [*(block.start for block in blocks), len(rows)]
-        if starts[0] > 0:
-            previous = Generation(segment, tuple(rows[: starts[0]]))
-            generations.append(previous)
-        for block, end in zip(blocks, starts[1:], strict=True):
+        ends = [*(block.start for block in blocks[1:]), len(rows)]
+        for block, end in zip(blocks, ends, strict=True):
             generation = Generation(
                 segment, tuple(rows[block.start : end]), block.end - block.start
             )
-            compaction = _compaction(
-                reader, segments, previous, generation, block, tuple(empty_sessions), gaps
-            )
-            previous = generation._replace(compaction=compaction)
-            generations.append(previous)
-            empty_sessions.clear()
+            if segment > 0 or block.end > 0:
+                compaction = _compaction(
+                    reader, segments, previous, generation, block, tuple(empty_sessions), gaps
+                )
+                generation = generation._replace(compaction=compaction)
+                empty_sessions.clear()
+            generations.append(generation)
+            previous = generation
     aborted = None
     if generations and segments[previous.segment].end_reason == "compression":
         aborted = _aborted(previous, segments)
