@@ -130,7 +130,7 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
 async def test_commands_are_listed_and_read(store):
     async with on_store(store, NOW) as browser:
         screen = await _open(browser)
-        await browser.press("end", "up")
+        await browser.press("end", "up", "up")
         row = screen.rows.current
         assert isinstance(row, MessageRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
