@@ -18,15 +18,16 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .commands import may_change_files, may_program_change_files, program_names, written_names
+from .commands import may_change_files, written_names
 from .diffs import DiffLine, quoted, unified_diff
 from .edited_file import Edit, Extent
-from .replay import EDITORS, Files, TrackedFile, replay_uses
+from .programs import program_names, read_program
+from .replay import CHANGING_TOOLS, Files, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PROGRAMS = {
     "terminal": ("command", may_change_files, written_names),
-    "execute_code": ("code", may_program_change_files, program_names),
+    "execute_code": ("code", lambda code: read_program(code).may_change_more, program_names),
 }
 """Tools that run a command or a program: the argument that has it, whether that may change files
 that no other call names, and the names of those that it surely or maybe changes."""
@@ -142,13 +143,14 @@ def read_changes(
 
 def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     """Return the calls that say something about the files that are changed."""
-    edits = [as_mapping(use.arguments) for use in uses if use.name in EDITORS]
-    edited = "\n".join(str(edit.get(key)) for edit in edits for key in ("path", "patch"))
+    edits = [as_mapping(use.arguments) for use in uses if use.name in CHANGING_TOOLS]
+    keys = ("path", "patch", "code")
+    edited = "\n".join(str(edit.get(key)) for edit in edits for key in keys)
     is_edited = cache(edited.__contains__)
     return [
         use
         for use in uses
-        if use.name in ("terminal", *EDITORS)
+        if use.name in ("terminal", *CHANGING_TOOLS)
         or (
             use.name == "read_file"
             and is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))

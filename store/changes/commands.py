@@ -1,5 +1,4 @@
-"""Which shell lines and Python programs may have changed files, which files they name, and where a
-line goes."""
+"""Which shell lines may have changed files, which files they name, and where they go."""
 
 from __future__ import annotations
 
@@ -50,35 +49,6 @@ _TARGET = re.compile(r">(?:[>|]|&(?!\d))? ?(?!/dev/null(?: |$))([^\s<>|&]+)")
 """The file that the output of a command goes into."""
 _WORDS = re.compile(r"[\s;&|()<>'\"]+")
 """What separates words of a command within a quoted text."""
-_HARMLESS = """
-    if|in|and|or|not|for|while|return|read_file|search_files|print|len|str|repr|int|float|list|dict
-    |sorted|range|enumerate|get|join|split|splitlines|strip|dumps|loads|json_parse
-"""
-"""Names in a program that change nothing if a bracket follows."""
-_MODULES = "hermes_tools|base64|collections|csv|datetime|itertools|json|math|os|pathlib|re|sys|time"
-_CHANGING_PROGRAM = re.compile(
-    rf"""[\])]\s*\( | \b(?!(?:{_HARMLESS})\b)\w+\s*\(
-    | (?:^|[;:])[ \t]*(?:import|from)\s+(?!(?:{_MODULES})\b(?!,))
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
-"""A call of something else, or an import of what may be a program of the user."""
-_WRITING_PROGRAM = re.compile(
-    r"""write|patch|["'][wax]b?\+?["']|os\.replace|remove|rename|unlink|shutil|subprocess|system
-    |terminal""",
-    re.VERBOSE,
-)
-_NAME = re.compile(r"[\w.-]+")
-
-
-def may_program_change_files(code: str) -> bool:
-    """Whether a Python program may have changed files: all do that are not known to only read."""
-    return bool(_CHANGING_PROGRAM.search(code))
-
-
-def program_names(code: str) -> set[str]:
-    """Return the names, without folders, that a program has if it seems to write files."""
-    return set(_NAME.findall(code)) if _WRITING_PROGRAM.search(code) else set()
 
 
 def _commands(line: str) -> Iterator[str]:

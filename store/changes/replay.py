@@ -1,6 +1,7 @@
 """Do again what tool calls did to files, and take over what they showed of them.
 
-Seen in the tools of Hermes 0.14 to 0.19: `write_file`, `patch` in both of its modes, `read_file`.
+Seen in the tools of Hermes 0.14 to 0.19: `write_file`, `patch` in both of its modes, `read_file`,
+and `execute_code`, whose program calls the former.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..tool_results import has_failed, json_at_start
 from .commands import moved_to
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, EditedFile, Extent, Hunk, whole
+from .programs import read_program
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
@@ -31,7 +33,8 @@ _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
 EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
-FILE_TOOLS = ("read_file", *EDITORS)
+CHANGING_TOOLS = ("execute_code", *EDITORS)
+FILE_TOOLS = ("read_file", *CHANGING_TOOLS)
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -159,7 +162,10 @@ def replay_call(files: Files, use: ToolUse, text: str, directory: str) -> bool:
     call = _FileCall(files, use, json_at_start(text), directory)
     if use.name in EDITORS:
         return call.edit_files(text)
-    call.read()
+    if use.name == "read_file":
+        call.read()
+    else:
+        call.run_program()
     return False
 
 
@@ -221,7 +227,7 @@ class _FileCall:
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        result, path = self._result, self._arguments.get("path")
+        result, tool = self._result, self._edit.tool
         has_error = bool(result.get("error")) or result.get("success") is False
         if has_error if result else has_failed(text, None):
             # A patch of several files may have changed some of them; its diff has those.
@@ -229,15 +235,32 @@ class _FileCall:
             return True
         if not result:
             self._edit = self._edit._replace(ok=False)
-            self._edited(path).change_unclearly()
-        elif self._edit.tool == "write_file":
-            self._write(self._edited(path), self._arguments.get("content"))
-        elif not self._apply_diff():
-            old, new = (str(self._arguments.get(f"{key}_string") or "") for key in ("old", "new"))
-            everywhere = self._arguments.get("replace_all") is True
+            self._edited(self._arguments.get("path")).change_unclearly()
+        elif tool == "write_file" or not self._apply_diff():
+            self._do(tool, self._arguments)
+        return False
+
+    def run_program(self) -> None:
+        """Do the edits of a program that ended well and names them outright."""
+        result, edit = self._result, self._edit
+        if result.get("status") != "success" or not result.get("tool_calls_made"):
+            return
+        calls = read_program(str(self._arguments.get("code"))).calls
+        if len(calls) == result["tool_calls_made"]:
+            for tool, arguments in calls:
+                self._edit = edit._replace(tool=f"{edit.tool}: {tool}")
+                self._do(tool, arguments)
+
+    def _do(self, tool: str, arguments: Json) -> None:
+        """Do an edit by its arguments; another tool does nothing."""
+        path = arguments.get("path")
+        if tool == "write_file":
+            self._write(self._edited(path), arguments.get("content"))
+        elif tool == "patch":
+            old, new = (str(arguments.get(f"{key}_string") or "") for key in ("old", "new"))
+            everywhere = arguments.get("replace_all") is True
             for name in [path] if path else self._modified:
                 self._edited(name).replace(old, new, everywhere, self._edit)
-        return False
 
     def _write(self, file: TrackedFile, content: object) -> None:
         if not isinstance(content, str):
@@ -259,7 +282,8 @@ class _FileCall:
         warning = str(self._result.get("_warning"))
         if _SIBLING in warning:  # is the edit of the other agent known?
             file.is_certain &= any(each.session_id != self._edit.session_id for each in file.edits)
-        file.is_certain &= _OUTSIDE not in warning
+        is_by_program = self._edit.tool not in EDITORS  # its own result is not stored
+        file.is_certain &= _OUTSIDE not in warning and not is_by_program
         file.edits.append(self._edit)
         return file
 

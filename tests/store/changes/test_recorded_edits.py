@@ -13,8 +13,8 @@ KNOWN = {
     "many.txt", "no_end.txt", "short.txt", "src/app.py", "src/busy.py", "src/moved.py",
     "strange name é.txt", "tests/test_app.py", "to_end.txt", "whole.txt",
 }  # fmt: skip
-UNKNOWN = {"mine.txt", "sedded.txt", "src/util.py", "unread.txt"}
-"""Written over what nobody had read, or touched by a command too."""
+UNKNOWN = {"by_code.txt", "mine.txt", "sedded.txt", "src/util.py", "unread.txt"}
+"""Written over what nobody had read, by a program, or touched by a command too."""
 
 
 def changes_of(document, folder, session, **more):
@@ -42,8 +42,7 @@ def test_git_applies_every_known_diff(release, tmp_path):
         apply_and_compare(folder, diff_text(changes, path), document["between"].get(path), path)
     assert changes.failed == 3
     commands = [each.text for each in changes.commands]
-    program = "from hermes_tools import write_file\nwrite_file('by_code.txt', 'one\\n')"
-    assert sorted(commands) == [*("echo made > made.txt", program, "sed -i s/old/new/ sedded.txt")]
+    assert commands == ["sed -i s/old/new/ sedded.txt", "echo made > made.txt"]
 
 
 def test_subagents_and_segments_belong_to_it(tmp_path):

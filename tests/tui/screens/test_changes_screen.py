@@ -62,7 +62,7 @@ async def _to(browser, screen, path):
 async def test_files_and_the_diff_of_one(store, size):
     async with on_store(store, NOW, size) as browser:
         screen = await _open(browser)
-        assert "21 files · 3 edits failed" in browser.text("#header")
+        assert "22 files · 3 edits failed" in browser.text("#header")
         row = await _to(browser, screen, "src/app.py")
         assert row.change.by_subagents == 1 and "itself +1" in browser.text("#files")
         assert "edits by itself, …agent" in browser.status
@@ -130,7 +130,7 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
 async def test_commands_are_listed_and_read(store):
     async with on_store(store, NOW) as browser:
         screen = await _open(browser)
-        await browser.press("end", "up", "up")
+        await browser.press("end", "up")
         row = screen.rows.current
         assert isinstance(row, MessageRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
