@@ -2,7 +2,8 @@
 
 A line belongs to a message only if that message wrote it, and nobody took it away. In a file that
 was changed by hand since, or is not known whole, the lines before and after it must still be those
-of the edit.
+of the edit. Lines that a message added by writing a whole text belong to nobody if they had been
+shown before: it may have copied them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import dropwhile
+from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -24,14 +26,18 @@ from ..messages.transcript import read_messages_of
 from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope
+from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Relation, Session
+from ..sessions.models import Relation
+from ..tool_results import json_at_start
 from .edited_file import Edit, split
 from .replay import FILE_TOOLS, TrackedFile, replay_uses
-from .tool_uses import ToolUse, read_tool_uses
+from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
 """Text that stands in stored JSON as it is."""
+_AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
+"""What a diff, a numbered text or a search shows ahead of a line."""
 _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
 _BATCH = 8
@@ -72,10 +78,12 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     name = posixpath.basename(path)
-    uses, sessions = _read_uses(reader, name, now)
+    uses, catalog = _read_uses(reader, name, now)
     files = {path: TrackedFile(path)}
-    replay_uses(reader, files, uses, sessions)
-    owners = _owners(files.get(path) or TrackedFile(path), text)
+    replay_uses(reader, files, uses, catalog.sessions)
+    file = files.get(path) or TrackedFile(path)
+    _disown_copies(reader, file, uses, catalog)
+    owners = _owners(file, text)
 
     @cache
     def prompt_of(edit: Edit | None) -> ChatMessage | None:
@@ -87,9 +95,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     ]
 
 
-def _read_uses(
-    reader: Reader, name: str, now: float
-) -> tuple[list[ToolUse], Mapping[str, Session]]:
+def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Catalog]:
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
     ids = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
@@ -111,7 +117,7 @@ def _read_uses(
             for use in _without_copies(by_root[root], by_root.get(above or "", ()))
             if use.name in ("terminal", *FILE_TOOLS) and any(n in use.arguments for n in names)
         ]
-    return sorted(telling, key=attrgetter("order")), catalog.sessions
+    return sorted(telling, key=attrgetter("order")), catalog
 
 
 def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:
@@ -120,6 +126,41 @@ def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterat
     call = attrgetter("call_id", "name", "arguments")
     known = set(map(call, above))
     return dropwhile(lambda use: call(use) in known, uses)
+
+
+def _disown_copies(
+    reader: Reader, file: TrackedFile, uses: Sequence[ToolUse], catalog: Catalog
+) -> None:
+    """Let lines belong to nobody that a message may have copied: it wrote the whole text, and they
+    had been shown before."""
+    writes = {edit for edit in file.edits if edit.tool.endswith("write_file")}
+    found = [catalog.of_session(edit.session_id) for edit in writes]
+    conversations = {each.root_id: each for each in found if each is not None}
+    programs = [
+        use
+        for use in read_tool_uses(reader, conversations.values())
+        if use.name in ("terminal", "execute_code")  # a command need not name the file
+    ]
+    last = max((edit.message_id for edit in writes), default=0)
+    shown_at = _shown_at(reader, [use for use in (*uses, *programs) if use.order[0] < last])
+    for version in file.versions:
+        for line in version.lines:
+            edit = line.added_by
+            if edit in writes and shown_at[(line.text or "").strip()] < edit.message_id:
+                line.added_by = None
+
+
+def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, float]:
+    """Return for each line the message whose result was the first that showed it."""
+    results = read_results(reader, uses)
+    shown_at: defaultdict[str, float] = defaultdict(lambda: inf)
+    for use in uses:
+        text = results.get(use.result_id, "")
+        for value in (text, *json_at_start(text).values()):
+            for line in split(str(value)):
+                for content in (line.strip(), _AHEAD.sub("", line, count=1).strip()):
+                    shown_at[content] = min(shown_at[content], use.order[0])
+    return shown_at
 
 
 def _owners(file: TrackedFile, text: str | None) -> list[Owned]:
@@ -146,10 +187,12 @@ def _owners_by_places(file: TrackedFile) -> Owners:
             found[place].append(line.added_by)
         gone = {line.text for line in version.before if line.removed_by is not None}
         is_whole = version.text() is not None
+        there = {line.text for line in version.lines}
         owners = {
             place: edit
             for place, edit in owners.items()
-            if place[1] not in gone and (place in found or not is_whole)
+            if place in found or not (is_whole or place[1] in there)
+            if place[1] not in gone
         }
         for place, edits in found.items():
             if edits != [None] or place not in owners:  # one from before may be that of the owner

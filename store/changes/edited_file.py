@@ -7,6 +7,7 @@ are known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -115,8 +116,10 @@ class EditedFile:
         new = [Line(line, edit) for line in split(text)]
         if self.text() is None:
             owners = {line.text: line.added_by for line in self.lines}
+            count = Counter(line.text for line in (*self.lines, *new))
             for line in new:
-                line.added_by = owners.get(line.text) or edit
+                if count[line.text] == 2:  # once in each: of equal lines it is not known which stay
+                    line.added_by = owners.get(line.text) or edit
             self.is_known_before = False
             self.before, self.lines = [], []
         self._change(0, list(signed(self.lines, new)), edit)
