@@ -47,7 +47,7 @@ PATIENCE = 0.15
 """Seconds for which a pane shows the previous conversation while the next is read."""
 
 
-class ShownPlace(NamedTuple):
+class Shown(NamedTuple):
     """What the panes show."""
 
     conversation: Conversation | None = None
@@ -88,7 +88,7 @@ class Context(StoreScreen[object]):
     """Completed values of a filter at the end of the query."""
     results: var[SearchResults | None] = var(None, init=False)
     """None while the list shows conversations."""
-    place: var[ShownPlace] = var(ShownPlace(), init=False, always_update=True)
+    shown: var[Shown] = var(Shown(), init=False, always_update=True)
     model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
     """What the transcript shows."""
     seen: var[SeenByModel | None] = var(None, init=False)
@@ -144,7 +144,7 @@ class Context(StoreScreen[object]):
     @property
     def current(self) -> Conversation | None:
         """The conversation that all panes show and all keys act on."""
-        conversation = self.place.conversation
+        conversation = self.shown.conversation
         return self.details.complete(conversation)[0] if conversation is not None else None
 
     @property

@@ -1,5 +1,5 @@
 """The current conversation: that of the row under the list's cursor, or one that was opened
-elsewhere. It is kept in `place`, which all panes follow."""
+elsewhere. It is kept in `shown`, which all panes follow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MAR
 from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
-from .context import ShownPlace
+from .context import Shown
 from .header_and_status import HeaderAndStatus
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
@@ -35,7 +35,7 @@ class ConversationPanes(HeaderAndStatus):
     def current_conversations(self) -> tuple[Conversation, ...]:
         """The conversations that commands act on: those of the row in the list, else the one
         shown."""
-        if self.place.is_listed and not self._has_reading_focus:
+        if self.shown.is_listed and not self._has_reading_focus:
             shown = conversations_of(self.rows.current)
             return tuple(self.details.complete(conversation)[0] for conversation in shown)
         return (self.current,) if self.current is not None else ()
@@ -43,18 +43,18 @@ class ConversationPanes(HeaderAndStatus):
     @property
     def is_row_current(self) -> bool:
         """Whether the row under the list's cursor is current, or is the job of the current run."""
-        row, run = self.rows.current, self.place.conversation
+        row, run = self.rows.current, self.shown.conversation
         is_job = isinstance(row, JobRow) and run is not None and job_key_of(run.root) == row.name
-        return self.place.is_listed or is_job
+        return self.shown.is_listed or is_job
 
     @property
     def _has_reading_focus(self) -> bool:
         return self.focused is not None and self.focused.id in ("transcript", "lineage")
 
-    def go(self, place: ShownPlace) -> None:
-        self.place = place._replace(number=self.place.number + 1)
+    def go(self, shown: Shown) -> None:
+        self.shown = shown._replace(number=self.shown.number + 1)
 
-    def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
+    def watch_shown(self, before: Shown, shown: Shown) -> None:
         self.rows.is_cursor_current = self.is_row_current
 
     # The list
@@ -64,12 +64,12 @@ class ConversationPanes(HeaderAndStatus):
             return
         if at.is_step:
             self.forget_status()
-        if at.by_hand or (at.is_moved and self.place.is_listed):
+        if at.by_hand or (at.is_moved and self.shown.is_listed):
             self.follow_row()
-        elif self.place.is_listed:
-            self.place = self.place._replace(conversation=conversation_of(at.row))
+        elif self.shown.is_listed:
+            self.shown = self.shown._replace(conversation=conversation_of(at.row))
         else:
-            self.refresh_place()
+            self.refresh_shown()
 
     def forget_status(self) -> None:
         """Remove what was said before the user moved on."""
@@ -85,14 +85,14 @@ class ConversationPanes(HeaderAndStatus):
             message_id = row.hit.message_id
             if row.conversation is None:
                 self.say(_("message {id} belongs to no session of this store", id=message_id))
-        self.go(ShownPlace(conversation_of(row), message_id))
+        self.go(Shown(conversation_of(row), message_id))
 
     def open(
         self, conversation: Conversation, message_id: int | None = None, segment: str | None = None
     ) -> None:
         """Show a conversation, whether or not it is listed, at a message or a session if one is
         given."""
-        self.go(ShownPlace(conversation, message_id, segment, self._adopt(conversation.root_id)))
+        self.go(Shown(conversation, message_id, segment, self._adopt(conversation.root_id)))
 
     def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
         self.open(conversation, message_id)
@@ -104,28 +104,30 @@ class ConversationPanes(HeaderAndStatus):
         Outside the list, the run shown for a job stays current although runs are added or
         reordered.
         """
-        row, shown = self.rows.current, self.place.conversation
-        if self.focused is self.rows and not self.place.is_listed:
+        row, conversation = self.rows.current, self.shown.conversation
+        if self.focused is self.rows and not self.shown.is_listed:
             listed = conversation_of(row)
-            if listed is None or shown is None or listed.root_id != shown.root_id:
+            if listed is None or conversation is None or listed.root_id != conversation.root_id:
                 self.follow_row()
             else:
-                self.place = self.place._replace(is_listed=True)
-        elif self.place.is_listed and self._has_reading_focus and isinstance(row, JobRow):
-            self.place = self.place._replace(is_listed=False)
+                self.shown = self.shown._replace(is_listed=True)
+        elif self.shown.is_listed and self._has_reading_focus and isinstance(row, JobRow):
+            self.shown = self.shown._replace(is_listed=False)
 
-    def refresh_place(self) -> None:
+    def refresh_shown(self) -> None:
         """Follow the catalog: what was opened elsewhere may be listed now, or gone."""
-        shown = self.place.conversation
-        if self.place.is_listed or shown is None:
-            self.place = self.place
+        conversation = self.shown.conversation
+        if self.shown.is_listed or conversation is None:
+            self.shown = self.shown
             return
-        known = self.catalog.of_session(shown.root_id)
+        known = self.catalog.of_session(conversation.root_id)
         if known is None and self.catalog.exact:
             self.follow_row()
         else:
-            is_listed = not self.is_row_current and self._adopt(shown.root_id)
-            self.place = self.place._replace(conversation=known or shown, is_listed=is_listed)
+            is_listed = not self.is_row_current and self._adopt(conversation.root_id)
+            self.shown = self.shown._replace(
+                conversation=known or conversation, is_listed=is_listed
+            )
 
     def _adopt(self, root_id: str) -> bool:
         """Move the list's cursor to a conversation; return False if it is not listed."""
@@ -190,18 +192,18 @@ class ConversationPanes(HeaderAndStatus):
         member = self.catalog.of_session(entry.session_id)
         message_id, segment = _begin_of(entry)
         if self.is_entry_current:
-            self.go(self.place._replace(message_id=message_id, segment=segment))
+            self.go(self.shown._replace(message_id=message_id, segment=segment))
         elif member is not None:
             self.open(member, message_id, segment)
         else:  # nothing is current until it is found
-            self.go(ShownPlace(segment=entry.session_id, is_listed=False))
+            self.go(Shown(segment=entry.session_id, is_listed=False))
             self.start("member", self._find, entry.session_id)
 
     async def _find(self, session_id: str) -> None:
         now = self.clock()
         catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
         conversation = catalog.of_session(session_id)
-        if conversation is not None and self.place[:3] == (None, None, session_id):
+        if conversation is not None and self.shown[:3] == (None, None, session_id):
             self.open(conversation, segment=session_id)
 
 

@@ -33,7 +33,7 @@ from ..text.family import (
 from ..text.styled import Line, Span, clip_line, line_width, tailed
 from ..widgets.bindings import bindings
 from ..widgets.list_rows import FixedRows
-from .context import Context, ShownPlace
+from .context import Context, Shown
 from .list.conversation_list import ConversationList
 
 _MOST = 200
@@ -253,16 +253,16 @@ class FamilyLoader:
         self._tip = ""
         """The newest session of the conversation whose tree was requested last."""
 
-    def follow(self, before: ShownPlace, place: ShownPlace) -> None:
+    def follow(self, before: Shown, shown: Shown) -> None:
         """Read the tree of another conversation, or of one that has changed."""
-        conversation = place.conversation
+        conversation = shown.conversation
         if conversation is None:
             self._tip = ""
-            if place.is_listed:  # else one is being looked up in this very tree
+            if shown.is_listed:  # else one is being looked up in this very tree
                 self._main.cancel("lineage")
                 self._main.family = None
         elif conversation.id != self._tip or (
-            place.number == before.number and conversation != before.conversation
+            shown.number == before.number and conversation != before.conversation
         ):
             self._tip = conversation.id
             self._main.start("lineage", self._read, conversation.id)

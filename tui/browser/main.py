@@ -31,7 +31,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from ..settings.options import FOREVER
 from ..work.application import Arrival
-from .context import ShownPlace
+from .context import Shown
 from .hint import FirstHint
 from .messages import PaneMessages
 
@@ -145,7 +145,7 @@ class MainScreen(PaneMessages):
     def watch_catalog(self) -> None:
         if self.marks:
             self.start("renew-marks", self.edits.renew_marks)
-        self.refresh_place()
+        self.refresh_shown()
         if self.searched is not None:
             self.search.list_read()
         elif not self._is_search_prepared:
@@ -180,12 +180,12 @@ class MainScreen(PaneMessages):
     def watch_results(self) -> None:
         self.offer_keys()
 
-    def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
-        super().watch_place(before, place)
-        if place.message_id is not None and self.matchers and self.transcript.is_finding:
+    def watch_shown(self, before: Shown, shown: Shown) -> None:
+        super().watch_shown(before, shown)
+        if shown.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.stop()  # a hit was opened, so n and N step through hits again
-        self.loader.follow(before, place)
-        self.family_loader.follow(before, place)
+        self.loader.follow(before, shown)
+        self.family_loader.follow(before, shown)
 
     def watch_model(self) -> None:
         if self.transcript.is_finding:

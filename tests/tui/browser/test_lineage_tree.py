@@ -62,9 +62,9 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
         await browser.press("l", "home", "space", "down", "down")
         before, entry = _lines(browser), browser.screen.lineage.entry
         assert isinstance(entry, SessionEntry)
-        place, conversation = browser.screen.place, browser.screen.current
-        older = place._replace(conversation=conversation._replace(title="older"))
-        browser.screen.family_loader.follow(older, place)
+        shown, conversation = browser.screen.shown, browser.screen.current
+        older = shown._replace(conversation=conversation._replace(title="older"))
+        browser.screen.family_loader.follow(older, shown)
         await browser.settle()
         assert browser.screen.lineage.entry == entry and _lines(browser) == before
 

@@ -17,7 +17,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...widgets.bindings import following
 from .. import header
-from ..context import ShownPlace
+from ..context import Shown
 from ..panes import Panes
 from .entries import TranscriptModel
 from .page import Layouts, lay_out
@@ -148,32 +148,32 @@ class TranscriptLoader:
         self._left_out: dict[int | None, int] = {}
         """The message that this reading leaves out, by the one at which it began instead."""
 
-    def follow(self, before: ShownPlace, place: ShownPlace) -> None:
-        """Show another place, or the changes of the same conversation."""
-        if place.number == before.number:
+    def follow(self, before: Shown, shown: Shown) -> None:
+        """Show something else, or the changes of the same conversation."""
+        if shown.number == before.number:
             self._renew()
         else:
-            self._go(place)
+            self._go(shown)
 
-    def _go(self, place: ShownPlace) -> None:
-        main, transcript, conversation = self._main, self._main.transcript, place.conversation
+    def _go(self, shown: Shown) -> None:
+        main, transcript, conversation = self._main, self._main.transcript, shown.conversation
         if conversation is None:
             self._leave()
             self._show(None)
             return
         model = transcript.model
         is_on_screen = model is not None and model.conversation.root_id == conversation.root_id
-        if place.segment is not None and is_on_screen and self._opening is None:
-            if not transcript.go_to_segment(place.segment):
+        if shown.segment is not None and is_on_screen and self._opening is None:
+            if not transcript.go_to_segment(shown.segment):
                 main.say_of_page(_("this session has no messages"))
             return
         # Hits of a conversation on screen need no reading.
-        begin = place.message_id if is_on_screen else None
+        begin = shown.message_id if is_on_screen else None
         if begin is not None and transcript.show_find(begin, matchers=main.matchers):
             self._leave()
             self._renew()
         else:
-            self._open(Opening(conversation, place.message_id, place.segment))
+            self._open(Opening(conversation, shown.message_id, shown.segment))
 
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
@@ -250,7 +250,7 @@ class TranscriptLoader:
         elif current is None:
             return
         elif wanted is None or current.root_id != wanted.conversation.root_id:
-            self._go(ShownPlace(current))  # a job's new latest run
+            self._go(Shown(current))  # a job's new latest run
         elif model is None or model.conversation == current:
             return
         elif model.conversation.session_ids == current.session_ids:
