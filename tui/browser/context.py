@@ -47,7 +47,7 @@ PATIENCE = 0.15
 """Seconds for which a pane shows the previous conversation while the next is read."""
 
 
-class Shown(NamedTuple):
+class ShownConversation(NamedTuple):
     """What the panes show."""
 
     conversation: Conversation | None = None
@@ -88,7 +88,7 @@ class Context(StoreScreen[object]):
     """Completed values of a filter at the end of the query."""
     results: var[SearchResults | None] = var(None, init=False)
     """None while the list shows conversations."""
-    shown: var[Shown] = var(Shown(), init=False, always_update=True)
+    shown: var[ShownConversation] = var(ShownConversation(), init=False, always_update=True)
     model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
     """What the transcript shows."""
     seen: var[SeenByModel | None] = var(None, init=False)

@@ -10,7 +10,7 @@ from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MAR
 from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
-from .context import Shown
+from .context import ShownConversation
 from .header_and_status import HeaderAndStatus
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
@@ -51,10 +51,10 @@ class ConversationPanes(HeaderAndStatus):
     def _has_reading_focus(self) -> bool:
         return self.focused is not None and self.focused.id in ("transcript", "lineage")
 
-    def go(self, shown: Shown) -> None:
+    def go(self, shown: ShownConversation) -> None:
         self.shown = shown._replace(number=self.shown.number + 1)
 
-    def watch_shown(self, before: Shown, shown: Shown) -> None:
+    def watch_shown(self, before: ShownConversation, shown: ShownConversation) -> None:
         self.rows.is_cursor_current = self.is_row_current
 
     # The list
@@ -85,14 +85,16 @@ class ConversationPanes(HeaderAndStatus):
             message_id = row.hit.message_id
             if row.conversation is None:
                 self.say(_("message {id} belongs to no session of this store", id=message_id))
-        self.go(Shown(conversation_of(row), message_id))
+        self.go(ShownConversation(conversation_of(row), message_id))
 
     def open(
         self, conversation: Conversation, message_id: int | None = None, segment: str | None = None
     ) -> None:
         """Show a conversation, whether or not it is listed, at a message or a session if one is
         given."""
-        self.go(Shown(conversation, message_id, segment, self._adopt(conversation.root_id)))
+        self.go(
+            ShownConversation(conversation, message_id, segment, self._adopt(conversation.root_id))
+        )
 
     def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
         self.open(conversation, message_id)
@@ -196,7 +198,7 @@ class ConversationPanes(HeaderAndStatus):
         elif member is not None:
             self.open(member, message_id, segment)
         else:  # nothing is current until it is found
-            self.go(Shown(segment=entry.session_id, is_listed=False))
+            self.go(ShownConversation(segment=entry.session_id, is_listed=False))
             self.start("member", self._find, entry.session_id)
 
     async def _find(self, session_id: str) -> None:

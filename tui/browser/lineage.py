@@ -33,7 +33,7 @@ from ..text.family import (
 from ..text.styled import Line, Span, clip_line, line_width, tailed
 from ..widgets.bindings import bindings
 from ..widgets.list_rows import FixedRows
-from .context import Context, Shown
+from .context import Context, ShownConversation
 from .list.conversation_list import ConversationList
 
 _MOST = 200
@@ -253,7 +253,7 @@ class FamilyLoader:
         self._tip = ""
         """The newest session of the conversation whose tree was requested last."""
 
-    def follow(self, before: Shown, shown: Shown) -> None:
+    def follow(self, before: ShownConversation, shown: ShownConversation) -> None:
         """Read the tree of another conversation, or of one that has changed."""
         conversation = shown.conversation
         if conversation is None:

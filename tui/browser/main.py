@@ -31,7 +31,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from ..settings.options import FOREVER
 from ..work.application import Arrival
-from .context import Shown
+from .context import ShownConversation
 from .hint import FirstHint
 from .messages import PaneMessages
 
@@ -180,7 +180,7 @@ class MainScreen(PaneMessages):
     def watch_results(self) -> None:
         self.offer_keys()
 
-    def watch_shown(self, before: Shown, shown: Shown) -> None:
+    def watch_shown(self, before: ShownConversation, shown: ShownConversation) -> None:
         super().watch_shown(before, shown)
         if shown.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.stop()  # a hit was opened, so n and N step through hits again

@@ -17,7 +17,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...widgets.bindings import following
 from .. import header
-from ..context import Shown
+from ..context import ShownConversation
 from ..panes import Panes
 from .entries import TranscriptModel
 from .page import Layouts, lay_out
@@ -148,14 +148,14 @@ class TranscriptLoader:
         self._left_out: dict[int | None, int] = {}
         """The message that this reading leaves out, by the one at which it began instead."""
 
-    def follow(self, before: Shown, shown: Shown) -> None:
+    def follow(self, before: ShownConversation, shown: ShownConversation) -> None:
         """Show something else, or the changes of the same conversation."""
         if shown.number == before.number:
             self._renew()
         else:
             self._go(shown)
 
-    def _go(self, shown: Shown) -> None:
+    def _go(self, shown: ShownConversation) -> None:
         main, transcript, conversation = self._main, self._main.transcript, shown.conversation
         if conversation is None:
             self._leave()
@@ -250,7 +250,7 @@ class TranscriptLoader:
         elif current is None:
             return
         elif wanted is None or current.root_id != wanted.conversation.root_id:
-            self._go(Shown(current))  # a job's new latest run
+            self._go(ShownConversation(current))  # a job's new latest run
         elif model is None or model.conversation == current:
             return
         elif model.conversation.session_ids == current.session_ids:
