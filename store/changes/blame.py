@@ -48,9 +48,9 @@ _DEPTH = 100
 
 Owned = tuple[str, Edit | None]
 """A line, and the edit it comes from."""
-Place = tuple[str | None, str | None, str | None]
+Triple = tuple[str | None, str | None, str | None]
 """A line between two others; None for one that is not known."""
-Owners = dict[Place, Edit | None]
+Owners = dict[Triple, Edit | None]
 
 
 class BlameLine(NamedTuple):
@@ -167,40 +167,40 @@ def _owners(file: TrackedFile, text: str | None) -> list[Owned]:
     """Return each line of the file, and the edit it comes from."""
     if text is None or (file.is_certain and text == file.last.text()):
         return [(line.text, line.added_by) for line in file.last.lines if line.text is not None]
-    owners = _owners_by_places(file)
+    owners = _owners_by_triple(file)
     texts = split(text)
-    places = _places(texts)
-    there = Counter(places)
+    triples = _triples(texts)
+    there = Counter(triples)
     return [
-        (line, owners.get(place) if there[place] == 1 else None)
-        for line, place in zip(texts, places, strict=True)
+        (line, owners.get(triple) if there[triple] == 1 else None)
+        for line, triple in zip(texts, triples, strict=True)
     ]
 
 
-def _owners_by_places(file: TrackedFile) -> Owners:
+def _owners_by_triple(file: TrackedFile) -> Owners:
     """Return who wrote the lines that were left; nobody where that is not sure."""
     owners: Owners = {}
     for version in file.versions:
-        found: defaultdict[Place, list[Edit | None]] = defaultdict(list)
-        places = _places([line.text for line in version.lines])
-        for line, place in zip(version.lines, places, strict=True):
-            found[place].append(line.added_by)
+        found: defaultdict[Triple, list[Edit | None]] = defaultdict(list)
+        triples = _triples([line.text for line in version.lines])
+        for line, triple in zip(version.lines, triples, strict=True):
+            found[triple].append(line.added_by)
         gone = {line.text for line in version.before if line.removed_by is not None}
         is_whole = version.text() is not None
         there = {line.text for line in version.lines}
         owners = {
-            place: edit
-            for place, edit in owners.items()
-            if place in found or not (is_whole or place[1] in there)
-            if place[1] not in gone
+            triple: edit
+            for triple, edit in owners.items()
+            if triple in found or not (is_whole or triple[1] in there)
+            if triple[1] not in gone
         }
-        for place, edits in found.items():
-            if edits != [None] or place not in owners:  # one from before may be that of the owner
-                owners[place] = edits[0] if len(set(edits)) == 1 else None
+        for triple, edits in found.items():
+            if edits != [None] or triple not in owners:  # one from before may be that of the owner
+                owners[triple] = edits[0] if len(set(edits)) == 1 else None
     return owners
 
 
-def _places(texts: Sequence[str | None]) -> list[Place]:
+def _triples(texts: Sequence[str | None]) -> list[Triple]:
     """Return each line with those before and after it; beyond the ends is no line."""
     return list(zip(["", *texts], texts, [*texts[1:], ""], strict=False))
 
