@@ -126,9 +126,9 @@ def replay_uses(
     for use in uses:
         home = home_of(use.session_id)
         if use.name == "terminal":
-            place = moved_to(str(as_mapping(use.arguments).get("command")))
-            if place is not None:
-                is_home = _joined(home, place) == _joined(home, "")
+            folder = moved_to(str(as_mapping(use.arguments).get("command")))
+            if folder is not None:
+                is_home = _joined(home, folder) == _joined(home, "")
                 here[use.session_id] = home if is_home else ""
         else:
             directory = here.get(use.session_id, home)
@@ -188,12 +188,12 @@ class _FileCall:
         kept if the path is none."""
         if not isinstance(path, str) or not path:
             return TrackedFile("")
-        place = self._resolve(path)
-        known = self._files.pop(place, None) or self._files.pop(self._plain(path), None)
-        file = known or TrackedFile(place)
+        resolved = self._resolve(path)
+        known = self._files.pop(resolved, None) or self._files.pop(self._plain(path), None)
+        file = known or TrackedFile(resolved)
         if not file.edits:
-            file.first_path = place  # it was read by a link
-        present = self._resolve(to) if to not in ("", path) else place
+            file.first_path = resolved  # it was read by a link
+        present = self._resolve(to) if to not in ("", path) else resolved
         file.is_certain &= present not in self._files  # what was there is not known any more
         self._files[present] = file
         return file

@@ -122,8 +122,8 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
         tuple(_stretches(reader, segments, rows)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
-    place = {row.id: row for row in rows}
-    calls = [(place[use.message_id], use) for use in run.tools if use.message_id in place]
+    by_id = {row.id: row for row in rows}
+    calls = [(by_id[use.message_id], use) for use in run.tools if use.message_id in by_id]
     marks = (
         *_loops(reader, calls), *_cache_falls(run), *_gaps(run), *_slowest(calls), *_dearest(run),
     )  # fmt: skip

@@ -98,10 +98,10 @@ class Contexts:
 
     def __init__(self, history: CompactionHistory, segments: Sequence[Session]) -> None:
         self.history, self._segments = history, segments
-        self._places = {
-            row.id: (generation, place)
+        self._positions = {
+            row.id: (generation, index)
             for generation in history.generations
-            for place, row in enumerate(generation.rows)
+            for index, row in enumerate(generation.rows)
         }
         self._originals = history.copies
         self._copies = {original: copy for copy, original in self._originals.items()}
@@ -115,23 +115,23 @@ class Contexts:
         """
         if message_id is None:
             return self._after_resume()
-        if message_id not in self._places:
+        if message_id not in self._positions:
             raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
         of = message_id
         while of in self._originals:
             of = self._originals[of]
-        generation, place = self._places[of]
-        row = generation.rows[place]
+        generation, index = self._positions[of]
+        row = generation.rows[index]
         notes = [CompactionNote.COPY] if of != message_id else []
-        if row.summary is not None and place < generation.block_length:
+        if row.summary is not None and index < generation.block_length:
             notes.append(CompactionNote.SUMMARY)
-            place = generation.block_length
+            index = generation.block_length
         elif row.role != "assistant":
-            generation, place, is_answered = self._first_answer(row)
+            generation, index, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
         elif self._why.get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
-        stored = generation.rows[:place]
+        stored = generation.rows[:index]
         # If the requested message was rewound, other rewound rows are included.
         rows = stored if row.state is State.REWOUND else sent_of(stored)
         notes += [CompactionNote.RETRIED] if _is_retried(rows) else []
@@ -143,17 +143,17 @@ class Contexts:
     def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
         generation that has a copy of the row; and whether there is one."""
-        generation, place = self._places[row.id]
+        generation, index = self._positions[row.id]
         while True:
-            later = range(place + 1, len(generation.rows))
+            later = range(index + 1, len(generation.rows))
             answers = (at for at in later if _may_answer(generation.rows[at], row))
             answer = next(answers, -1)
-            if answer > place and answer >= generation.block_length:
+            if answer > index and answer >= generation.block_length:
                 return generation, answer, True
-            copy = self._copies.get(generation.rows[place].id)
+            copy = self._copies.get(generation.rows[index].id)
             if copy is None:
-                return generation, place + 1, False
-            generation, place = self._places[copy]
+                return generation, index + 1, False
+            generation, index = self._positions[copy]
 
     def _after_resume(self) -> ModelContext:
         """Return what Hermes loads for a resume: the live rows of the newest session (0.16 to
@@ -197,8 +197,8 @@ class Contexts:
         )
 
     def _row(self, message_id: int) -> HistoryRow:
-        generation, place = self._places[message_id]
-        return generation.rows[place]
+        generation, index = self._positions[message_id]
+        return generation.rows[index]
 
     def _notes(
         self, generation: Generation, rows: HistoryRows, stored: HistoryRows

@@ -75,12 +75,12 @@ def _check_file(store: Store, reader: Reader) -> None:
             remedy=_("Check the permissions of the folder."),
         )
     target = Path(store.real_path)
-    for place, sentence in (
+    for checked, sentence in (
         (target, _("{path} cannot be written to: the file is read-only.")),
         (target.parent, _("{path} cannot be written to: its folder is read-only.")),
     ):
         # Root may write anywhere; the mode bits show that a file is meant to stay as it is.
-        if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
+        if not os.access(checked, os.W_OK) or not checked.stat().st_mode & 0o222:
             raise StoreRefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
     if target.stat().st_nlink > 1:
         # Each name has a log of its own, and no process sees that of another name

@@ -156,10 +156,10 @@ class Search:
             note = _("Newest first: only what the word index finds can be ranked.")
             candidates.sources.notes.append(note)
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
-        place = after.message_id if after is not None else None
+        start = after.message_id if after is not None else None
         rows: list[StoredRow] = []
         reported = 0
-        for row in self._hits(candidates, place, min(wanted, _BATCH)):
+        for row in self._hits(candidates, start, min(wanted, _BATCH)):
             if row is not None:
                 rows.append(row)
             elif candidates.is_long and not is_ranked and reported < len(rows):
@@ -188,8 +188,8 @@ class Search:
         passes = [(False, after)]
         if self._files and (after is None or any(map(self._is_edit, self._rows([after])))):
             passes = [(True, after), (False, None)]
-        for edits, place in passes:
-            for ids in candidates.in_time(place):
+        for edits, start in passes:
+            for ids in candidates.in_time(start):
                 for row in self._accepted(candidates, ids, batch):
                     if self._is_edit(row) is edits:
                         yield row
@@ -229,10 +229,8 @@ class Search:
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
             [self._asked.match, min(row.id for row in rows)],
         )
-        places = {as_int(key): place for place, (key,) in enumerate(ranked)}
-        return sorted(
-            rows, key=lambda row: (not self._is_edit(row), places.get(row.id, len(places)))
-        )
+        ranks = {as_int(key): rank for rank, (key,) in enumerate(ranked)}
+        return sorted(rows, key=lambda row: (not self._is_edit(row), ranks.get(row.id, len(ranks))))
 
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
         """Do some work; if the index is at fault, do it again without: the rows themselves are

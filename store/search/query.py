@@ -178,12 +178,12 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     excluded: list[Term] = []
     filters: list[Filter] = []
     negate = False
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         is_negated = negate or bool(token["negated"])
         negate = token[0] == "NOT"
         if token[0] == "OR":
             groups.append([])
-            if any(map(_key, tokens[max(place - 1, 0) : place + 2])):
+            if any(map(_key, tokens[max(index - 1, 0) : index + 2])):
                 reason = _(
                     "OR joins words only: filters of one key are alternatives, others must all hold"
                 )

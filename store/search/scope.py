@@ -73,7 +73,7 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
     must all hold.
     """
     # Alternatives share a group; a limit or an exclusion is a group of its own.
-    places: list[defaultdict[object, list[Condition]]] = [defaultdict(list) for _ in range(3)]
+    by_cost: list[defaultdict[object, list[Condition]]] = [defaultdict(list) for _ in range(3)]
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
@@ -83,13 +83,13 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
         group = (each.key, kind.facet(each.value)) if is_alternative else each
-        places[_place(condition)][group].append(condition)
+        by_cost[_cost(condition)][group].append(condition)
     if view is not View.ALL:
-        places[1]["view"] = [Condition("c.view = ?", (view.value,))]
-    return Conditions(*(all_of(map(any_of, groups.values())) for groups in places))
+        by_cost[1]["view"] = [Condition("c.view = ?", (view.value,))]
+    return Conditions(*(all_of(map(any_of, groups.values())) for groups in by_cost))
 
 
-def _place(condition: Condition) -> int:
+def _cost(condition: Condition) -> int:
     """Return the index in `Conditions`."""
     if "c." not in condition.sql:
         return 0

@@ -107,7 +107,7 @@ def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     for each in group:
         if each.words:
             joined += _in_escapes(each, ["", *starts])
-            joined += (_word(each, place, starts) for place in range(len(each.words)))
+            joined += (_word(each, number, starts) for number in range(len(each.words)))
     return " AND ".join(filter(None, [_any(joined), loose_match(reader, index, group)]))
 
 
@@ -119,15 +119,15 @@ def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     for each in group:
         whole = len(each.words) - each.is_prefix
         if whole > 0:
-            words = " AND ".join(_word(each, place, starts) for place in range(whole))
+            words = " AND ".join(_word(each, number, starts) for number in range(whole))
             parts.append(_any([f"({words})", *_in_escapes(each, starts)]))
     return " AND ".join(parts)
 
 
-def _word(each: Term, place: int, starts: Iterable[str]) -> str:
+def _word(each: Term, number: int, starts: Iterable[str]) -> str:
     """Return one word of a term behind one of some letters."""
-    is_open = each.is_prefix and place == len(each.words) - 1
-    return _any(_phrase([start + each.words[place]], is_open=is_open) for start in starts)
+    is_open = each.is_prefix and number == len(each.words) - 1
+    return _any(_phrase([start + each.words[number]], is_open=is_open) for start in starts)
 
 
 def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
