@@ -140,10 +140,10 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
         for lost in found.values()
         if not (instead.names(lost) or instead.paraphrases(lost) or followed.names(lost))
     ]
-    place = {message_id: at for at, message_id in enumerate(compaction.gone, 1)}
+    position = {message_id: at for at, message_id in enumerate(compaction.gone, 1)}
 
     def rank(lost: Lost) -> tuple[float, int, str]:
-        recency = 0.5 + place[lost.last_message_id] / len(place)
+        recency = 0.5 + position[lost.last_message_id] / len(position)
         factor = 3 if lost.kind is LostKind.DECISION else 1
         return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
 

@@ -32,8 +32,9 @@ from .terms import Group, Span, fold
 
 MOST_KEPT = 400
 """Rows that a connection keeps; with more, it begins anew."""
-LONGEST_KEPT = 50_000
-"""Code points of a row that is kept: the rows take 10 MB if they are as long as usual."""
+LONGEST_KEPT = 20_000
+"""Code points of a row that is kept: stored and folded, all rows take at most 16 MB if they are in
+ASCII."""
 IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -146,6 +147,8 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
 
 WIDTH = 160
 """Code points of a snippet."""
+_CUT = "\0"
+"""Where a line is cut: no text that is shown has it."""
 _BEFORE = 40
 """Code points of a snippet before the match."""
 _LEAST_BEFORE = 12
@@ -174,7 +177,7 @@ def find_ranges(text: str, terms: Group) -> list[Span]:
 
 
 def _cut(text: str, first: int, lead: str) -> str:
-    """Return the line around a position.
+    """Return the line around a position, with `_CUT` where more of the text is.
 
     The text begins with the lead, and so does the line, even where the text between them is cut.
     """
@@ -187,9 +190,9 @@ def _cut(text: str, first: int, lead: str) -> str:
     end = WIDTH
     while end < len(window) and _splits_character(window, end):
         end += 1
-    head = lead + ("…" if start else "")
+    head = lead + (_CUT if start else "")
     is_cut = len(window.rstrip()) > end or start + WIDTH * 3 < len(text)
-    return head + window[:end].strip() + ("…" if is_cut else "")
+    return head + window[:end].strip() + (_CUT if is_cut else "")
 
 
 _TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?\s*(:)?|([^\s{}\[\],":]+)', re.DOTALL)
@@ -258,6 +261,8 @@ def make_snippet(row: StoredRow, terms: Group) -> tuple[str, tuple[Span, ...]]:
         first = min(filter(None, (each.first(folded) for each in terms)), default=None)
         if first is not None:
             line = _cut(text, first[0], lead)
-            return line, tuple(find_ranges(line, terms))
+            # As a letter, so that a part of a word beside it is no match.
+            ranges = find_ranges(line.replace(_CUT, "x"), terms)
+            return line.replace(_CUT, "…"), tuple(ranges)
     text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
-    return _cut(text, 0, ""), ()
+    return _cut(text, 0, "").replace(_CUT, "…"), ()

@@ -23,7 +23,7 @@ from ..errors import BrowseError
 from ..files import PARTIAL as UNFINISHED
 from ..files import read_regular, sync_folder, write_whole
 from ..text import text_of
-from ..wording import _
+from ..wording import N_, _
 from .bundle import (
     LINKS,
     PARTIAL,
@@ -39,6 +39,7 @@ from .bundle import (
 )
 
 MARKS = ".json"
+_OLD_FOLDER = N_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _UNFINISHED_AGE = 86_400.0
 _LARGEST_MARKS = 64 * 1024 * 1024
@@ -179,9 +180,7 @@ def describe(path: Path) -> Bundle:
         size = sum(each.st_size for each in files)
     bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
-        return bundle._replace(
-            damage=_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-        )
+        return bundle._replace(damage=_(_OLD_FOLDER))
     try:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
@@ -246,6 +245,7 @@ def find(trash: Path, name: str) -> Path:
 
     Raises:
         BundleNotFoundError: There is none, or several.
+        TrashError: It is a folder of 0.1.0.
     """
     paths = _paths(trash)
     matching = sorted((each for each in paths if name and each.startswith(name)), reverse=True)
@@ -260,7 +260,10 @@ def find(trash: Path, name: str) -> Path:
             _("Several deletions begin with “{name}”.", name=name),
             remedy=_("Give more of the name. Candidates: {names}", names=names),
         )
-    return paths[matching[0]]
+    path = paths[matching[0]]
+    if path.suffix != SUFFIX:
+        raise TrashError(_("{name} cannot be read: {error}", name=path.name, error=_(_OLD_FOLDER)))
+    return path
 
 
 def remove_by_name(trash: Path, name: str) -> None:
@@ -322,7 +325,9 @@ def remove_leftovers(trash: Path, now: float) -> None:
     with contextlib.suppress(OSError):
         for name in os.listdir(trash):
             is_unfinished = name.startswith(PARTIAL) or fnmatch(name, UNFINISHED)
-            if is_unfinished and now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
-                (trash / name).unlink()
+            if is_unfinished:
+                with contextlib.suppress(OSError):  # the next time
+                    if now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
+                        (trash / name).unlink()
         if not any(name.endswith(SUFFIX) for name in os.listdir(trash) if name != LINKS):
             (trash / LINKS).unlink(missing_ok=True)

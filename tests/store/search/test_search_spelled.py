@@ -304,3 +304,14 @@ def test_signs_in_json_part_no_words(tmp_path, shape, query, expected):
     rows = [{"session_id": "s"} | row for row in _SPELLED]
     path = make_store(tmp_path / "state.db", shape, [{"id": "s"}], rows)
     assert sorted(ids(ask(path, query))) == expected
+
+
+def test_a_part_of_a_word_where_a_line_is_cut_is_not_lit(tmp_path):
+    text = "x" * 60 + "the " + "y" * 28 + " the puffin the " + "z " * 30 + "thesis " * 9
+    row = {"role": "user", "content": text}
+    (hit,) = ask(write_store(tmp_path / "cut.db", [row]), "puffin the").hits
+    assert hit.snippet.startswith("…") and hit.snippet.endswith("…")
+    words = [hit.snippet[start:end] for start, end in hit.match]
+    assert set(words) == {"puffin", "the"}
+    for start, end in hit.match:
+        assert "…" not in hit.snippet[max(start - 1, 0) : end + 1]

@@ -28,9 +28,13 @@ _STATEMENT = 4_000
 """Messages counted per statement: while one runs, a store in DELETE mode cannot be written to."""
 
 
-_State = tuple[int, float, int]
-"""Of a conversation the number of its messages, the newest activity (Unix seconds), the number of its
-sessions: it is measured anew when one of these changes."""
+class _State(NamedTuple):
+    """Of a conversation: it is measured anew when this changes."""
+
+    messages: int
+    newest: float
+    """Unix seconds."""
+    sessions: int
 
 
 class _Unmeasured(NamedTuple):
@@ -62,7 +66,7 @@ class Measuring:
         queue = await main.read(lambda store: self._queue(catalog, sort, view))
         text = _("measuring {share:.0%}") if sort is Sort.SIZE else _("counting {share:.0%}")
         done = 0
-        for batch in batches(queue, lambda each: each.state[0], _PIECE):
+        for batch in batches(queue, lambda each: each.state.messages, _PIECE):
             await main.read(partial(self._measure, sort, batch))
             done += len(batch)
             if done < len(queue):
@@ -83,7 +87,7 @@ class Measuring:
                 ids = affected_by_delete(catalog, root).sessions
                 sessions = [catalog.sessions[each] for each in ids]
             messages = sum(each.message_count for each in sessions)
-            state = messages, newest_activity(sessions), len(sessions)
+            state = _State(messages, newest_activity(sessions), len(sessions))
             if self._states[sort].get(root) != state:
                 queue.append(_Unmeasured(root, sessions, state))
         return queue

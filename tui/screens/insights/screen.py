@@ -81,7 +81,7 @@ class InsightsScreen(SubScreen):
     KEYS = INSIGHTS
 
     question = var(_FIRST, init=False, always_update=True)
-    outcome: var[GroupedSums | None] = var(None, init=False, always_update=True)
+    grouped: var[GroupedSums | None] = var(None, init=False, always_update=True)
     """That to an earlier question while another one is asked."""
     behind: var[GroupRow | None] = var(None, init=False, always_update=True)
     """The row whose conversations are listed instead of the table."""
@@ -132,18 +132,18 @@ class InsightsScreen(SubScreen):
 
     async def _ask(self, question: Question) -> None:
         try:
-            self.outcome = await self.sums.answer(question)
+            self.grouped = await self.sums.answer(question)
         except BrowseError as error:
-            if self.outcome is None:
+            if self.grouped is None:
                 text = _("{error} F5 tries again.", error=error.sentence)
                 self.rows.show(FixedRows([NoteRow(text)]))
             raise
 
-    def watch_outcome(self, answer: GroupedSums) -> None:
-        if answer.by != TOOL:
-            total = answer.report.total
+    def watch_grouped(self, grouped: GroupedSums) -> None:
+        if grouped.by != TOOL:
+            total = grouped.report.total
             self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
-        sums, costs = sums_lines(answer, self.size.width - 2)
+        sums, costs = sums_lines(grouped, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
         self._show_table()
@@ -154,7 +154,7 @@ class InsightsScreen(SubScreen):
     def _show_head(self) -> None:
         question = self.question
         notes = period_notes(question, self.metric, self.main.clock())
-        if self.outcome is not None and self.sums.is_outdated(self.outcome.by):
+        if self.grouped is not None and self.sums.is_outdated(self.grouped.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(" · ".join(notes))
         self.query_one(ToggleLine).show([GROUPINGS.index(question.grouping)])
@@ -163,17 +163,17 @@ class InsightsScreen(SubScreen):
 
     def _show_table(self) -> None:
         """Show the answer; the cursor stays on its row."""
-        answer = self.outcome
-        if answer is None:
+        grouped = self.grouped
+        if grouped is None:
             return
-        rows = group_rows(answer, self.metric, self._title)
+        rows = group_rows(grouped, self.metric, self._title)
         self.rows.show(FixedRows(rows))
         self._show_head()
         self.heads_shown()
         self._show_plot()
-        if answer.by == "conversation":
+        if grouped.by == "conversation":
             keys = (row.group.key for row in rows if isinstance(row, GroupRow))
-            nameless = self.main.details.nameless(map(answer.catalog.conversation, keys))
+            nameless = self.main.details.nameless(map(grouped.catalog.conversation, keys))
             self.read_names(nameless, "conversations")
 
     def names_read(self) -> None:
@@ -188,16 +188,16 @@ class InsightsScreen(SubScreen):
         self.show_line("headings", text)
 
     def _title(self, root_id: str) -> str:
-        assert self.outcome is not None  # it has the conversation
-        conversation = self.outcome.catalog.conversation(root_id)
+        assert self.grouped is not None  # it has the conversation
+        conversation = self.grouped.catalog.conversation(root_id)
         return formats.name_so_far(self.main.details.complete(conversation)[0])
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
-        if row is None or self.outcome is None:
+        if row is None or self.grouped is None:
             self._show_table()
             return
-        catalog, roots = self.outcome.catalog, newest_first(self.outcome.catalog, row.group)
+        catalog, roots = self.grouped.catalog, newest_first(self.grouped.catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         self.rows.show(rows)
         self.heads_shown()
@@ -212,18 +212,18 @@ class InsightsScreen(SubScreen):
         self.call_after_refresh(self.heads_shown)
 
     def _show_plot(self) -> None:
-        answer, row, metric = self.outcome, self._row, self.metric
-        if answer is None:
+        grouped, row, metric = self.grouped, self._row, self.metric
+        if grouped is None:
             return
         bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
-        current, is_week = row.group.key if row is not None else "", answer.by == "hour"
+        current, is_week = row.group.key if row is not None else "", grouped.by == "hour"
         bars.display = not is_week and self.size.height >= _CHART_LINES
         week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:
-            values = {group.key: value_of(group, metric) for group in answer.report.rows}
+            values = {group.key: value_of(group, metric) for group in grouped.report.rows}
             week.show(values, current, metric)
         else:
-            bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
+            bars.show(make_chart(grouped, metric, current, self.main.clock(), self._title))
 
     @on(Chosen)
     def chosen(self, event: Chosen) -> None:
@@ -252,8 +252,8 @@ class InsightsScreen(SubScreen):
             self.watch_behind(self.behind)
         elif isinstance(row, GroupRow) and row.by != "conversation":
             self.behind = row
-        elif isinstance(row, GroupRow) and self.outcome is not None:
-            self.read_conversation(self.outcome.catalog.conversation(row.group.key))
+        elif isinstance(row, GroupRow) and self.grouped is not None:
+            self.read_conversation(self.grouped.catalog.conversation(row.group.key))
         else:
             super().chose(row)
 
