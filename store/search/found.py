@@ -112,10 +112,16 @@ def _titles(search: Search, most: int) -> list[Conversation]:
 def titled(catalog: Catalog, query: Query) -> Iterator[str]:
     """Yield the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    groups = [[fold_composed(each.text) for each in group] for group in query.groups]
-    for root, name in _names_of(catalog).items():
-        is_named = any(all(word in name for word in words) for words in groups)
-        if is_named and not any(each.first(name) for each in query.excluded):
+    every = _names_of(catalog)
+    named: set[str] = set()
+    for group in query.groups:
+        names = every
+        for term in group:
+            word = fold_composed(term.text)
+            names = {root: name for root, name in names.items() if word in name}
+        named.update(names)
+    for root, name in every.items():
+        if root in named and not any(each.first(name) for each in query.excluded):
             yield root
 
 
