@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from paths import ROOT
 
-from hermes_browse.tui.browser.by_name import IMPORTS, load
+from hermes_browse.tui.browser.panes import IMPORTS, load
 from hermes_browse.tui.terminal.textual_private import READ_IN
 
 FLOORS = (
@@ -150,7 +150,7 @@ def _floor(path):
 
 
 def test_the_folders_of_the_screen_are_floors():
-    """No import runs back up, not even in a function or for type checkers; `by_name.py` names the
+    """No import runs back up, not even in a function or for type checkers; `browser/panes.py` names the
     screens that keys open."""
     folders = {each.stem for each in (ROOT / "tui").iterdir() if list(each.glob("*.py"))}
     assert folders | {"app", "start"} == set(FLOORS)

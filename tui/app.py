@@ -15,10 +15,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import _
 
-from .browser.by_name import load
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.list.list_model import FirstPage
 from .browser.main import MainScreen
+from .browser.panes import load
 from .settings.keys.main_commands import APP
 from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job

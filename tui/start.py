@@ -24,10 +24,9 @@ from hermes_browse.store.hermes.homes import Location, notes_file
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line, printable
 
-from .browser.list.columns import ListLayout
+from .browser.list.columns import ListLayout, order_name, shown_line, view_labels
 from .browser.list.list_model import FirstPage, Order, make_rows, read_first
 from .browser.list.rows import family_heading, spans_of
-from .browser.list.views import order_name, shown_line, view_labels
 from .settings.start import Start, has_head, memory_path, read_start, write_memory
 from .terminal.handover import EarlyKeys, Handover
 from .text.formats import clip, fitting

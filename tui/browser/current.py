@@ -11,17 +11,17 @@ from ..text.family import Entry, SessionEntry
 from ..widgets.keys import KeyLine
 from . import header
 from .context import ShownConversation
-from .header_and_status import HeaderAndStatus
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
 from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of
+from .panes import Panes
 
 _OF_FIND = ("transcript-next-find", "transcript-end-finding")
 """Ids of commands that work only while a text is being found in the transcript."""
 
 
-class ConversationPanes(HeaderAndStatus):
+class ConversationPanes(Panes):
     """The panes, and the conversation that they show."""
 
     _is_adopting = False

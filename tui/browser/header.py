@@ -27,8 +27,8 @@ from ..text import formats, sentences
 from ..text.formats import clip
 from ..widgets.lines import clicked
 from ..widgets.list_rows import ListRow
+from .list.columns import view_labels, view_name
 from .list.rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow, family, glyph
-from .list.views import view_labels, view_name
 
 
 def store_name(location: Location) -> str:

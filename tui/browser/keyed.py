@@ -17,10 +17,10 @@ from hermes_browse.store.wording import N_, _
 from ..settings.keys.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..terminal.textual_private import bindings_of
 from ..widgets.bindings import BoundKeys, key_names, meaningless
-from .by_name import load
 from .current import ConversationPanes
 from .lineage import FamilyLoader
 from .list.listing import Listing
+from .panes import load
 from .transcript.loader import TranscriptLoader
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 It is one object in layers. Each class is derived from the one above it, and uses what that has:
 
-    Context            context.py            the state, alone: store and screens need no widget of it
-    Panes              panes.py              the widgets, which show the state
-    HeaderAndStatus    header_and_status.py  the lines around them, which every later layer updates
-    ConversationPanes  current.py            which conversation is shown, before keys act on it
-    KeyScreen          keyed.py              the keys, and the parts that do their work
-    PaneMessages       messages.py           messages of the panes, which lead to the parts
-    MainScreen         main.py               begins and ends all of it, and watches the state
-    OtherScreen        main.py               the same over another store, on top of a main screen
+    Context            context.py   the state, alone: store and screens need no widget of it
+    Panes              panes.py     the widgets, which show the state
+    ConversationPanes  current.py   which conversation is shown, before keys act on it
+    KeyScreen          keyed.py     the keys, and the parts that do their work
+    PaneMessages       messages.py  messages of the panes, which lead to the parts
+    MainScreen         main.py      begins and ends all of it, and watches the state
+    OtherScreen        main.py      the same over another store, on top of a main screen
 """
 
 from __future__ import annotations
@@ -22,17 +21,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from textual.content import Content
 from textual.events import ScreenResume
+from textual.widgets import Static
 
 from hermes_browse.store.amounts import parse_age
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
+from ..settings.keys.main_commands import LIST, MAIN, NEEDED
 from ..settings.options import FOREVER
+from ..widgets.bindings import working
 from ..work.application import Arrival
 from .context import ShownConversation
-from .hint import FirstHint
 from .messages import PaneMessages
 
 SILENT_SECONDS = 30.0
@@ -46,6 +48,31 @@ _IN_HEADER = (
     *("searched", "results", "offered", "old_files"),
 )
 """The state that the lines at the top show."""
+
+
+_HINTED = (*NEEDED, "help")
+_SAFE = N_("Looking changes nothing. What you delete goes to the trash; {undo} takes it back.")
+_MORE = N_("{help} shows every key. The first key takes this hint away.")
+
+
+class FirstHint(Static):
+    """The hint of the very first start: the keys in force, and two sentences."""
+
+    def on_mount(self) -> None:
+        known = {command.id: command for command in (*MAIN, *LIST)}
+        in_force = working((known[id] for id in _HINTED), self.screen.active_bindings)
+        keys = {command.id: names.split()[0] for names, command in in_force}
+        lines = [Content()]
+        for id in filter(keys.__contains__, NEEDED):
+            title = f"{_(known[id].title)}  "
+            named = Content.assemble((f"{keys[id]} ", "bold $accent"), title)
+            if lines[-1].cell_length + named.cell_length > self.app.size.width:
+                lines.append(Content())  # a key stands in the line of its title
+            lines[-1] += named
+        for id, sentence in (("undo", _SAFE), ("help", _MORE)):
+            if id in keys:
+                lines.append(Content(_(sentence, **{id: keys[id]})))
+        self.update(Content("\n").join(lines))
 
 
 class MainScreen(PaneMessages):
@@ -79,8 +106,8 @@ class MainScreen(PaneMessages):
         """After the first frame: read the rest, and load modules that are needed soon."""
         gc.freeze()  # objects made so far are permanent
         gc.enable()
-        for hint in self.query(FirstHint):
-            hint.appear()
+        if self.app.is_hint_wanted:
+            self.mount(FirstHint(), before="#status")
         self.follow_box()
         self.start("watch", self._watch)
         self.start("load", self.call, self.load_search)

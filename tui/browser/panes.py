@@ -1,41 +1,94 @@
-"""The panes of the main screen: layout, focus and zoom."""
+"""The panes of the main screen: layout, focus and zoom; the lines around them, which are title, views
+and column names above them and the status below; and what opens over them, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..settings.keys.main_commands import OF_COMPRESSED
+from ..settings.start import NARROW, has_head
 from ..terminal import clipboard
+from ..text import formats
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import ListRow
-from .by_name import load
+from . import header
 from .context import Context, Result
-from .hint import FirstHint
 from .lineage import LineageTree
+from .list.columns import HIT_ORDERS, order_arrow, order_name, shown_line
 from .list.conversation_list import ConversationList, ListHead
 from .list.list_model import FirstPage
+from .list.rows import is_live
 from .search.box import FindBox, GoToBox, SearchBox
 from .transcript.view import TranscriptView
 
+IMPORTS = {
+    "changes": "tui.screens.changes.ChangesScreen",
+    "compactions": "tui.screens.compactions.CompactionsScreen",
+    "copying": "tui.browser.transcript.copying.Copying",
+    "details": "tui.browser.transcript.cards.show_details",
+    "doctor": "tui.screens.doctor.DoctorScreen",
+    "edits": "tui.browser.edit.edits.Edits",
+    "export": "tui.screens.exporting.ExportCard",
+    "finding": "tui.browser.transcript.finding.Finding",
+    "help": "tui.screens.help.HelpCard",
+    "insights": "tui.screens.insights.screen.InsightsScreen",
+    "keymap": "tui.settings.keymap.keymap_and_trouble",
+    "measuring": "tui.browser.list.measuring.Measuring",
+    "old": "tui.browser.places.other_stores.OldScreen",
+    "old-transcripts": "tui.browser.places.other_stores.read_old_transcripts",
+    "palette": "tui.screens.palette.open_palette",
+    "places": "tui.browser.places.other_stores.PlacesScreen",
+    "prune": "tui.screens.cleanup.prune_screen.PruneScreen",
+    "query-line": "tui.browser.search.query_line.QueryLine",
+    "run": "tui.screens.run.RunScreen",
+    "resuming": "tui.browser.resume.resuming.Resuming",
+    "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
+    "search": "tui.browser.search.search.LiveSearch",
+    "searches": "tui.browser.search.searches.SearchesCard",
+    "seen-here": "tui.screens.inspection.toggle_seen_here",
+    "since": "tui.screens.since.SinceScreen",
+    "sort": "tui.screens.palette.choose_sort",
+    "switching": "tui.browser.places.switching.Switching",
+    "trash": "tui.screens.trash.TrashScreen",
+}
+"""Screens, cards and rare functions, by module in `hermes_browse` and name, imported on first use:
+the first frame does without them, and the screens import the main one."""
+
+
+def load(name: str) -> Any:
+    """Import a class or function; for a screen, `name` is the id of the command that opens it."""
+    module, _, attribute = IMPORTS[name].rpartition(".")
+    return getattr(import_module(f"hermes_browse.{module}"), attribute)
+
+
+SHORT = 30
+"""Lines below which the tree is shown only on request."""
 LEAST_FOR_TREE = 14
 """Lines of a terminal in which a line of the tree has room."""
 
 
 class Panes(Context):
-    """The panes, without their contents."""
+    """The panes without their contents, and the lines around them."""
 
     AUTO_FOCUS = ""
+    _is_header_due = False
 
     def __init__(self, location: Location, store: Store, first: FirstPage) -> None:
         super().__init__(location, store, first)
@@ -74,8 +127,6 @@ class Panes(Context):
                     yield TextLine(id="ask-answer")
                 yield TextLine(id="lineage-title")
                 yield self.lineage
-        if self.app.is_hint_wanted:
-            yield FirstHint()
         yield TextLine(id="status")
         yield KeyLine(
             more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
@@ -97,7 +148,7 @@ class Panes(Context):
         return max(self.size.height, 20)
 
     def open_screen(self, name: str, *args: object) -> None:
-        """Open a screen by its name in `by_name`, with what else its class takes."""
+        """Open a screen by its name in `IMPORTS`, with what else its class takes."""
         self.app.push_screen(load(name)(self, *args))
 
     def open_card(
@@ -171,3 +222,86 @@ class Panes(Context):
         self.remove_class("-zoom-list", "-zoom-side")
         self.share_out()
         return True
+
+    def redraw_marks(self) -> None:
+        self.rows.refresh_rows()
+        self.show_header_soon()
+
+    # The lines at the top
+
+    def show_header_soon(self) -> None:
+        """Update the lines at the top in the next frame, once for all that has changed."""
+        if not self._is_header_due:
+            self._is_header_due = True
+            self.call_later(self.show_header)
+
+    def show_header(self) -> None:
+        self._is_header_due = False
+        width, catalog, is_searching = self.size.width, self.catalog, self.searched is not None
+        shown, old = shown_line(catalog, self.view), _("{count:,} old transcripts")
+        if is_searching:
+            old = _("{count:,} old transcripts not searched")
+        if is_searching and catalog.exact:
+            counts = catalog.counts()
+            shown = _(
+                "search in {count:,} of {total:,} conversations",
+                count=counts[self.current_view],
+                total=counts[View.ALL],
+            )
+        old = old.format(count=self.old_files) if self.old_files else ""
+        shown = formats.joined(self.uncovered(), shown, old)
+        self.line("header").update(header.title(self.location, self.attention, shown, width))
+        offered = self.offered
+        self.line("views").update(header.offers(offered, width) if offered else self.view_line())
+        self.head.show(has_hits=self.results is not None, is_whole=catalog.exact)
+
+    def uncovered(self) -> str:
+        """Return what the counts in the header do not cover; empty if they cover everything."""
+        return ""
+
+    def view_line(self) -> Content:
+        """Build the line of views, with the list's order."""
+        return self.views(self.catalog, self.current_view, self.old_files)
+
+    def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
+        """Build the line of views of a catalog; `old` is the number of old transcripts."""
+        suffix = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
+        if self.marks:
+            suffix = header.marked(self.marks.values())
+        elif self.results is not None:
+            suffix = _(HIT_ORDERS[self.hit_order])
+        look = "bold $accent" if self.marks else "dim"
+        return header.views(catalog, view, suffix, old, self.size.width, look)
+
+    # The status line
+
+    def watch_status(self) -> None:
+        """Show the sentence, and what runs behind the screen; without a sentence, what the search
+        found, or what there is to tell of the row under the cursor."""
+        if not self.query("#status"):  # the browser is being left while a job tells how far it is
+            return
+        text = self.status.text or self.search_status
+        if self.status.is_failure:
+            self.line("status").update(header.status(text, look="$error"))
+            return
+        text, look = (text, "") if text else (self.about, "dim")
+        writing = "" if look and is_live(self.rows.current) else self.writing
+        line = header.status(text, self.progress, writing, self.size.width, look=look)
+        self.line("status").update(line)
+
+    watch_search_status = watch_about = watch_writing = watch_progress = watch_status
+
+    @property
+    def status_room(self) -> int:
+        """Cells of the status line for a sentence."""
+        return self.size.width - 2 - cell_len(f" │ {self.progress or self.writing}")
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < SHORT, "-short")
+        self.set_class(not has_head(*event.size), "-low")
+        if event.size.height < LEAST_FOR_TREE and self.lineage.has_focus:
+            self.toggle_lineage()
+        self.share_out()
+        self.show_header()
+        self.watch_status()

@@ -20,7 +20,7 @@ from hermes_browse.store.notes.tagging import tags_of
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.wording import N_, _, language
 
-from ..browser.list.views import order_name
+from ..browser.list.columns import order_name
 from ..browser.main import MainScreen
 from ..settings.keys import Command, final_keys
 from ..settings.keys.main_commands import APP, TRANSCRIPT

@@ -18,10 +18,10 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser import header
-from ..browser.by_name import load
 from ..browser.keyed import WAY_BACK, WayBack
 from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.main import MainScreen
+from ..browser.panes import load
 from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW

@@ -16,7 +16,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.browser.list.rows import ConversationRow
-from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.places.other_stores import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.places.switching import ProfilesCard
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")

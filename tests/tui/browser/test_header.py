@@ -12,8 +12,8 @@ from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.since import Attention
 from hermes_browse.tui.browser import header
+from hermes_browse.tui.browser.list.columns import shown_line
 from hermes_browse.tui.browser.list.list_model import FirstPage, RowDetails
-from hermes_browse.tui.browser.list.views import shown_line
 from hermes_browse.tui.start import PALETTES, _title_line, _view_line
 from hermes_browse.tui.widgets.bindings import key_names
 

@@ -14,7 +14,7 @@ from hermes_browse.store.hermes.homes import Location, locate_file, trash_folder
 from hermes_browse.store.places import place_of
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.places.other_stores import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.places.switching import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 

@@ -23,8 +23,7 @@ from hermes_browse.store.wording import _
 
 from ...text.formats import name
 from ...widgets.list_rows import FixedRows, NoteRow, RowSource
-from ..by_name import load
-from ..panes import Panes
+from ..panes import Panes, load
 from .columns import ListLayout
 from .list_model import CatalogRows, make_rows
 

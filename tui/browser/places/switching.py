@@ -30,9 +30,8 @@ from ...settings.keys.screen_commands import PROFILES
 from ...text import formats
 from ...widgets.card import Card, styled
 from ...work.application import Arrival
-from ..by_name import load
 from ..list.list_model import read_first
-from ..panes import Panes
+from ..panes import Panes, load
 
 
 def reason_of(place: Place, error: BrowseError, now: float) -> str:

@@ -16,7 +16,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import SEARCHES
 from ...widgets.card import NarrowCard
-from .history import QueryHistory
+from .query_line import QueryHistory
 
 
 class TagChoice(NamedTuple):
