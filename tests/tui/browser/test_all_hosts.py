@@ -16,8 +16,8 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.browser.list.rows import ConversationRow
-from hermes_browse.tui.browser.places.other_stores import AwayRow, PlacesScreen
-from hermes_browse.tui.browser.places.switching import ProfilesCard
+from hermes_browse.tui.browser.other_stores import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.switching import ProfilesCard
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
@@ -126,7 +126,7 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     profile."""
     chosen = []
     monkeypatch.setattr(
-        "hermes_browse.tui.browser.places.switching.Switching.to_place",
+        "hermes_browse.tui.browser.switching.Switching.to_place",
         lambda self, place, arrival: chosen.append(place.host),
     )
     vps.gate.clear()

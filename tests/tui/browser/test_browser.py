@@ -14,7 +14,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.resume.preflight import (
+from hermes_browse.tui.browser.preflight import (
     PreflightCard,
     max_uncached_cost,
     place_and_cost,

@@ -6,7 +6,7 @@ from configured_app import configured
 
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.browser.preflight import PreflightCard
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.compactions import CompactionsScreen
 

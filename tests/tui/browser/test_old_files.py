@@ -16,7 +16,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.places.other_stores import OldScreen
+from hermes_browse.tui.browser.other_stores import OldScreen
 
 
 def write(folder, number):

@@ -14,9 +14,9 @@ from hermes_browse.store.hermes.homes import Location, locate_file, trash_folder
 from hermes_browse.store.places import place_of
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.places.other_stores import AwayRow, PlacesScreen
-from hermes_browse.tui.browser.places.switching import ProfilesCard
-from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.browser.other_stores import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.preflight import PreflightCard
+from hermes_browse.tui.browser.switching import ProfilesCard
 
 
 def fill(path, title, said, age):

@@ -17,9 +17,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import plan_resume
-from hermes_browse.tui.browser.resume import resuming
-from hermes_browse.tui.browser.resume.preflight import PreflightCard
-from hermes_browse.tui.browser.resume.resuming import go_to, open_window
+from hermes_browse.tui.browser import resuming
+from hermes_browse.tui.browser.preflight import PreflightCard
+from hermes_browse.tui.browser.resuming import go_to, open_window
 from hermes_browse.tui.settings.options import WINDOW
 
 pytestmark = posix_only

@@ -21,8 +21,8 @@ from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.edit.naming import RenameCard
-from hermes_browse.tui.browser.places.switching import ProfilesCard
-from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.browser.preflight import PreflightCard
+from hermes_browse.tui.browser.switching import ProfilesCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
 from hermes_browse.tui.screens.bundles import DropCard

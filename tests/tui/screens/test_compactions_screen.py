@@ -14,7 +14,7 @@ from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.resume.preflight import not_remembered
+from hermes_browse.tui.browser.preflight import not_remembered
 from hermes_browse.tui.screens.compactions import CompactionsScreen
 from hermes_browse.tui.screens.inspection import CompactionRow
 from hermes_browse.tui.text.family import CompactionEntry

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 import hermes_browse.tui as tui
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.browser.places.other_stores import PlacesScreen
+from hermes_browse.tui.browser.other_stores import PlacesScreen
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen

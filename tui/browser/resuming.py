@@ -23,9 +23,9 @@ from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ...terminal.programs import how_it_ended, wait_for_enter
-from ...text import formats
-from ..panes import Panes
+from ..terminal.programs import how_it_ended, wait_for_enter
+from ..text import formats
+from .panes import Panes
 from .preflight import PreflightCard
 
 _PATIENCE = 5.0

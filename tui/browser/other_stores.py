@@ -23,15 +23,15 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys import changed
-from ...settings.keys.main_commands import MAIN
-from ...text import formats
-from ...text.styled import Span
-from ...widgets.list_rows import ListRow
-from ...work.application import Arrival
-from ..list.list_model import FirstPage, read_first
-from ..list.rows import HitRow
-from ..main import MainScreen, OtherScreen
+from ..settings.keys import changed
+from ..settings.keys.main_commands import MAIN
+from ..text import formats
+from ..text.styled import Span
+from ..widgets.list_rows import ListRow
+from ..work.application import Arrival
+from .list.list_model import FirstPage, read_first
+from .list.rows import HitRow
+from .main import MainScreen, OtherScreen
 from .switching import reason_of
 
 if TYPE_CHECKING:

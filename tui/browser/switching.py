@@ -26,12 +26,12 @@ from hermes_browse.store.places.place import Figures, Place
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...settings.keys.screen_commands import PROFILES
-from ...text import formats
-from ...widgets.card import Card, styled
-from ...work.application import Arrival
-from ..list.list_model import read_first
-from ..panes import Panes, load
+from ..settings.keys.screen_commands import PROFILES
+from ..text import formats
+from ..widgets.card import Card, styled
+from ..work.application import Arrival
+from .list.list_model import read_first
+from .panes import Panes, load
 
 
 def reason_of(place: Place, error: BrowseError, now: float) -> str:

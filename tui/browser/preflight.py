@@ -20,9 +20,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _, ngettext
 
-from ...settings.keys.screen_commands import PREFLIGHT
-from ...text import formats
-from ...widgets.card import Card, styled
+from ..settings.keys.screen_commands import PREFLIGHT
+from ..text import formats
+from ..widgets.card import Card, styled
 
 _CACHED = 0.1
 """Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more

@@ -1,1 +1,0 @@
-"""Other stores on the main screen: profiles, machines, old transcripts in files."""

@@ -1,1 +1,0 @@
-"""Resuming a conversation in Hermes."""
