@@ -60,15 +60,18 @@ def _demo_home(now: float) -> dict[str, bytes]:
         return {str(each.relative_to(folder)): each.read_bytes() for each in files}
 
 
-def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
-    """The browser on a fresh demo home."""
+def demo_location(folder: Path, now: float = NOW) -> Location:
+    """A fresh demo home."""
     for name, content in _demo_home(now).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     note = _("this is a sample store; without --demo your own opens")
-    return open_app(
-        Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note), now
-    )
+    return Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note)
+
+
+def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
+    """The browser on a fresh demo home."""
+    return open_app(demo_location(folder, now), now)
 
 
 def tree_of(browser: Browser) -> list[Entry]:

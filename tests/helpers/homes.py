@@ -252,3 +252,9 @@ def wide(root: Path) -> float:
 def nothing(root: Path) -> float:
     """No store, and no configuration."""
     return NOW
+
+
+def empty(root: Path) -> float:
+    """A store of Hermes 0.22 without any session."""
+    make_store(root / "state.db", "31")
+    return NOW

@@ -3,7 +3,6 @@ Hermes."""
 
 import pytest
 from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
-from builders import make_store
 from effort import slow_but
 from trashing import add_message, execute, opened
 
@@ -41,91 +40,6 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(name, fixture_
     assert path.read_bytes() == before
 
 
-async def test_keys_of_the_transcript_tell_where_they_work(browser):
-    await browser.press("c")
-    assert "c (copy) is for messages: Tab goes to them" in browser.status
-    await browser.press("j")
-    assert "is for messages" not in browser.status
-    await browser.press("tab", "c")
-    assert "is for messages" not in browser.status and "clipboard" in browser.status
-    await browser.press("l", "c")
-    assert "c (copy) is for messages: Shift+Tab goes to them" in browser.status
-    await browser.press("shift+tab")
-    assert browser.screen.transcript.has_focus
-
-
-async def test_what_was_said_goes_with_the_view(browser):
-    await browser.press("a", "u")
-    assert "undone: archived" in browser.status
-    await browser.press("3")
-    assert "undone" not in browser.status
-
-
-async def test_how_to_quit_goes_with_the_next_command(browser):
-    await browser.press("escape")
-    assert "press q to quit" in browser.status
-    await browser.press("escape")
-    assert "press q to quit" in browser.status
-    await browser.press("S")
-    assert "press q to quit" not in browser.status
-
-
-async def test_who_writes_takes_no_line_of_its_own(tmp_path):
-    """It stands behind a sentence only where both fit in one line."""
-    async with on_demo(tmp_path, (80, 24)) as browser:
-        assert browser.status.endswith("│ Hermes is writing")
-        await browser.press("p")
-        assert "the recap Hermes shows on resume" in browser.status
-        assert "writing" not in browser.status and "\n" not in browser.status
-        await browser.pilot.resize_terminal(120, 36)
-        await browser.settle()
-        assert browser.status.endswith("│ Hermes is writing")
-
-
-async def test_a_list_without_conversations_has_no_position(tmp_path):
-    async with on_store(make_store(tmp_path / "state.db", "31", [], [])) as browser:
-        assert "No sessions yet" in browser.text("#list") and "1/1" not in browser.text("#head")
-
-
-async def test_keys_without_an_object_are_not_offered(tmp_path):
-    """By a list without conversations, and by screens that have nothing to show."""
-    async with on_store(make_store(tmp_path / "state.db", "31", [], [])) as browser:
-        shown = browser.text("#keys")
-        assert "search" in shown and "help" in shown
-        assert not any(word in shown for word in ("resume", "mark", "archive", "delete", "export"))
-        await browser.press("X")
-        assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
-
-
-@pytest.mark.slow
-async def test_keys_for_what_is_marked_are_offered_where_nothing_is_found(browser):
-    await browser.press("space")
-    await browser.search("nothing-has-this-word")
-    await browser.press("enter")
-    assert "Nothing contains this" in browser.text("#list")
-    shown = browser.text("#keys")
-    assert "archive" in shown and "delete" in shown and "resume" not in shown
-    await browser.press("escape")
-    assert not browser.screen.marks and "archive" not in browser.text("#keys")
-
-
-@pytest.mark.slow
-async def test_the_footer_begins_with_the_keys_of_a_search(browser):
-    """And of a find; without either it names none of them, nor the key of a fold that is none."""
-    assert "next hit" not in browser.text("#keys")
-    await browser.search("token")
-    await browser.press("enter")
-    assert browser.text("#keys").startswith(" n next hit  Esc back ")
-    await browser.press("backslash", *"token", "enter")
-    assert browser.text("#keys").startswith(" n next find  Esc end finding ")
-    await browser.press("escape", "escape")
-    assert browser.screen.rows.has_focus
-    assert browser.text("#keys").startswith(" n next hit  Esc back ")
-    await browser.search("-nothing-has-this")
-    await browser.press("escape", "escape")
-    assert "next hit" not in browser.text("#keys") and "Esc" not in browser.text("#keys")
-
-
 async def test_enter_is_offered_where_a_message_folds(browser):
     transcript, offered = browser.screen.transcript, set()
     await browser.press("tab", "home")
@@ -135,24 +49,6 @@ async def test_enter_is_offered_where_a_message_folds(browser):
         offered.add(is_offered)
         await browser.press("right_curly_bracket")
     assert offered == {True, False}
-
-
-@pytest.mark.slow
-async def test_a_search_without_words_that_finds_nothing(browser):
-    """What nothing contains is words."""
-    await browser.search("before:2001-01-01 ")
-    assert "No message matches." in browser.text("#list")
-
-
-@pytest.mark.slow
-async def test_keys_for_what_was_compressed_are_offered_where_something_was(browser):
-    await browser.press("M")
-    assert "copy lost" in browser.text("#keys")
-    await browser.press("escape", "down", "M")
-    assert "has not compressed" in browser.text("#compactions")
-    assert browser.text("#keys").split() == ["Esc", "back", "?", "help"]
-    await browser.press("escape")
-    assert "archive" in browser.text("#keys") and "compactions" not in browser.text("#keys")
 
 
 async def test_the_first_hint_keeps_keys_and_titles_together(tmp_path):

@@ -1,10 +1,10 @@
 """Deleting on the main screen: what the card asks and spares, and the undo."""
 
 import pytest
-from browsing import go_to, listed, on_demo, on_store, rows_of
+from browsing import go_to, on_demo, on_store
 from builders import make_store
 from pruning import NOW
-from trashing import add_message, as_before, column_of, differences, dump, execute, is_sound
+from trashing import as_before, column_of
 
 from hermes_browse.store import progress
 from hermes_browse.store.edit import titles
@@ -14,31 +14,6 @@ from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.edit import deleting
 from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.main import MainScreen
-
-
-async def test_delete_one_and_undo(path):
-    """After a different key; with its subagents; u brings back every row."""
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "boss")
-        await browser.press("D")
-        assert isinstance(browser.app.screen, DeleteCard)
-        card = browser.card()
-        assert (
-            "1 conversation to the trash" in card
-            and "with 2 subagents" in card
-            and "without their parent" in card
-        )
-        await browser.press("D")
-        assert isinstance(browser.app.screen, DeleteCard), "what asks is not what answers"
-        await browser.press("escape")
-        assert not differences(before, dump(path))
-        await browser.press("D", "y")
-        assert "boss" not in listed(browser) and "boss" not in column_of(path, "id")
-        assert "moved to the trash" in browser.status
-        await browser.press("u")
-        assert "boss" in listed(browser)
-    assert not differences(before, dump(path)) and is_sound(path)
 
 
 @pytest.mark.slow
@@ -53,17 +28,6 @@ async def test_the_question_is_seen_in_a_small_terminal(tmp_path):
         assert str(left_out.render()) == "  … and 49 more"
         doomed = browser.app.screen.query_one("#doomed").region
         assert doomed.contains_region(left_out.region), "what is not named is counted in sight"
-
-
-async def test_the_question_names_what_goes_as_far_as_the_card_is_wide(tmp_path):
-    """One conversation is an it."""
-    async with on_demo(tmp_path) as browser:
-        titles = [row.conversation.title for row in rows_of(browser)]
-        browser.screen.rows.cursor = titles.index("Rotate the signing keys without downtime")
-        await browser.press("D")
-        card = browser.card()
-        assert "Rotate the signing keys without downtime  cli" in card
-        assert "It goes to the trash" in card and "u restores it" in card
 
 
 async def test_delete_several_asks_for_their_number(path, monkeypatch):
@@ -98,50 +62,6 @@ async def test_delete_several_asks_for_their_number(path, monkeypatch):
             assert column_of(path, "id").keys() & {"old", "new", "pinned"} == {"pinned"}
             await browser.press("u")
             assert ": 2 sessions" in browser.status
-
-
-@pytest.mark.slow
-async def test_the_card_makes_ids_of_the_store_harmless(path):
-    """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
-    store."""
-    evil = "help\x1b]0;owned\x07er"
-    execute(path, "UPDATE messages SET session_id = ? WHERE session_id = 'helper'", evil)
-    execute(path, "UPDATE sessions SET id = ?, pinned = 1 WHERE id = 'helper'", evil)
-    parents = "UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'"
-    execute(path, parents, evil)
-    async with on_store(path, NOW) as browser:
-        for root in ("old", "boss"):
-            await go_to(browser, root)
-            await browser.press("space")
-        await browser.press("D")
-        card = browser.card()
-        assert "its subagent help" in card and "\x1b" not in card and "\x07" not in card
-
-
-async def test_what_is_live_is_not_deleted(path):
-    """The reason stands in the status line."""
-    add_message(path, "old", "hi", NOW - 5)
-    with as_before(path):
-        async with on_store(path, NOW) as browser:
-            await go_to(browser, "old")
-            await browser.press("D")
-            assert isinstance(browser.app.screen, MainScreen)
-            assert (
-                "“Old plans” is protected" in browser.status
-                and "last write 5 seconds ago" in browser.status
-            )
-
-
-@pytest.mark.slow
-async def test_from_the_results_of_a_search(path):
-    """A hit stands for its conversation; what was deleted is found no more."""
-    async with on_store(path, NOW) as browser:
-        await browser.search("hello")
-        await browser.press("enter")
-        await go_to(browser, "old")
-        await browser.press("D", "y")
-        assert "old" not in listed(browser)
-        assert browser.screen.searched
 
 
 @pytest.mark.slow

@@ -1,0 +1,146 @@
+"""Keys that are pressed in the browser, and what is shown then: the files of `recorded/`.
+
+A paragraph is a test, and begins on its own: its first line says what holds, `##` leaves it to `make
+check`. Before its lines come those of the first paragraph of its file, unless it has an `@` itself.
+
+Behind `@` stand a home and the cells of the terminal, behind `$` keys, named ones as `<enter>`,
+behind `*` a widget and a word in it that is clicked, behind `=` other cells of the terminal. Behind
+`|` is named what is looked at then: a widget by its id, or one of `_PANES`; of `list/boat` only the
+lines with this pattern. `&` is a statement of SQL that another program runs, `?` a query, `%` a line
+for the shell.
+
+`>` is what is shown. `HERMES_BROWSE_TESTS=record` writes it anew: read the difference.
+"""
+
+import os
+import re
+import subprocess
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import homes
+import pytest
+from browsing import NOW, Browser, browsing, demo_location, open_app
+from platforms import posix_only
+from trashing import differences, dump, is_sound, rows, run
+
+from hermes_browse.store.hermes.homes import locate_file
+
+FOLDER = Path(__file__).parent / "recorded"
+_MASKS = {
+    r"\b20\d{6}-\d{6}-[0-9a-f]{8}\b": "BUNDLE",
+    r"\b\d+ ms\b": "N ms",
+}
+"""What differs from run to run."""
+_PANES = {
+    "at": lambda browser: f"{type(browser.app.screen).__name__}, {_pane(browser.app.focused)}",
+    "typed": lambda browser: browser.app.focused.value,
+    "card": Browser.card,
+    "clipboard": lambda browser: browser.app.clipboard,
+}
+
+
+"""The screen on top, the pane with the keys, what is typed, a card, the clipboard."""
+_KEY = re.compile(r"<([a-z][\w+]+)>|(.)")
+
+
+def _pane(widget):
+    return widget.id or type(widget).__name__ if widget else "no pane"
+
+
+def _home(name, root):
+    """Fill a root; return its store, and the time."""
+    if name == "demo":
+        return demo_location(root), NOW
+    now = getattr(homes, name)(root)
+    return locate_file(root / "state.db"), now
+
+
+def _look(browser, pane, before):
+    """What is seen of a pane; of the store, in which tables it is no longer as before."""
+    name, _slash, pattern = pane.partition("/")
+    if name == "store":
+        path = browser.app.store.path
+        changed = differences(before, dump(path))
+        text = f"{changed or 'as before'}, {'sound' if is_sound(path) else 'broken'}"
+    else:
+        text = _PANES.get(name, lambda browser: browser.text(f"#{name}"))(browser)
+    lines = [line for line in text.splitlines() if line.strip() and re.search(pattern, line)]
+    return [f"> {name}: {line}" for line in lines or [""]]
+
+
+async def _act(browser, sign, words):
+    """What a person does."""
+    if sign == "$":
+        await browser.press(*(name or key for name, key in _KEY.findall(words.strip())))
+    elif sign == "=":
+        await browser.pilot.resize_terminal(*map(int, words.split("x")))
+        await browser.settle()
+    else:
+        widget, word = words.strip().split(" ", 1)
+        lines = browser.text(f"#{widget}").split("\n")
+        y = next(at for at, line in enumerate(lines) if word in line)
+        await browser.pilot.click(f"#{widget}", offset=(lines[y].index(word), y))
+        await browser.settle()
+
+
+def _shell(line):
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    return [f"> {each}" for each in (ended.stdout + ended.stderr).splitlines()]
+
+
+def _paragraphs():
+    for path in sorted(FOLDER.glob("*.txt")):
+        head, *paragraphs = path.read_text(encoding="utf-8").removesuffix("\n").split("\n\n")
+        for each in paragraphs:
+            title = each.partition("\n")[0]
+            yield pytest.param(
+                path,
+                "" if "\n@" in each else head,
+                each,
+                id=f"{path.stem}: {title.strip('# ')}",
+                marks=pytest.mark.slow if title.startswith("##") else (),
+            )
+
+
+@posix_only
+@pytest.mark.parametrize("path, head, paragraph", list(_paragraphs()))
+async def test_played(path, head, paragraph, tmp_path, monkeypatch):
+    """Nothing is shown but what the paragraph says."""
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "root"
+    root.mkdir()
+    store, found, browser = root / "state.db", [], None
+    async with AsyncExitStack() as stack:
+        for line in [*head.splitlines(), "", *paragraph.splitlines()]:
+            if line.startswith(">"):
+                continue
+            found.append(line)
+            sign, (words, _bar, panes) = line[:1], line[1:].partition(" | ")
+            if sign == "@":
+                name, cells = words.split()
+                location, now = _home(name, root)
+            elif sign == "&":
+                run(store, words)
+            elif sign == "%":
+                found += _shell(words)
+            elif sign == "?":
+                found += [f"> {' '.join(map(str, row))}" for row in rows(store, words)]
+            elif sign in ("$", "=", "*"):
+                if browser is None:
+                    size = tuple(map(int, cells.split("x")))
+                    app, before = open_app(location, now), dump(store)
+                    browser = await stack.enter_async_context(browsing(app, size))
+                await _act(browser, sign, words)
+                for pane in panes.split():
+                    found += _look(browser, pane, before)
+    played = "\n".join(found[found.index("") + 1 :])
+    played = played.replace(str(tmp_path), "").replace(os.environ["HOME"], "~")
+    for pattern, name in _MASKS.items():
+        played = re.sub(pattern, name, played)
+    played = re.sub(r"[ ]+$", "", played, flags=re.MULTILINE)
+    if os.environ.get("HERMES_BROWSE_TESTS") == "record":
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(paragraph, played), encoding="utf-8")
+        paragraph = played
+    assert played == paragraph
