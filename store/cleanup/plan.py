@@ -99,7 +99,9 @@ class Planned(NamedTuple):
 
     def alone(self) -> Planned:
         """Return it without its subagents."""
-        return self._replace(subagents=(), of_subagents=Sizes())
+        size = self.own.total if self.is_measured else None
+        conversation = self.conversation._replace(size=size)
+        return Planned(conversation, (), (), self.own, Sizes())
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
         """Fill in sizes, given by session id; unchanged if one is missing."""
@@ -137,10 +139,9 @@ class Totals(NamedTuple):
     """The chat messages among them that are shown by default; of what is measured."""
     free_bytes: int
     """Estimated: free for new rows at once. Deleting frees less than `bytes`: FTS5 only marks
-    deleted terms. 0 if nothing is deleted."""
+    deleted terms."""
     given_back_bytes: int
-    """Estimated: by how much the file shrinks after `sessions optimize`. 0 if nothing is
-    deleted."""
+    """Estimated: by how much the file shrinks after `sessions optimize`."""
 
 
 class Plan(NamedTuple):
@@ -167,9 +168,10 @@ class Plan(NamedTuple):
         """Return the roots of all conversations that would go."""
         return frozenset(each.conversation.root_id for each in self.selected)
 
-    def without_archived(self) -> Plan:
-        """Leave out conversations that are archived already: an undo must not unarchive them."""
-        selected = (each for each in self.selected if not each.conversation.archived)
+    def for_archive(self) -> Plan:
+        """Leave out what an archive leaves alone: subagents, and conversations that are archived
+        already, as an undo must not unarchive them."""
+        selected = (each.alone() for each in self.selected if not each.conversation.archived)
         return self._replace(selected=tuple(selected))
 
     @property
@@ -211,20 +213,18 @@ class Plan(NamedTuple):
         selected = (each for each in self.selected if each.conversation.root_id not in left_out)
         return self._replace(selected=tuple(selected))
 
-    def totals(self, *, is_archive: bool = False) -> Totals:
-        """Add up the conversations that would go. An archive leaves subagents alone, and frees
-        nothing."""
-        going = [planned.alone() if is_archive else planned for planned in self.selected]
-        sizes = added(planned.sizes for planned in going)
+    def totals(self) -> Totals:
+        """Add up the conversations that would go."""
+        sizes = added(planned.sizes for planned in self.selected)
         return Totals(
             conversations=len(self.selected),
-            sessions=sum(len(planned.sessions) for planned in going),
+            sessions=sum(len(planned.sessions) for planned in self.selected),
             messages=sizes.rows,
             bytes=sizes.total,
-            cost_usd=known_sum(planned.cost_usd for planned in going),
+            cost_usd=known_sum(planned.cost_usd for planned in self.selected),
             messages_shown=sizes.shown,
-            free_bytes=0 if is_archive else sizes.free_bytes,
-            given_back_bytes=0 if is_archive else sizes.given_back_bytes,
+            free_bytes=sizes.free_bytes,
+            given_back_bytes=sizes.given_back_bytes,
         )
 
 

@@ -142,7 +142,9 @@ class PruneCommand(Subcommand):
         selection = Selection(parse_line(_line_of(arguments), context.now))
         plan = _make_plan(context, selection)
         acts = (is_archive or arguments.delete) and not arguments.dry_run
-        totals = plan.totals(is_archive=is_archive)
+        totals = plan.totals()
+        if is_archive:
+            totals = totals._replace(free_bytes=0, given_back_bytes=0)
         asks = acts and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
             raise _unasked(totals, is_archive=is_archive)
@@ -164,9 +166,7 @@ class PruneCommand(Subcommand):
             )
         if context.json:
             rules = context.store.retention(context.now)
-            context.print_json(
-                _json(plan, rules, is_archive=is_archive) | {"done": acts} | deletion
-            )
+            context.print_json(_json(plan, totals, rules) | {"done": acts} | deletion)
 
 
 def _make_plan(context: CommandContext, selection: Selection) -> Plan:
@@ -175,8 +175,8 @@ def _make_plan(context: CommandContext, selection: Selection) -> Plan:
             _("No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them.")
         )
     plan = context.store.plan(context.store.catalog(context.now), selection, context.now)
-    if context.arguments.archive:  # an archived conversation stays as it is
-        plan = plan.without_archived()
+    if context.arguments.archive:
+        plan = plan.for_archive()
     plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
     context.store.close()  # nothing is open while somebody reads or answers
     return plan
@@ -251,20 +251,20 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
 # The plan as JSON
 
 
-def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
+def _json(plan: Plan, totals: Totals, rules: RetentionRules) -> Json:
     def planned_json(planned: Planned) -> Json:
         conversation = planned.conversation
         return conversation_json(conversation, rules) | {
-            "bytes": planned.own.total if is_archive else conversation.size,
+            "bytes": conversation.size,
             "standing": planned.standing,
-            "takes_along": [] if is_archive else [session.id for session in planned.subagents],
+            "takes_along": [session.id for session in planned.subagents],
         }
 
     return {
-        "plan": plan.totals(is_archive=is_archive)._asdict(),
+        "plan": totals._asdict(),
         "would": list(map(planned_json, plan.selected)),
         "spared": list(map(_spared_json, plan.spared)),
-        "reparented": [] if is_archive else [session.id for session in plan.reparented],
+        "reparented": [session.id for session in plan.reparented],
         "counted": _(COUNTED),
     }
 
@@ -287,27 +287,24 @@ def _totals_text(totals: Totals) -> str:
     )
 
 
-def _columns(*, is_archive: bool) -> list[TableColumn]:
-    """Return the columns of a plan; subagents stay in an archive."""
+def _costs(planned: Planned) -> str:
+    return own_and_tree(planned.conversation.cost_usd, planned.cost_usd, dollars)
 
-    def costs(planned: Planned) -> str:
-        own = planned.conversation.cost_usd
-        return dollars(own) if is_archive else own_and_tree(own, planned.cost_usd, dollars)
 
-    return [
-        TableColumn("last active", "conversation.last_active", dropped=4, form=timestamp),
-        TableColumn("status", "standing", form=status),
-        TableColumn("source", "conversation.source", dropped=2),
-        Number("msgs", "own.shown", dropped=3),
-        TableColumn("size", "own.total" if is_archive else "bytes", right=True, form=size),
-        TableColumn("cost", costs, right=True, dropped=1),
-        TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
-        TableColumn("id", "conversation.id"),
-    ]
+_COLUMNS = (
+    TableColumn("last active", "conversation.last_active", dropped=4, form=timestamp),
+    TableColumn("status", "standing", form=status),
+    TableColumn("source", "conversation.source", dropped=2),
+    Number("msgs", "own.shown", dropped=3),
+    TableColumn("size", "bytes", right=True, form=size),
+    TableColumn("cost", _costs, right=True, dropped=1),
+    TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
+    TableColumn("id", "conversation.id"),
+)
 
 
 def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool) -> None:
-    print_table(_columns(is_archive=is_archive), plan.selected[:_SHOWN])
+    print_table(_COLUMNS, plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))
     note(

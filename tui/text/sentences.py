@@ -8,7 +8,7 @@ from collections.abc import Collection, Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
-from hermes_browse.store.sessions.models import Relation
+from hermes_browse.store.sessions.models import Relation, known_sum
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
@@ -139,7 +139,7 @@ def totals_line(plan: Plan) -> str:
     conversation of the plan."""
     totals = plan.totals()
     cost = money(totals.cost_usd)
-    if cost and totals.cost_usd != plan.totals(is_archive=True).cost_usd:
+    if cost and totals.cost_usd != known_sum(each.conversation.cost_usd for each in plan.selected):
         cost = _("{cost} with subagents", cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
     messages = counted(totals.messages, "message")

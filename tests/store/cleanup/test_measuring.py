@@ -26,8 +26,8 @@ def test_what_goes_is_known_before_its_bytes(tmp_path):
     assert whole.is_measured and not quick.is_measured
     unmeasured = {"bytes": 0, "messages_shown": 0, "free_bytes": 0, "given_back_bytes": 0}
     assert quick.totals() == whole.totals()._replace(**unmeasured)
-    archived = whole.totals(is_archive=True)
-    assert quick.totals(is_archive=True) == archived._replace(**unmeasured)
+    archived = whole.for_archive().totals()
+    assert quick.for_archive().totals() == archived._replace(**unmeasured)
     assert [each.session_ids for each in quick.selected] == [
         each.session_ids for each in whole.selected
     ]

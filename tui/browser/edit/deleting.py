@@ -263,7 +263,7 @@ def planning(
 ) -> Callable[[OpenStore], PreparedPlan]:
     """Return a job that makes a plan.
 
-    With `archive`, leave out what is archived already. Without `measure`, sizes are left to
+    With `archive` it is one for an archive. Without `measure`, sizes are left to
     `OpenStore.measure_more`.
     """
     current, now, sizes = context.catalog, context.clock(), context.details.sizes
@@ -271,7 +271,7 @@ def planning(
     def plan(store: OpenStore) -> PreparedPlan:
         catalog = current if current.exact else store.catalog(now)
         plan = store.plan(catalog, selection, now, known=sizes, measure_sizes=measure)
-        return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
+        return PreparedPlan(plan.for_archive() if archive else plan, catalog, selection)
 
     return plan
 

@@ -313,7 +313,7 @@ class PlanScreen(SubScreen):
             self.main.edits.ask(planned)
 
     async def _archive(self, planned: PreparedPlan) -> None:
-        plan = await self.call(planned.plan.without_archived)
+        plan = await self.call(planned.plan.for_archive)
         if not plan.selected:
             self._say_nothing()
             return
