@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
-    from .places.transcript_files import Count
     from .search.query import Query
     from .sessions.catalog import Catalog
     from .sessions.session_rows import StoreState
+    from .trash.session_files import Count
 
 _PIECE = 20_000
 """Messages that are measured at once."""
@@ -256,11 +256,11 @@ class OpenStore(Changeable):
 
     def known_sessions(self) -> frozenset[str]:
         """Return the ids of all sessions, as names of files have them."""
-        return later.transcript_files.known_sessions(self.reader)
+        return later.session_files.known_sessions(self.reader)
 
     def old_files(self, folder: Path | None) -> Count:
         """Count the old transcripts in a folder that the store does not have."""
-        return later.transcript_files.count_files(folder, self.reader)
+        return later.session_files.count_old_files(folder, self.reader)
 
 
 def open_store(

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from .notes import notes_file as notes_file
     from .notes import tagging as tagging
     from .places import old_transcripts as old_transcripts
-    from .places import transcript_files as transcript_files
     from .search import coverage as coverage
     from .search import found as found
     from .search import query as query
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from .sessions import session_rows as session_rows
     from .since import cron_runs as cron_runs
     from .since import since as since
+    from .trash import session_files as session_files
     from .trash import shelf as shelf
 
 _FOLDERS = {
@@ -69,11 +69,11 @@ _FOLDERS = {
     "insights": ("facts", "sums"),
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("notes_file", "tagging"),
-    "places": ("old_transcripts", "transcript_files"),
+    "places": ("old_transcripts",),
     "search": ("coverage", "found", "query", "scope"),
     "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
     "since": ("cron_runs", "since"),
-    "trash": ("shelf",),
+    "trash": ("session_files", "shelf"),
 }
 """The folder of each module."""
 

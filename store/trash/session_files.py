@@ -1,10 +1,16 @@
-"""The files of sessions that Hermes stores beside its database.
+"""The files of sessions that Hermes stores beside its database, in `$HERMES_HOME/sessions`.
 
-Hermes stores in `$HERMES_HOME/sessions`: `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`,
-which it removes with a session (0.13 to 0.22), and `session_<id>.json`, which it leaves behind
-(0.19) or removes too (0.22). They are copied into a bundle, removed after a delete, and written
-back by a restore. Ids are untrusted: only a plain name becomes part of a path, and only regular
-files with a single hard link, directly in that folder, are read or changed.
+Up to 0.13 that is `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`), at
+first instead of the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`,
+`_save_session_log`, 0.19). With a session Hermes removes `<id>.json`, `<id>.jsonl` and
+`request_dump_<id>_*.json`, a request to a provider (0.13 to 0.22); `session_<id>.json` it leaves
+behind (0.19) or removes too (0.22). `sessions.json` is its routing index.
+
+What has a session in the store is copied into a bundle, removed after a delete, and written back by
+a restore; what has none is an old transcript. Ids are untrusted: only a plain name becomes part of
+a path. Only regular files with one link, directly in that folder, are read or changed: a second
+link may be the store itself, and opening and closing the store's file in this process would drop
+the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
 from __future__ import annotations
@@ -14,11 +20,13 @@ import os
 import re
 import sqlite3
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS
+from ..connection.reader import Reader
+from ..connection.stored_values import first_texts
 from ..files import PARTIAL, open_regular, write_whole
 from ..wording import _
 
@@ -30,6 +38,8 @@ _OWNED = (
 )
 """Names of files, with the session; the last is a request that failed, with the time of it (0.13 to
 0.22)."""
+_NO_TRANSCRIPT = re.compile(r"\.|request_dump_|session(?:s|_)\.json\Z")
+_TRANSCRIPT = re.compile(r"(.+)\.jsonl|(?:session_)?(.+)\.json", re.DOTALL)
 _MODE = 0o777
 
 
@@ -93,6 +103,57 @@ def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile
         for session in wanted.intersection(owners(name))
         if (state := plain_file(folder / name)) is not None
     ]
+
+
+def session_of(name: str) -> str | None:
+    """Return the session in the name of a transcript; None if it is not the name of one."""
+    found = None if _NO_TRANSCRIPT.match(name) else _TRANSCRIPT.fullmatch(name)
+    return found and (found[1] or found[2])
+
+
+def find_old_files(folder: Path, known: Container[str]) -> Iterator[SessionFile]:
+    """Yield the transcripts of sessions that are not known, in the order of the folder, which may
+    be missing.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    try:
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            session, path = session_of(entry.name), folder / entry.name
+            if session is None or session in known:
+                continue
+            if (state := plain_file(path)) is not None:
+                yield SessionFile(path, session, state)
+
+
+def known_sessions(reader: Reader) -> frozenset[str]:
+    """Return the ids of all sessions of a store."""
+    return frozenset(first_texts(reader.rows("SELECT id FROM sessions")))
+
+
+class Count(NamedTuple):
+    """The number of files, and their size."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+def count_old_files(folder: Path | None, reader: Reader) -> Count:
+    """Count the transcripts in a folder without a session in a store; zeros if it cannot be read."""
+    if folder is None:
+        return Count()
+    try:
+        if next(find_old_files(folder, ()), None) is None:
+            return Count()
+        sizes = [each.stat.st_size for each in find_old_files(folder, known_sessions(reader))]
+    except OSError:
+        return Count()
+    return Count(len(sizes), sum(sizes))
 
 
 def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None:

@@ -9,15 +9,13 @@ import pytest
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
-from hermes_browse.store.places.old_transcripts import OldTranscripts
-from hermes_browse.store.places.transcript_files import (
+from hermes_browse.store.places.old_transcripts import (
     UNREADABLE,
-    count_files,
-    find_files,
+    OldTranscripts,
     read_pieces,
-    session_of,
 )
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.trash.session_files import count_old_files, find_old_files, session_of
 
 META = {
     "role": "session_meta",
@@ -112,10 +110,10 @@ def test_only_plain_files_without_a_session_count(folder, fixture_store):
     (folder / "folder.jsonl").mkdir()
     os.mkfifo(folder / "pipe.jsonl")
     with store.reader() as reader:
-        assert count_files(folder, reader) == (1, old.stat().st_size)
-        assert count_files(folder / "missing", reader) == (0, 0)
-        assert count_files(None, reader) == (0, 0)
-    assert [each.path for each in find_files(folder, {known})] == [old]
+        assert count_old_files(folder, reader) == (1, old.stat().st_size)
+        assert count_old_files(folder / "missing", reader) == (0, 0)
+        assert count_old_files(None, reader) == (0, 0)
+    assert [each.path for each in find_old_files(folder, {known})] == [old]
 
 
 def test_lines_of_another_kind_are_shown_as_they_are(folder):
@@ -207,16 +205,16 @@ DOCUMENTS = ["", "   ", "nonsense", '{"messages": [{', '"text"', "{}", '{"messag
 def test_a_document_without_messages_says_so(folder, text):
     """Never an empty conversation without a reason."""
     (folder / "session_x.json").write_text(text, encoding="utf-8")
-    assert any(isinstance(piece, str) for piece in read_pieces(folder / "session_x.json"))
+    assert any(piece["role"] == UNREADABLE for piece in read_pieces(folder / "session_x.json"))
 
 
 def test_a_line_without_end_is_not_read(folder, monkeypatch):
     """A damaged file may be one line of gigabytes."""
-    monkeypatch.setattr("hermes_browse.store.places.transcript_files.MAX_LINE_BYTES", 200)
+    monkeypatch.setattr("hermes_browse.store.places.old_transcripts.MAX_LINE_BYTES", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     first, *notes, last = read_pieces(folder / "long.jsonl")
     assert (first, last) == (SAID[0], SAID[3])
-    assert all(isinstance(note, str) for note in notes)
+    assert {note["role"] for note in notes} == {UNREADABLE}
 
 
 def state(folder):
