@@ -10,30 +10,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan
-from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading, RowInfo
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, PN_, _, pgettext
+from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
 
 from ..terminal.handover import watch_terminal
-from ..text.formats import ago, counted
+from ..text.formats import ago, costs, counted, dollars, timestamp
 from ..text.sentences import status
-from .output import print_text, title_or_preview, with_advice
-from .pages import Pages, Transcript, cut
+from .output import labelled, print_text, title_or_preview, with_advice
 from .resume import as_configured, run_plan
+from .show import body_of, heading
 
+_MESSAGES = 5
+"""Of a page."""
+_CUT = 200
+"""Letters of tool output and calls that are printed until all of it is asked for."""
+_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
 _MOST_HITS = 200
 _DIGITS = 9
 """Of a number; a longer one is none."""
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
+_SAME = {"": "n", "?": "h", "help": "h"}
+"""Other words for what can be typed."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -43,6 +52,103 @@ In a conversation: n: later messages. p: earlier messages. b: from the beginning
 t: tool output and summaries in full, or no longer. i: facts, the full id among them. c: the command that resumes it.
 r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
+
+
+@dataclass
+class Pages:
+    """Rows that are printed page by page."""
+
+    what: str
+    """In the plural and translated."""
+    rows: Sequence[Any]
+    lines: Callable[[Sequence[Any], int], Iterator[str]]
+    """Yields the lines of some rows, of which the first has a number."""
+    size: int = 10
+    """Rows of a page."""
+    first: int = 0
+    """Index of the first row of the page printed last."""
+
+    def page(self, first: int) -> Iterator[str]:
+        """Yield the lines of the page from a row on, or why there is none."""
+        if not self.rows:
+            yield _("No {what}.", what=self.what)
+        elif first >= len(self.rows):
+            yield _("That was the last page.")
+        elif first <= -self.size:
+            yield _("This is the first page.")
+        else:
+            self.first = max(first, 0)
+            shown = self.rows[self.first : self.first + self.size]
+            yield from self.lines(shown, self.first + 1)
+            yield _(
+                "{what} {first:,} to {last:,} of {total:,}.",
+                what=self.what.capitalize(),
+                first=self.first + 1,
+                last=self.first + len(shown),
+                total=len(self.rows),
+            )
+
+
+class Transcript(Pages):
+    """The messages of a conversation, which has details; from a hit on, or the last ones."""
+
+    def __init__(self, store: OpenStore, conversation: Conversation, hit: Hit | None) -> None:
+        self._store, self.conversation = store, conversation
+        self._is_full = False
+        """Whether tool output and summaries are printed in full."""
+        outline = store.outline(conversation.segments)
+        at = outline.index_of(hit.message_id) if hit is not None else None
+        if hit is not None and at is None:  # taken back, or hidden
+            everything = store.outline(conversation.segments, Reading.EVERYTHING)
+            at = everything.index_of(hit.message_id)
+            outline = outline if at is None else everything
+        first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
+        super().__init__(_("messages"), outline.rows, self._messages, _MESSAGES, first)
+
+    def prompt(self) -> Iterator[str]:
+        """Yield the last prompt of the user ahead of the first message to print."""
+        for between, row in enumerate(reversed(self.rows[: self.first])):
+            if row.role != "user" or row.hidden:
+                continue
+            for message in self._store.messages([row.id]):
+                if not message.is_summary:
+                    yield from self._message(message)
+                    if between:
+                        yield ngettext(*_BETWEEN, between)
+                    return
+
+    def _messages(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:
+        for message in self._store.messages([row.id for row in rows]):
+            yield from self._message(message)
+
+    def _message(self, message: ChatMessage) -> Iterator[str]:
+        yield _("{words}:", words=heading(message))
+        body = body_of(message, call=_("Calls {tool} with {arguments}"), with_summary=self._is_full)
+        if not self._is_full and message.role == "tool":
+            body = _cut(body)
+        yield from filter(None, map(str.rstrip, body.split("\n")))
+
+    def toggled(self) -> Iterator[str]:
+        """Yield the lines of the page with tool output and summaries in full, or no longer."""
+        self._is_full = not self._is_full
+        return self.page(self.first)
+
+    def facts(self) -> Iterator[str]:
+        """Return what is known of the conversation."""
+        conversation = self.conversation
+        facts = {
+            _("Title"): title_or_preview(conversation),
+            _("Id"): conversation.id,
+            _("Source"): conversation.source,
+            _("Model"): conversation.model,
+            _("Directory"): conversation.cwd,
+            pgettext("git", "Branch"): conversation.git_branch,
+            _("Started"): timestamp(conversation.root.started_at),
+            _("Last active"): timestamp(conversation.last_active),
+            _("Messages"): f"{conversation.message_count:,}",
+            _("Cost"): costs(conversation, dollars),
+        }
+        return map(one_line, labelled(facts))
 
 
 class Dialogue:
@@ -66,20 +172,18 @@ class Dialogue:
         print_text(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
             print_text(one_line(location.note))
-        for text in lines:
-            print_text(text)
-        self._store.close()
+        self._print(lines)
         with suppress(EOFError):
             while self._plan is None:
                 line = input("> ").strip()
                 if line in ("q", "quit", "exit"):
                     break
-                self._reply(line)
+                self._print(self._answer(line))
         return self._plan
 
-    def _reply(self, line: str) -> None:
+    def _print(self, lines: Iterable[str]) -> None:
         try:
-            for text in self._answer(line):
+            for text in lines:
                 print_text(text)
         except BrowseError as error:
             print_text(one_line(with_advice(error)))
@@ -94,7 +198,7 @@ class Dialogue:
         elif word == "v" and rest.strip() in _VIEWS:
             self._view = View(rest.strip())
             yield from self._show_view()
-        elif action := self._actions().get(line):
+        elif action := self._actions().get(_SAME.get(line, line)):
             yield from action()
         else:
             extra = ["v all"] if self._open is None else ["r", "i"]
@@ -108,18 +212,18 @@ class Dialogue:
     def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
         """Return what can be typed now, and what answers."""
         opened = self._open
-        pages = self._list if opened is None else opened.pages
+        pages = opened or self._list
         actions: dict[str, Callable[[], Iterable[str]]] = {
-            **dict.fromkeys(("", "n"), pages.later),
-            "p": pages.earlier,
-            **dict.fromkeys(("h", "?", "help"), _(HELP).splitlines),
+            "n": partial(pages.page, pages.first + pages.size),
+            "p": partial(pages.page, pages.first - pages.size),
+            "h": _(HELP).splitlines,
             "l": self._show_list,
         }
         if opened is None:
             return actions
         return actions | {
-            "b": pages.page,
-            "e": pages.end,
+            "b": partial(opened.page, 0),
+            "e": partial(opened.page, max(len(opened.rows) - opened.size, 0)),
             "t": opened.toggled,
             "i": opened.facts,
             "c": partial(self._resume, opened.conversation, should_run=False),
@@ -130,21 +234,20 @@ class Dialogue:
 
     def _show_list(self) -> Iterator[str]:
         """Return the lines of the page printed last, of hits or of a list that is read again."""
+        if self._list.what != _("hits"):
+            return self._show_view()
         self._open = None
-        return self._list.again() if self._list.what == _("hits") else self._show_view()
+        return self._list.page(self._list.first)
 
     def _show_view(self) -> Iterator[str]:
         """Read the conversations of the view, and return the lines of the page printed last."""
         self._open = None
         catalog = self._store.catalog(time.time())
+        rows = [(conversation, None) for conversation in catalog.select(self._view)]
         what, before = pgettext("view", self._view.value), self._list
-        self._list = Pages(
-            what,
-            [(conversation, None) for conversation in catalog.select(self._view)],
-            self._conversations,
-            first=before.first if before.what == what else 0,
-        )
-        return self._list.again()
+        self._list = Pages(what, rows, self._conversations)
+        is_there = before.what == what and before.first < len(rows)
+        return self._list.page(before.first if is_there else 0)
 
     def _conversations(
         self, rows: Sequence[tuple[Conversation, None]], first: int
@@ -159,28 +262,29 @@ class Dialogue:
             yield from self._show_view()
             return
         query = parse(text, now=time.time())
+        self._list = Pages(_("hits"), (), _hit_lines)
         if query.refusal:
-            self._list = Pages(_("hits"), (), _hit_lines)
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
-        items = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
-        self._list = Pages(_("hits"), items, _hit_lines)
+        self._list.rows = [
+            (page.conversations.get(hit.session_id), hit) for hit in page.answer.hits
+        ]
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
-        hits = counted(len(items), "hit")
+        hits = counted(len(self._list.rows), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
         yield _("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits)
-        yield from self._list.page()
+        yield from self._list.page(0)
 
     # A conversation
 
     def _open_row(self, number: int) -> Iterator[str]:
-        if not 1 <= number <= len(self._list.items):
+        if not 1 <= number <= len(self._list.rows):
             yield _("There is no number {number}.", number=number)
             return
-        found, hit = self._list.items[number - 1]
+        found, hit = self._list.rows[number - 1]
         if found is None:
             yield _("This message belongs to no session of the store.")
             return
@@ -189,8 +293,8 @@ class Dialogue:
         transcript = self._open = Transcript(self._store, conversation, hit)
         yield from transcript.prompt()
         if hit is not None:
-            yield _("The hit: {text}", text=cut(hit.snippet))
-        yield from transcript.pages.again()
+            yield _("The hit: {text}", text=_cut(hit.snippet))
+        yield from transcript.page(transcript.first)
 
     def _resume(self, conversation: Conversation, *, should_run: bool) -> Iterator[str]:
         plan = as_configured(self._store.resume_plan(conversation.id, time.time()))
@@ -230,9 +334,14 @@ def _hit_lines(rows: Sequence[tuple[Conversation | None, Hit]], first: int) -> I
             "{role} in {name}: {text}",
             role=one_line(hit.role),
             name=one_line(name, 120),
-            text=cut(hit.snippet),
+            text=_cut(hit.snippet),
         )
         yield f"{number}. {line}"
+
+
+def _cut(text: str) -> str:
+    """Shorten a text to a line that a screen reader reads whole."""
+    return one_line(text, _CUT).replace("…", "...")
 
 
 def talk(location: Location) -> int:
