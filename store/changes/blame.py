@@ -12,14 +12,12 @@ import json
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import dropwhile
 from math import inf
-from operator import attrgetter
 from typing import NamedTuple
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int, first_texts
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
@@ -28,10 +26,10 @@ from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Relation
+from ..sessions.models import Conversation
 from ..tool_results import json_at_start
-from .edited_file import Edit, split
-from .replay import FILE_TOOLS, TrackedFile, replay_uses
+from .edited_file import Edit, TrackedFile, split
+from .replay import FILE_TOOLS, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
@@ -40,8 +38,6 @@ _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
 """What a diff, a numbered text or a search shows ahead of a line."""
 _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
-_BATCH = 8
-"""As many of them are read at a time."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -77,13 +73,11 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
         now: Unix seconds.
     """
     path = posixpath.normpath(path)
-    name = posixpath.basename(path)
-    uses, catalog = _read_uses(reader, name, now)
+    uses, catalog = _read_uses(reader, posixpath.basename(path), now)
     files = {path: TrackedFile(path)}
     replay_uses(reader, files, uses, catalog.sessions)
     file = files.get(path) or TrackedFile(path)
     _disown_copies(reader, file, uses, catalog)
-    owners = _owners(file, text)
 
     @cache
     def prompt_of(edit: Edit | None) -> ChatMessage | None:
@@ -91,7 +85,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
 
     return [
         BlameLine(number, line.rstrip("\r\n"), edit, prompt_of(edit))
-        for number, (line, edit) in enumerate(owners, 1)
+        for number, (line, edit) in enumerate(_owners(file, text), 1)
     ]
 
 
@@ -107,25 +101,17 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
-    by_root = {root: read_tool_uses(reader, [each], naming) for root, each in conversations.items()}
     names = name, json.dumps(name)[1:-1]
+    made_by: dict[tuple[str, str, str], Conversation | None] = {}
     telling: list[ToolUse] = []
-    for root, each in conversations.items():
-        above = each.parent_root_id if each.relation is Relation.BRANCHED else None
-        telling += [
-            use
-            for use in _without_copies(by_root[root], by_root.get(above or "", ()))
-            if use.name in ("terminal", *FILE_TOOLS) and any(n in use.arguments for n in names)
-        ]
-    return sorted(telling, key=attrgetter("order")), catalog
-
-
-def _without_copies(uses: Sequence[ToolUse], above: Sequence[ToolUse]) -> Iterator[ToolUse]:
-    """Leave out the first calls of a conversation, as far as the one above it has them too: a
-    branch begins with a copy of it."""
-    call = attrgetter("call_id", "name", "arguments")
-    known = set(map(call, above))
-    return dropwhile(lambda use: call(use) in known, uses)
+    for use in read_tool_uses(reader, conversations.values(), naming):
+        if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names):
+            # A branch begins with a copy of the conversation that it left.
+            conversation = catalog.of_session(use.session_id)
+            call = use.call_id, use.name, use.arguments
+            if made_by.setdefault(call, conversation) is conversation:
+                telling.append(use)
+    return telling, catalog
 
 
 def _disown_copies(
@@ -141,12 +127,11 @@ def _disown_copies(
         for use in read_tool_uses(reader, conversations.values())
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
-    last = max((edit.message_id for edit in writes), default=0)
-    shown_at = _shown_at(reader, [use for use in (*uses, *programs) if use.order[0] < last])
+    shown_at = _shown_at(reader, [*uses, *programs] if writes else [])
     for version in file.versions:
         for line in version.lines:
             edit = line.added_by
-            if edit in writes and shown_at[(line.text or "").strip()] < edit.message_id:
+            if edit in writes and shown_at[str(line.text).strip()] < edit.message_id:
                 line.added_by = None
 
 
@@ -163,18 +148,19 @@ def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, float]:
     return shown_at
 
 
-def _owners(file: TrackedFile, text: str | None) -> list[Owned]:
+def _owners(file: TrackedFile, text: str | None) -> Iterable[Owned]:
     """Return each line of the file, and the edit it comes from."""
-    if text is None or (file.is_certain and text == file.last.text()):
-        return [(line.text, line.added_by) for line in file.last.lines if line.text is not None]
-    owners = _owners_by_triple(file)
+    left = file.last.lines
+    if text is None:
+        return [(line.text, line.added_by) for line in left if line.text is not None]
     texts = split(text)
     triples = _triples(texts)
     there = Counter(triples)
-    return [
-        (line, owners.get(triple) if there[triple] == 1 else None)
-        for line, triple in zip(texts, triples, strict=True)
-    ]
+    owners = _owners_by_triple(file)
+    edits = [owners.get(triple) if there[triple] == 1 else None for triple in triples]
+    if file.is_certain and text == file.last.text():
+        edits = [line.added_by or edit for line, edit in zip(left, edits, strict=True)]
+    return zip(texts, edits, strict=True)
 
 
 def _owners_by_triple(file: TrackedFile) -> Owners:
@@ -182,12 +168,12 @@ def _owners_by_triple(file: TrackedFile) -> Owners:
     owners: Owners = {}
     for version in file.versions:
         found: defaultdict[Triple, list[Edit | None]] = defaultdict(list)
-        triples = _triples([line.text for line in version.lines])
-        for line, triple in zip(version.lines, triples, strict=True):
+        texts = [line.text for line in version.lines]
+        for line, triple in zip(version.lines, _triples(texts), strict=True):
             found[triple].append(line.added_by)
         gone = {line.text for line in version.before if line.removed_by is not None}
+        there = set(texts)
         is_whole = version.text() is not None
-        there = {line.text for line in version.lines}
         owners = {
             triple: edit
             for triple, edit in owners.items()
@@ -215,9 +201,8 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
-    ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
-    for some in chunks(ids, _BATCH):
-        for message in read_messages_of(reader, some):
+    for (id,) in reader.rows(sql, [session_id, message_id]):
+        for message in read_messages_of(reader, [as_int(id)]):
             if message.said and not message.is_hidden:
                 return message
     return None

@@ -20,9 +20,9 @@ from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .commands import may_change_files, written_names
 from .diffs import DiffLine, quoted, unified_diff
-from .edited_file import Edit, Extent
+from .edited_file import Edit, Extent, TrackedFile, whole
 from .programs import program_names, read_program
-from .replay import CHANGING_TOOLS, Files, TrackedFile, replay_uses
+from .replay import CHANGING_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PROGRAMS = {
@@ -227,6 +227,6 @@ def _read_disk(path: str, file: TrackedFile) -> str | None:
     except (OSError, ValueError):
         return None
     known = left.text()  # before `read`, which takes the text over
-    if not left.see(text):
+    if not left.patch([whole(text)], None):
         return "changed" if file.is_certain else None
     return "same" if known == text else None

@@ -24,17 +24,14 @@ _DELETED = re.compile(r"^# Deleted: (.+)", re.MULTILINE)
 _FILE = re.compile(
     r"^--- (?:a/)?(.+)\n\+\+\+ (?:b/)?(.+)\n((?:(?!--- .+\n\+\+\+ ).*\n)*)", re.MULTILINE
 )
+_JOINED = re.compile("[-+][^+]*")
+"""A line of two signed lines."""
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@\n((?:[ +-].*\n?)*)", re.MULTILINE)
 
 
-class FileDiff(NamedTuple):
-    """What a diff says of one file."""
-
-    before: str
-    """Its path; `NOTHING` for a file that the tool calls new."""
-    after: str
-    """Its path; `NOTHING` if it was deleted."""
-    hunks: list[Hunk]
+FileDiff = tuple[str, str, list[Hunk]]
+"""What a diff says of one file: its path before, `NOTHING` for one that the tool calls new; its path
+after, `NOTHING` if it was deleted; and what changed."""
 
 
 def parse_diff(diff: str) -> list[FileDiff]:
@@ -50,7 +47,7 @@ def parse_diff(diff: str) -> list[FileDiff]:
     diff = _MOVED.sub(r"--- a/\1\n+++ b/", f"{diff}\n")
     diff = _DELETED.sub(rf"--- a/\1\n+++ {NOTHING}", diff)
     return [
-        FileDiff(before, after, _hunks(before, body.removesuffix("\n")))
+        (before, after, _hunks(before, body.removesuffix("\n")))
         for before, after, body in _parts(_FILE, diff)
     ]
 
@@ -66,15 +63,16 @@ def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
 def _hunks(before: str, body: str) -> list[Hunk]:
     """Parse the part of a diff below the paths; a new file has no head above its lines."""
     if before == NOTHING:
-        body = body.rstrip("\n")
-        body = f"@@ -0,0 +1,{len(split(body))} @@\n{body}"
+        return [Hunk(0, split(body.rstrip("\n")), is_end=True)]
     return [_hunk(*part) for part in _parts(_HUNK, body)]
 
 
 def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
     lines, counts = split(text), (int(old or 1), int(new or 1))
     if _counts(_signs(lines)) != counts:
-        lines = _separated(lines)
+        # The last deleted line may have no end, and the added one stand behind it.
+        last = _signs(lines).rfind("-")
+        lines[last : last + 1] = _JOINED.findall("".join(lines[last : last + 1]))
     signs = _signs(lines)
     start = int(first) - (counts[0] > 0)
     if _counts(signs) != counts or not 0 <= start <= _LAST_LINE:
@@ -89,15 +87,6 @@ def _signs(lines: Iterable[str | SignedLine]) -> str:
 def _counts(signs: str) -> tuple[int, int]:
     """Return how many lines there are before and after a change."""
     return len(signs) - signs.count("+"), len(signs) - signs.count("-")
-
-
-def _separated(lines: list[str]) -> list[str]:
-    """Separate the last deleted line, which has no line end, from the added one behind it."""
-    last = _signs(lines).rfind("-")
-    if last < 0 or lines[last].count("+") != 1:
-        raise ValueError("last line")
-    deleted, plus, added = lines[last].partition("+")
-    return [*lines[:last], deleted, f"{plus}{added}", *lines[last + 1 :]]
 
 
 # One diff of all edits, with the message behind each line. Lines are the same if no edit touched
@@ -163,21 +152,19 @@ def quoted(path: str) -> str:
 def _compare(version: EditedFile) -> Iterator[SignedLine]:
     """Compare a file before and after its edits. What edits took back again is unchanged."""
     end = Line(None)
-    before = iter([*version.before, end])
+    before = [*version.before, end]
+    at = 0
     added: list[Line] = []
     for line in [*version.lines, end]:
         if line.added_by is not None:
             added.append(line)
             continue
-        removed: list[Line] = []
-        for old in before:
-            if old is line:
-                break
-            removed.append(old)
-        if removed or added:
-            yield from signed(removed, added)
+        place = before.index(line, at)
+        if added or place > at:
+            yield from signed(before[at:place], added)
             added = []
         yield " ", line
+        at = place + 1
 
 
 def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
@@ -185,15 +172,13 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     near each other share a hunk."""
     signs = _signs(lines)
     marks = "".join("?" if line.text is None else sign for sign, line in lines)
-    at = old = new = 0
     for near in _NEAR.finditer(marks):
         start, end = near.span()
-        removed, added = _counts(signs[at:start])
-        old, new, at = old + removed, new + added, end
-        removed, added = _counts(signs[start:end])
         hunk = lines[start:end]
+        above, within = signs[:start], signs[start:end]
         message_id = next(filter(None, (_message_behind(*each) for each in hunk)), None)
-        yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n", message_id)
+        old, new = (_range(above, within, other) for other in "+-")
+        yield DiffLine(f"@@ -{old} +{new} @@\n", message_id)
         for sign, line in hunk:
             message_id = _message_behind(sign, line) or message_id
             text = f"{sign}{line.text}"
@@ -201,15 +186,14 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
             yield DiffLine(text if has_end else f"{text}\n", message_id, sign != " ")
             if not has_end:
                 yield DiffLine("\\ No newline at end of file\n", message_id)
-        old, new = old + removed, new + added
 
 
-def _range(start: int, count: int) -> str:
+def _range(above: str, within: str, other: str) -> str:
+    """Return the place of a hunk in one version, whose lines do not have the `other` sign."""
+    start, count = (len(signs) - signs.count(other) for signs in (above, within))
     return f"{start + (count > 0)},{count}"
 
 
 def _message_behind(sign: str, line: Line) -> int | None:
-    if sign == " ":
-        return None
-    edit = line.added_by if sign == "+" else line.removed_by
-    return edit.message_id if edit is not None else None
+    edit = line.added_by or line.removed_by
+    return edit.message_id if edit is not None and sign != " " else None

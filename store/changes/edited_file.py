@@ -7,7 +7,6 @@ are known.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -111,36 +110,26 @@ class EditedFile:
         return None if is_open or len(texts) < len(self.lines) else "".join(texts)
 
     def write(self, text: str, edit: Edit) -> None:
-        """The whole text was written; lines that stay keep who wrote them, as far as that is
-        known."""
-        new = [Line(line, edit) for line in split(text)]
-        if self.text() is None:
-            owners = {line.text: line.added_by for line in self.lines}
-            count = Counter(line.text for line in (*self.lines, *new))
-            for line in new:
-                if count[line.text] == 2:  # once in each: of equal lines it is not known which stay
-                    line.added_by = owners.get(line.text) or edit
-            self.is_known_before = False
-            self.before, self.lines = [], []
-        self._change(0, list(signed(self.lines, new)), edit)
+        """The whole text was written, in the place of one that is known."""
+        new = [Line(line) for line in split(text)]
+        lines = [f"{sign}{line.text}" for sign, line in signed(self.lines, new)]
         self.extent = Extent.WHOLE
+        self.patch([Hunk(0, lines, is_end=True)], edit)
 
-    def see(self, text: str) -> bool:
-        """Take over the whole text as it was seen; return False if it does not fit."""
-        return self._takes(whole(text))
-
-    def patch(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
+    def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
         """Apply all hunks of a diff; change nothing that is known and return False if they do not
-        fit."""
+        fit. Without an edit they only say what stands there."""
         if not all(map(self._takes, hunks)):
             return False
         for hunk in reversed(hunks):  # so that the places above stay
-            old = iter(self.lines[hunk.start :])
-            lines = [
-                (line[0], Line(line[1:], edit) if line[0] == "+" else next(old))
-                for line in hunk.lines
-            ]
-            self._change(hunk.start, lines, edit)
+            at = hunk.start
+            for line in hunk.lines:
+                if line[0] == "-":
+                    self.lines.pop(at).removed_by = edit
+                    continue
+                if line[0] == "+":
+                    self.lines.insert(at, Line(line[1:], edit))
+                at += 1
         return True
 
     def _takes(self, hunk: Hunk) -> bool:
@@ -164,10 +153,52 @@ class EditedFile:
             self.extent = Extent.WHOLE
         return True
 
-    def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit) -> None:
-        """Put the lines of a diff in the place of those that it is of."""
-        for sign, line in lines:
-            if sign == "-":
-                line.removed_by = edit
-        end = start + sum(sign != "+" for sign, _line in lines)
-        self.lines[start:end] = [line for sign, line in lines if sign != "-"]
+
+class TrackedFile:
+    """One file through its edits."""
+
+    def __init__(self, path: str) -> None:
+        self.first_path = path
+        """Another one than the present path if it was moved."""
+        self.edits: list[Edit] = []
+        self.versions = [EditedFile()]
+        """Another one begins where it is not known what stood there."""
+        self.is_certain = True
+        """Whether nothing else has changed it, as far as is known."""
+        self.is_unclear = False
+        """Whether it is not known what an edit changed."""
+
+    @property
+    def last(self) -> EditedFile:
+        """Its last version."""
+        return self.versions[-1]
+
+    def write(self, text: str | None, edit: Edit) -> None:
+        """The whole text was written; None if it is not known."""
+        if text is None:
+            self._begin_version()
+            self.is_unclear = True
+            return
+        if self.last.text() is None:
+            self.versions.append(EditedFile(is_known_before=False))
+        self.last.write(text, edit)
+
+    def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
+        """A diff was applied; without an edit it says what was seen."""
+        if not self.last.patch(hunks, edit):
+            self._begin_version()
+            self.is_unclear |= not self.last.patch(hunks, edit)
+
+    def miss(self) -> None:
+        """It was looked for and not found."""
+        if self.last.extent is Extent.ABSENT:
+            return
+        if self.last.lines or self.last.extent is Extent.WHOLE:
+            self._begin_version()
+        self.last.was_absent = True
+        self.last.extent = Extent.ABSENT
+
+    def _begin_version(self) -> None:
+        """Somebody else has changed it: nothing is known any more."""
+        self.versions.append(EditedFile())
+        self.is_certain = False

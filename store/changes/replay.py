@@ -17,7 +17,7 @@ from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
 from .commands import moved_to
 from .diffs import NOTHING, parse_diff
-from .edited_file import Edit, EditedFile, Extent, Hunk, whole
+from .edited_file import Edit, Extent, TrackedFile, whole
 from .programs import read_program
 from .tool_uses import ToolUse, read_results
 
@@ -37,66 +37,6 @@ CHANGING_TOOLS = ("execute_code", *EDITORS)
 FILE_TOOLS = ("read_file", *CHANGING_TOOLS)
 _DEPTH = 100
 """Sessions above another that are looked at."""
-
-
-class TrackedFile:
-    """One file through its edits."""
-
-    def __init__(self, path: str) -> None:
-        self.first_path = path
-        """Another one than the present path if it was moved."""
-        self.edits: list[Edit] = []
-        self.versions = [EditedFile()]
-        """Another one begins where an edit does not fit: somebody else has changed the file."""
-        self.is_certain = True
-        """Whether nothing else has changed it, as far as is known."""
-        self.is_unclear = False
-        """Whether it is not known what an edit changed."""
-
-    @property
-    def last(self) -> EditedFile:
-        """Its last version."""
-        return self.versions[-1]
-
-    def begin_version(self) -> None:
-        """Begin another version, of which nothing is known: the file is not as it was left."""
-        self.versions.append(EditedFile())
-        self.is_certain = False
-
-    def change_unclearly(self) -> None:
-        """It was changed, and what changed is not stored."""
-        self.begin_version()
-        self.is_unclear = True
-
-    def see(self, text: str) -> None:
-        """The whole text was seen."""
-        if not self.last.see(text):
-            self.begin_version()
-            self.last.see(text)
-
-    def patch(self, hunks: Sequence[Hunk], edit: Edit) -> None:
-        """A diff was applied."""
-        if not self.last.patch(hunks, edit):
-            self.begin_version()
-            self.is_unclear |= not self.last.patch(hunks, edit)
-
-    def replace(self, old: str, new: str, everywhere: bool, edit: Edit) -> None:
-        """A text was replaced by another, as the tool does where both stand there exactly."""
-        text = self.last.text() or ""
-        count = text.count(old) if old else 0
-        if count == 1 or (count and everywhere):
-            self.last.write(text.replace(old, new), edit)
-        else:
-            self.change_unclearly()
-
-    def miss(self) -> None:
-        """It was looked for and not found."""
-        if self.last.extent is Extent.ABSENT:
-            return
-        if self.last.lines or self.last.extent is Extent.WHOLE:
-            self.begin_version()
-        self.last.was_absent = True
-        self.last.extent = Extent.ABSENT
 
 
 Files = dict[str, TrackedFile]
@@ -173,6 +113,18 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
+def _text_after(before: str | None, tool: str, arguments: Json) -> str | None:
+    """Return the text that an edit leaves, as far as its arguments say so: a `patch` replaces what
+    stands there exactly once."""
+    if tool == "write_file":
+        content = arguments.get("content")
+        return content if isinstance(content, str) else None
+    old, new = (str(arguments.get(f"{key}_string") or "") for key in ("old", "new"))
+    count = before.count(old) if before and old else 0
+    is_sure = count == 1 or (count > 0 and arguments.get("replace_all") is True)
+    return before.replace(old, new) if before and is_sure else None
+
+
 class _FileCall:
     """A tool call that is done again."""
 
@@ -193,7 +145,7 @@ class _FileCall:
         file = known or TrackedFile(resolved)
         if not file.edits:
             file.first_path = resolved  # it was read by a link
-        present = self._resolve(to) if to not in ("", path) else resolved
+        present = self._resolve(to or path)
         file.is_certain &= present not in self._files  # what was there is not known any more
         self._files[present] = file
         return file
@@ -202,7 +154,7 @@ class _FileCall:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
         resolved = str(self._result.get("resolved_path"))
         if resolved.startswith("/") and self._arguments.get("path"):  # the only one of the call
-            return posixpath.normpath(resolved)
+            return resolved
         end = posixpath.join("/", posixpath.normpath(path).removeprefix("~/"))
         named = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
@@ -219,26 +171,22 @@ class _FileCall:
             file.miss()
         elif isinstance(content, str) and not error:
             text = _LINE_NUMBER.sub("", content)
-            size = self._result.get("file_size")
-            if _size(text) == size and not _UNLIKE.search(text):
-                file.see(text)
+            unseen = self._result.get("file_size") != _size(text)
+            if unseen or _UNLIKE.search(text):
+                file.is_certain &= self._result.get("file_size") != _size(text) + _MARK
             else:
-                file.is_certain &= _size(text) + _MARK != size
+                file.patch([whole(text)])
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        result, tool = self._result, self._edit.tool
-        has_error = bool(result.get("error")) or result.get("success") is False
-        if has_error if result else has_failed(text, None):
-            # A patch of several files may have changed some of them; its diff has those.
-            self._apply_diff()
-            return True
-        if not result:
+        arguments, is_done = self._arguments, not has_failed(text, None)
+        if not self._result:
             self._edit = self._edit._replace(ok=False)
-            self._edited(self._arguments.get("path")).change_unclearly()
-        elif tool == "write_file" or not self._apply_diff():
-            self._do(tool, self._arguments)
-        return False
+            arguments = {"path": arguments.get("path")}
+        # A patch of several files that failed may have changed some of them; its diff has those.
+        if not self._apply_diff() and is_done:
+            self._do(self._edit.tool, arguments)
+        return not is_done
 
     def run_program(self) -> None:
         """Do the edits of a program that ended well and names them outright."""
@@ -249,32 +197,18 @@ class _FileCall:
         if len(calls) == result["tool_calls_made"]:
             for tool, arguments in calls:
                 self._edit = edit._replace(tool=f"{edit.tool}: {tool}")
-                self._do(tool, arguments)
+                if tool in EDITORS:
+                    self._do(tool, arguments)
 
     def _do(self, tool: str, arguments: Json) -> None:
-        """Do an edit by its arguments; another tool does nothing."""
+        """Do an edit by its arguments."""
         path = arguments.get("path")
-        if tool == "write_file":
-            self._write(self._edited(path), arguments.get("content"))
-        elif tool == "patch":
-            old, new = (str(arguments.get(f"{key}_string") or "") for key in ("old", "new"))
-            everywhere = arguments.get("replace_all") is True
-            for name in [path] if path else self._modified:
-                self._edited(name).replace(old, new, everywhere, self._edit)
-
-    def _write(self, file: TrackedFile, content: object) -> None:
-        if not isinstance(content, str):
-            file.change_unclearly()
-            return
-        size = _size(content)
-        written = self._result.get("bytes_written", size)
-        if written != size:
-            with_returns = content.replace("\n", "\r\n")
-            if written == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
-                content = with_returns
-            else:
-                file.is_certain = False
-        file.last.write(content, self._edit)
+        for name in [path] if path else self._modified:
+            file = self._edited(name)
+            text = _text_after(file.last.text(), tool, arguments)
+            written = self._result.get("bytes_written")
+            file.is_certain &= written is None or written == _size(text or "")
+            file.write(text, self._edit)
 
     def _edited(self, path: object, to: str = "") -> TrackedFile:
         """Return a file for this edit; the warning in the result tells of edits by others."""
@@ -295,16 +229,18 @@ class _FileCall:
         except ValueError:
             return False
         for before, after, hunks in files:
-            is_new, is_gone = before == NOTHING, after == NOTHING
-            file = self._edited(after if is_new else before, "" if is_new or is_gone else after)
+            if before == NOTHING:
+                file = self._edited(after)
+                text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
+                file.write(text, self._edit)
+            elif after == NOTHING:
+                file = self._edited(before)
+                file.patch(hunks or [whole("")], self._edit)
+                file.last.extent = Extent.ABSENT
+            else:
+                file = self._edited(before, after)
+                file.patch(hunks, self._edit)
             if not self._arguments.get("path"):
                 # Mode `patch` shows new lines with other ends than it writes (0.19).
                 file.is_certain &= "\r\n" not in f"{diff}{file.last.text()}"
-            if is_new:
-                text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
-                file.last.write(text, self._edit)
-            else:
-                file.patch(hunks or [whole("")] * is_gone, self._edit)
-            if is_gone:
-                file.last.extent = Extent.ABSENT
         return bool(files)

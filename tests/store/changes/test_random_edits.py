@@ -139,9 +139,9 @@ def test_a_change_by_hand_is_noticed():
 
 
 def text_by(diff, *calls):
-    """What a patch with some diff leaves of the file as it was known first."""
+    """What a patch with some diff leaves of the file."""
     result = {"success": True, "diff": diff, "resolved_path": PATH}
-    return replay_of([*calls, ("patch", {"path": PATH}, result)]).versions[0].text()
+    return replay_of([*calls, ("patch", {"path": PATH}, result)]).last.text()
 
 
 def test_a_new_file_before_an_edit_without_a_diff():
@@ -155,10 +155,11 @@ def test_a_line_without_an_end_before_another_diff():
     assert text_by(f"{head}@@ -1,2 +1,2 @@\n a\n-b+c\n{head}@@ -1,2 +1,2 @@\n-a\n+d\n c") == "d\nc"
 
 
-def test_a_deletion_of_other_lines_changes_nothing():
+def test_a_deletion_of_other_lines_is_not_of_the_text_that_is_known():
     """It says that lines went which are not all of those that are known."""
     diff = f"--- a/{PATH}\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-b\n"
-    assert text_by(diff, read("a\nb\n")) == "a\nb\n"
+    gone = ("patch", {"path": PATH}, {"success": True, "diff": diff, "resolved_path": PATH})
+    assert not change_by([read("a\nb\n"), gone]).is_exact
 
 
 def test_a_path_that_is_no_text():
