@@ -271,7 +271,7 @@ def test_ids_of_the_demo_last(monkeypatch):
     is live."""
     clock = iter([1_780_000_000.0 + minutes * 60 for minutes in range(0, 40)])
     monkeypatch.setattr(
-        "hermes_browse.tui.cli.command_context.time", SimpleNamespace(time=lambda: next(clock))
+        "hermes_browse.tui.cli.stores.time", SimpleNamespace(time=lambda: next(clock))
     )
     rows = ask("--demo list")["conversations"]
     assert "live" in [each["status"] for each in rows]

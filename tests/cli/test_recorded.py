@@ -26,7 +26,7 @@ from paths import DATA
 from platforms import posix_only
 from trashing import run
 
-from hermes_browse.tui.cli import command_context, main
+from hermes_browse.tui.cli import command, main
 
 FOLDER = Path(__file__).parent / "recorded"
 _MASKS = {
@@ -76,7 +76,7 @@ def _printed(line, monkeypatch):
     rest, _pipe, path = rest.partition(" | ")
     words, _arrow, typed = rest.partition(" < ")
     monkeypatch.setenv("COLUMNS", columns or "80")
-    monkeypatch.setattr(command_context, "on_a_terminal", lambda: bool(columns))
+    monkeypatch.setattr(command, "on_a_terminal", lambda: bool(columns))
     monkeypatch.setattr("sys.stdin", io.StringIO(typed.replace("⏎", "\n") + "\n"))
     out, err = _Stream(is_terminal=bool(columns)), _Stream(is_terminal=False)
     with redirect_stdout(out), redirect_stderr(err):

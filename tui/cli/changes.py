@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 from hermes_browse.store.changes.blame import BlameLine, read_blame
 from hermes_browse.store.changes.changes import (
@@ -25,7 +24,7 @@ from hermes_browse.store.wording import _
 
 from ..text.export_files import kept_files
 from ..text.sentences import notes, summary
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import (
     BLANK,
     OutputLine,
@@ -43,7 +42,7 @@ _LARGEST = 50_000_000
 """Bytes of a file."""
 
 
-class ChangesCommand(Subcommand):
+class ChangesCommand(StoreCommand):
     """Print the files that a conversation changed, or their diffs."""
 
     arguments = (
@@ -58,22 +57,23 @@ class ChangesCommand(Subcommand):
         ),
     )
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for options that only go with a diff, and for a diff as JSON."""
+        arguments = self.given
         if arguments.diff and arguments.json:
             return _("--diff prints text: it goes without --json")
         if (arguments.file or arguments.output) and not arguments.diff:
             return _("--file and --output go with --diff")
         return ""
 
-    def run(self, context: CommandContext) -> None:
-        arguments = context.arguments
-        changes = context.store.file_changes(context.store.resolve(arguments.id), context.now)
+    def run(self) -> None:
+        arguments = self.given
+        changes = self.store.file_changes(self.store.resolve(arguments.id), self.now)
         if arguments.diff:
-            context.store.close()
-            _give(context, _diff_text(changes, arguments.file))
+            self.store.close()
+            _give(self, _diff_text(changes, arguments.file))
         else:
-            context.give(_changes_json(changes), _print_changes, changes)
+            self.give(_changes_json(changes), _print_changes, changes)
 
 
 def _changes_json(changes: Changes) -> Json:
@@ -104,12 +104,12 @@ def _diff_text(changes: Changes, only: str | None) -> str:
     return diff_text(files)
 
 
-def _give(context: CommandContext, text: str) -> None:
+def _give(command: StoreCommand, text: str) -> None:
     """Print a diff, or write it to a new file; only a terminal gets it made printable."""
-    output = context.arguments.output
+    output = command.given.output
     if output is not None and output != "-":
         try:
-            write_file(Path(output), [text], keep=kept_files(context.location))
+            write_file(Path(output), [text], keep=kept_files(command.store.location))
         except RefusedError as error:  # this command replaces no file
             raise RefusedError(error.sentence, remedy=_("Name another file.")) from error
         print(one_line(str(Path(output))))
@@ -148,7 +148,7 @@ _FILES = [
 ]
 
 
-class BlameCommand(Subcommand):
+class BlameCommand(StoreCommand):
     """Print the lines of a file with the messages that wrote them."""
 
     needs_files = True
@@ -158,17 +158,17 @@ class BlameCommand(Subcommand):
         Count("--line", "this line alone"),
     )
 
-    def run(self, context: CommandContext) -> None:
-        path, line = _file_and_line(context.arguments.file)
-        wanted = line if context.arguments.line is None else context.arguments.line
+    def run(self) -> None:
+        path, line = _file_and_line(self.given.file)
+        wanted = line if self.given.line is None else self.given.line
         text = _text_of(path)
-        blame = read_blame(context.store.reader, path, text, context.now)
+        blame = read_blame(self.store.reader, path, text, self.now)
         if not blame and text is None:
             raise NotFoundError(_("No line of {path} is known, and it is not here.", path=path))
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))
-        context.give(
+        self.give(
             {"file": path, "lines": list(map(_line_json, lines))},
             print_table,
             _BLAMED,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import argcomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
@@ -19,7 +18,7 @@ from argcomplete.shell_integration import shellcode
 from hermes_browse.store.wording import ENGLISH, speak
 
 from ..settings.read_config import config_path, read_config
-from .command_context import Subcommand
+from .command import Subcommand
 from .parser import Argument
 from .registry import COMMANDS, make_parser
 
@@ -88,10 +87,10 @@ class CompletionsCommand(Subcommand):
     takes_common_options = False
     arguments = (Argument("shell", choices=tuple(_SCRIPTS)),)
 
-    def start(self, arguments: SimpleNamespace) -> int:
-        if arguments.command == "shell-init":
-            print(_SCRIPTS[arguments.shell].strip())
-        print(shellcode(["hermes-browse"], shell=arguments.shell))
+    def start(self) -> int:
+        if self.given.command == "shell-init":
+            print(_SCRIPTS[self.given.shell].strip())
+        print(shellcode(["hermes-browse"], shell=self.given.shell))
         return 0
 
 

@@ -21,7 +21,7 @@ from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, long_number, timestamp
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .lineage import warn_of_another
 from .output import (
     BLANK,
@@ -56,21 +56,21 @@ _MOST_SHOWN = 30
 _Rows = Sequence[tuple[SentRow, ChatMessage]]
 
 
-class CompactionsCommand(Subcommand):
+class CompactionsCommand(StoreCommand):
     """List the compactions of a conversation."""
 
     arguments = ID, Flag("--lost", "also what nothing mentions until the next compression")
 
-    def run(self, context: CommandContext) -> None:
-        arguments, store = context.arguments, context.store
-        (conversation,) = store.with_details([context.conversation()])
+    def run(self) -> None:
+        arguments, store = self.given, self.store
+        (conversation,) = store.with_details([self.conversation()])
         pairs = [
             (compaction, store.losses(compaction) if arguments.lost else None)
             for compaction in store.compactions(conversation.segments).compactions
         ]
-        context.give(
+        self.give(
             {
-                "conversation": conversation_json(conversation, store.retention(context.now)),
+                "conversation": conversation_json(conversation, store.retention(self.now)),
                 "compactions": list(starmap(_compaction_json, pairs)),
             },
             print_lines,
@@ -78,7 +78,7 @@ class CompactionsCommand(Subcommand):
         )
 
 
-class ContextCommand(Subcommand):
+class ContextCommand(StoreCommand):
     """Show the model's context when a message was written, or what a resume would send."""
 
     arguments = (
@@ -89,9 +89,9 @@ class ContextCommand(Subcommand):
         Flag("--markdown", "the whole texts, as Markdown"),
     )
 
-    def run(self, context: CommandContext) -> None:
-        arguments, store = context.arguments, context.store
-        (conversation,) = store.with_details([context.conversation()])
+    def run(self) -> None:
+        arguments, store = self.given, self.store
+        (conversation,) = store.with_details([self.conversation()])
         sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
         found = store.messages([row.id for row in sent.rows])
         messages = {message.id: message for message in found}
@@ -99,11 +99,11 @@ class ContextCommand(Subcommand):
         focus = store.messages([sent.at] if sent.at is not None else [])
         document = _context_json(conversation, sent, rows)
         if arguments.markdown:
-            context.give(document, print_text, *_context_markdown(conversation, sent, rows))
+            self.give(document, print_text, *_context_markdown(conversation, sent, rows))
         else:
-            context.give(document, print_lines, _context_lines(conversation, sent, rows, focus))
+            self.give(document, print_lines, _context_lines(conversation, sent, rows, focus))
         if arguments.at is None:
-            warn_of_another(store.lineage(conversation.id, context.now))
+            warn_of_another(store.lineage(conversation.id, self.now))
 
 
 def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from hermes_browse.store.connection.stored_values import Json
@@ -17,8 +16,8 @@ from ..settings.keymap import known_commands, resolve_keymap, sample
 from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
 from ..settings.read_config import config_path, read_config
-from .command_context import Subcommand, give
-from .output import fields_of_each, note, print_text
+from .command import Subcommand
+from .output import fields_of_each, print_text
 from .parser import Argument
 
 
@@ -38,27 +37,39 @@ class ConfigCommand(Subcommand):
         ),
     )
 
-    def start(self, arguments: SimpleNamespace) -> int:
+    def start(self) -> int:
         """Run without a store."""
         path = config_path()
-        if arguments.what == "show":
-            _show(arguments)
-        elif arguments.what == "path":
-            give(
-                arguments,
-                {"path": str(path), "exists": os.path.exists(path)},
-                print_text,
-                str(path),
-            )
+        if self.given.what == "show":
+            self._show()
+        elif self.given.what == "path":
+            self.give({"path": str(path), "exists": os.path.exists(path)}, print_text, str(path))
         else:
             _write_sample(path)
-            give(
-                arguments,
-                {"path": str(path), "written": True},
-                print_text,
-                _("written: {path}", path=path),
-            )
+            sentence = _("written: {path}", path=path)
+            self.give({"path": str(path), "written": True}, print_text, sentence)
         return 0
+
+    def _show(self) -> None:
+        configuration = read_config(config_path())
+        (keymap, problems), options = resolve_keymap(configuration), configuration.options
+        values = {option.name: getattr(options, option.name) for option in OPTIONS}
+        keys = {
+            key.id: list(dict.fromkeys(key.key_names))
+            for key in final_keys(known_commands(), keymap)
+            if key.id
+        }
+        path = str(configuration.path)
+        document = {
+            "path": path,
+            "exists": configuration.exists,
+            "options": values | {"surface": dict(options.surface)},
+            "hosts": [host._asdict() for host in options.hosts],
+            "keys": keys,
+            "problems": fields_of_each(problems, "line", "text", "remedy"),
+        }
+        self.give(document, _print_settings, document, values)
+        self.remark(*(problem.sentence(path) for problem in problems))
 
 
 def _write_sample(path: Path) -> None:
@@ -73,29 +84,6 @@ def _write_sample(path: Path) -> None:
         raise RefusedError(
             _("{path} could not be written: {reason}.", path=path, reason=error.strerror)
         ) from error
-
-
-def _show(arguments: SimpleNamespace) -> None:
-    configuration = read_config(config_path())
-    (keymap, problems), options = resolve_keymap(configuration), configuration.options
-    values = {option.name: getattr(options, option.name) for option in OPTIONS}
-    keys = {
-        key.id: list(dict.fromkeys(key.key_names))
-        for key in final_keys(known_commands(), keymap)
-        if key.id
-    }
-    path = str(configuration.path)
-    document = {
-        "path": path,
-        "exists": configuration.exists,
-        "options": values | {"surface": dict(options.surface)},
-        "hosts": [host._asdict() for host in options.hosts],
-        "keys": keys,
-        "problems": fields_of_each(problems, "line", "text", "remedy"),
-    }
-    give(arguments, document, _print_settings, document, values)
-    if not arguments.json:
-        note(*(problem.sentence(path) for problem in problems))
 
 
 def _print_settings(document: Mapping[str, Any], values: Json) -> None:

@@ -6,18 +6,18 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.wording import pgettext
 
 from ..text.checkup import Checkup, examine, facts
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import fields, labelled, note, print_text, remedy_of, store_json
 
 
-class DoctorCommand(Subcommand):
+class DoctorCommand(StoreCommand):
     """Print the findings of a check-up; the exit code is that of reading the store."""
 
     needs_files = True
 
-    def run(self, context: CommandContext) -> int:
-        checkup = examine(context.store.store, context.location)
-        context.give(_checkup_json(checkup), _print_checkup, checkup)
+    def run(self) -> int:
+        checkup = examine(self.store.store, self.store.location)
+        self.give(_checkup_json(checkup), _print_checkup, checkup)
         return checkup.exit_code
 
 

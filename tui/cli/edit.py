@@ -10,7 +10,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags, joined
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import Number, TableColumn, fields_of_each, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
@@ -23,29 +23,29 @@ def _name(conversation: Conversation) -> str:
     return f"“{one_line(conversation.title, _TITLE_WIDTH)}”"
 
 
-class RenameCommand(Subcommand):
+class RenameCommand(StoreCommand):
     """Change the title of the tip, which lists show."""
 
     arguments = ID, Valued("title", "its words", "TITLE", nargs="+")
 
-    def run(self, context: CommandContext) -> None:
-        typed = " ".join(context.arguments.title)
-        before = context.conversation()
-        context.store.close()
-        renamed = context.store.rename(before.id, typed)
+    def run(self) -> None:
+        typed = " ".join(self.given.title)
+        before = self.conversation()
+        self.store.close()
+        renamed = self.store.rename(before.id, typed)
         title, is_changed = renamed.title, bool(renamed.change.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if not is_changed:
-            context.give(
+            self.give(
                 document,
                 note,
                 _("It has no title.") if title is None else _("It has that title already."),
             )
             return
         was = _("it was {name}", name=_name(before)) if before.title else ""
-        context.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
+        self.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
         if renamed.differs and title is not None:
-            context.remark(
+            self.remark(
                 _(
                     "This differs from what you typed: Hermes removes control and invisible characters and "
                     "repeated spaces."
@@ -72,25 +72,25 @@ _KEYS = {
 """JSON fields of the changed ids."""
 
 
-class MarkCommand(Subcommand):
+class MarkCommand(StoreCommand):
     """Set or clear a mark on whole lineages, all in one transaction."""
 
     arguments = (IDS,)
 
-    def run(self, context: CommandContext) -> None:
-        by_id = {each.id: each for each in context.find(context.arguments.ids)}
-        context.store.close()
-        command = context.arguments.command
-        touched = set(getattr(context.store, command)(list(by_id)).session_ids)
+    def run(self) -> None:
+        by_id = {each.id: each for each in self.find(self.given.ids)}
+        self.store.close()
+        command = self.given.command
+        touched = set(getattr(self.store, command)(list(by_id)).session_ids)
         own = {tip: {*conversation.session_ids} for tip, conversation in by_id.items()}
         changed = [tip for tip in by_id if touched & own[tip]]
         unchanged = [tip for tip in by_id if tip not in changed]
-        context.give(
+        self.give(
             {_KEYS[command]: changed, "sessions": sorted(touched), "unchanged": unchanged},
             print_text,
-            *(_mark_line(context, by_id[tip]) for tip in changed),
+            *(self._line(by_id[tip]) for tip in changed),
         )
-        context.remark(
+        self.remark(
             *(
                 _("{name} is unchanged: there was nothing to change.", name=_name(by_id[tip]))
                 for tip in unchanged
@@ -99,7 +99,7 @@ class MarkCommand(Subcommand):
         if others := len(touched.difference(*own.values())):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
-            context.remark(
+            self.remark(
                 ngettext(
                     "{count:,} more session of the same lineage went along, as in Hermes.",
                     "{count:,} more sessions of the same lineage went along, as in Hermes.",
@@ -107,16 +107,15 @@ class MarkCommand(Subcommand):
                 )
             )
 
+    def _line(self, conversation: Conversation) -> str:
+        """Return what was done to a conversation, and what undoes it."""
+        tip = conversation.id
+        word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
+        text = _(_MARKS[self.given.command], name=_name(conversation), id=word)
+        return one_line(self.advice(text))
 
-def _mark_line(context: CommandContext, conversation: Conversation) -> str:
-    """Return what was done to a conversation, and what undoes it."""
-    tip = conversation.id
-    word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
-    text = _(_MARKS[context.arguments.command], name=_name(conversation), id=word)
-    return one_line(context.advice(text))
 
-
-class TagCommand(Subcommand):
+class TagCommand(StoreCommand):
     """Set tags of a conversation, or remove some (`untag`)."""
 
     arguments = (
@@ -124,19 +123,19 @@ class TagCommand(Subcommand):
         Valued("names", "names of tags: a word each; `#` in front is optional", "NAME", nargs="+"),
     )
 
-    def run(self, context: CommandContext) -> None:
-        before = context.conversation()
-        names = context.arguments.names
-        added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
-        done = context.store.tag([before.id], added, removed)
-        (after,) = context.find([before.id])
+    def run(self) -> None:
+        before = self.conversation()
+        names = self.given.names
+        added, removed = (names, ()) if self.given.command == "tag" else ((), names)
+        done = self.store.tag([before.id], added, removed)
+        (after,) = self.find([before.id])
         words = hashtags(after.tags) or _("no tags")
-        context.give({"conversation": after.id, "tags": after.tags}, print_text, words)
+        self.give({"conversation": after.id, "tags": after.tags}, print_text, words)
         if not done.session_ids:
-            context.remark(_("Nothing had to be changed."))
+            self.remark(_("Nothing had to be changed."))
 
 
-class TagsCommand(Subcommand):
+class TagsCommand(StoreCommand):
     """List the tags of a store; rename or remove one."""
 
     arguments = (
@@ -153,21 +152,21 @@ class TagsCommand(Subcommand):
         ),
     )
 
-    def run(self, context: CommandContext) -> None:
-        store, arguments = context.store, context.arguments
+    def run(self) -> None:
+        store, arguments = self.store, self.given
         old, new = arguments.rename or (arguments.remove, None)
         if old is not None:
             done = store.rename_tag(old, new)
-            context.remark(done.sentence or _("Nothing had to be changed."))
+            self.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
-        context.give(
+        self.give(
             {"tags": fields_of_each(counts, "name", "conversations")},
             print_table,
             _TAGS,
             counts,
         )
         if not counts:
-            context.remark(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
+            self.remark(self.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
 
 
 _TAGS = [

@@ -185,11 +185,11 @@ def _run(argv: Sequence[str]) -> int:
         return _browse(arguments)
     if arguments.json:
         speak(ENGLISH)  # programs get the same sentences in every language
-    if arguments.host is not None and command.runs_there(arguments):
+    if arguments.host is not None and command.runs_there():
         from .hosts import run_there  # start time: rarely needed
 
         return run_there(arguments, argv)
-    return command.start(arguments)
+    return command.start()
 
 
 def _logfile() -> ModuleType:

@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..text.export_files import Export, Saved, format_by_name, kept_files, redacted_words
 from ..text.formats import counted
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import fields, note
 from .parser import Argument, Flag, Valued, name_arg
 from .standard_output import printing
@@ -32,7 +32,7 @@ _LONGEST = 200
 """Letters of the query that a sentence repeats."""
 
 
-class ExportCommand(Subcommand):
+class ExportCommand(StoreCommand):
     """Export whole conversations in one of three formats."""
 
     arguments = (
@@ -65,9 +65,10 @@ class ExportCommand(Subcommand):
         Flag("--force", "replace files that are there"),
     )
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for neither ids nor filters, or for a part of the query that is no
         filter."""
+        arguments = self.given
         query = parse_line(arguments.query, time.time())
         if query.problems:
             return query.problems[0].text
@@ -81,45 +82,79 @@ class ExportCommand(Subcommand):
             return _("--old of a host goes to standard output only: --output -")
         return ""
 
-    def run(self, context: CommandContext) -> None:
-        arguments, format_ = context.arguments, format_of(context.arguments)
-        conversations = _conversations(context)
+    def run(self) -> None:
+        arguments, format_ = self.given, format_of(self.given)
+        conversations = self._conversations()
         export = Export(
-            context.store,
+            self.store,
             format_,
-            make_redactor(context.location, note, active=not arguments.no_redact),
-            context.now,
+            make_redactor(self.store.location, note, active=not arguments.no_redact),
+            self.now,
             arguments.everything,
         )
         if arguments.output == "-":
             _print(export, conversations)
         else:
             with removed_on_signals():
-                _save(context, export, conversations)
+                self._save(export, conversations)
+
+    def _conversations(self) -> list[Conversation]:
+        """Return what is named, then what the line of filters chooses, the newest first."""
+        arguments, store, now = self.given, self.store, self.now
+        chosen = self.find(arguments.ids)
+        query = parse_line(arguments.query, now)
+        if query.filters:
+            catalog = store.catalog(now)
+            roots = set(store.roots(query, catalog, View.ALL, now))
+            if not roots:
+                raise NotFoundError(
+                    _(
+                        "No conversation matches {filters}.",
+                        filters=one_line(arguments.query, _LONGEST),
+                    )
+                )
+            chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
+        return store.with_details(
+            list({conversation.root_id: conversation for conversation in chosen}.values())
+        )
+
+    def _save(self, export: Export, conversations: Sequence[Conversation]) -> None:
+        """Write files, and print which."""
+        arguments, redactor = self.given, export.redactor
+        documents = export.plan(conversations, arguments.output)
+        keep = kept_files(self.store.location)
+        files: list[Json] = []
+        not_live: Counter[str] = Counter()
+        for saved in export.save(documents, keep=keep, force=arguments.force):
+            files.append(
+                fields(saved.counts, "sessions", "messages")
+                | {
+                    "bytes": saved.bytes,
+                    "path": str(saved.document.path),
+                    "conversations": [each.id for each in saved.document.conversations],
+                }
+            )
+            not_live += saved.counts.not_live
+            if not self.given.json:
+                print(_line(saved))
+        _tell(export, not_live)
+        if self.given.json:
+            self.print_json(
+                {
+                    "format": export.format.value,
+                    "files": files,
+                    "everything": export.everything,
+                    "left_out": {} if export.everything else dict(sorted(not_live.items())),
+                    "redact": redactor.active,
+                    "redacted": dict(sorted(redactor.counts.items())),
+                }
+            )
 
 
 def format_of(arguments: SimpleNamespace) -> Format:
     """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
     named = format_by_name(arguments.output or "")
     return Format(arguments.format or named or Format.MARKDOWN)
-
-
-def _conversations(context: CommandContext) -> list[Conversation]:
-    """Return what is named, then what the line of filters chooses, the newest first."""
-    arguments, store, now = context.arguments, context.store, context.now
-    chosen = context.find(arguments.ids)
-    query = parse_line(arguments.query, now)
-    if query.filters:
-        catalog = store.catalog(now)
-        roots = set(store.roots(query, catalog, View.ALL, now))
-        if not roots:
-            raise NotFoundError(
-                _("No conversation matches {filters}.", filters=one_line(arguments.query, _LONGEST))
-            )
-        chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
-    return store.with_details(
-        list({conversation.root_id: conversation for conversation in chosen}.values())
-    )
 
 
 def _print(export: Export, conversations: Sequence[Conversation]) -> None:
@@ -142,39 +177,6 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
                 sys.stdout.write(piece)
         sys.stdout.flush()
     _tell(export, counts.not_live)
-
-
-def _save(context: CommandContext, export: Export, conversations: Sequence[Conversation]) -> None:
-    """Write files, and print which."""
-    arguments, redactor = context.arguments, export.redactor
-    documents = export.plan(conversations, arguments.output)
-    keep = kept_files(context.location)
-    files: list[Json] = []
-    not_live: Counter[str] = Counter()
-    for saved in export.save(documents, keep=keep, force=arguments.force):
-        files.append(
-            fields(saved.counts, "sessions", "messages")
-            | {
-                "bytes": saved.bytes,
-                "path": str(saved.document.path),
-                "conversations": [each.id for each in saved.document.conversations],
-            }
-        )
-        not_live += saved.counts.not_live
-        if not context.json:
-            print(_line(saved))
-    _tell(export, not_live)
-    if context.json:
-        context.print_json(
-            {
-                "format": export.format.value,
-                "files": files,
-                "everything": export.everything,
-                "left_out": {} if export.everything else dict(sorted(not_live.items())),
-                "redact": redactor.active,
-                "redacted": dict(sorted(redactor.counts.items())),
-            }
-        )
 
 
 def _tell(export: Export, not_live: Counter[str]) -> None:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
-from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import doubtful, locate_there
@@ -27,7 +25,7 @@ from hermes_browse.store.wording import _
 from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
 from .check_host import problem_of, resume_problem
-from .command_context import Subcommand, give
+from .command import Subcommand
 from .output import (
     Number,
     TableColumn,
@@ -129,22 +127,21 @@ class HostsCommand(Subcommand):
         Flag("--names", "print the names only, and ask nobody"),
     )
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for a check of nothing."""
-        if arguments.what is not None and arguments.name is None:
+        if self.given.what is not None and self.given.name is None:
             return _("check needs the name of a host")
         return ""
 
-    def start(self, arguments: SimpleNamespace) -> int:
-        if arguments.names:
+    def start(self) -> int:
+        if self.given.names:
             names = [host.name for host in read_config(config_path()).options.hosts]
-            give(arguments, {"hosts": [{"name": name} for name in names]}, print_text, *names)
+            self.give({"hosts": [{"name": name} for name in names]}, print_text, *names)
             return 0
-        if arguments.what is not None:
-            (state,) = _states([named_host(arguments.name)], is_check=True)
+        if self.given.what is not None:
+            (state,) = _states([named_host(self.given.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []
-            give(
-                arguments,
+            self.give(
                 state.json()
                 | {"problems": fields_of_each(problems, "severity", "code", "text", "remedy")},
                 _print_state,
@@ -153,13 +150,7 @@ class HostsCommand(Subcommand):
             return 3 if problems else 0
         hosts, are_all = configured_hosts()
         states = _states(hosts)
-        give(
-            arguments,
-            {"hosts": [state.json() for state in states]},
-            print_table,
-            _COLUMNS,
-            states,
-        )
+        self.give({"hosts": [state.json() for state in states]}, print_table, _COLUMNS, states)
         note(*(str(state.error) for state in states if state.error is not None))
         are_reached = all(state.sessions is not None for state in states)
         return 0 if are_reached and are_all else SOME_SILENT
@@ -243,6 +234,5 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         if line.strip():
             note(host.advice(line.rstrip("\r")))
     if arguments.json and (reply.code == 0 or reply.out.strip()):
-        location = Location(Path(host.name), host=host)
-        print_json(with_host(read_document(host, reply.out), location))
+        print_json(with_host(read_document(host, reply.out), host))
     return reply.code

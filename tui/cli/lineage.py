@@ -14,7 +14,7 @@ from hermes_browse.store.wording import _, pgettext
 from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
 from ..text.formats import dollars, joined, own_and_tree
 from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span, status
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import OutputLine, fields, fields_of_each, note, print_lines
 from .parser import ID
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from hermes_browse.store.changes.run import Run
 
 
-class LineageCommand(Subcommand):
+class LineageCommand(StoreCommand):
     """Print the lineage of a session."""
 
     arguments = (ID,)
 
-    def run(self, context: CommandContext) -> None:
-        store = context.store
-        lineage = store.lineage(store.resolve(context.arguments.id), context.now)
-        compactions = () if context.json else read_compactions(store, lineage)
+    def run(self) -> None:
+        store = self.store
+        lineage = store.lineage(store.resolve(self.given.id), self.now)
+        compactions = () if self.given.json else read_compactions(store, lineage)
         document = fields(lineage, "focus", hermes_opens="predicted") | {
             "resume": fields(lineage.resume, "id", "reason"),
             "nodes": list(map(_node_json, lineage.nodes)),
         }
-        context.give(document, _print_tree, entries_of(lineage, compactions), lineage)
+        self.give(document, _print_tree, entries_of(lineage, compactions), lineage)
 
 
 def _node_json(node: Node) -> Json:
@@ -108,15 +108,15 @@ def _node_line(node: Node, lineage: Lineage) -> str:
     return line
 
 
-class RunCommand(Subcommand):
+class RunCommand(StoreCommand):
     """Print how a conversation went."""
 
     arguments = (ID,)
 
-    def run(self, context: CommandContext) -> None:
-        store = context.store
-        run = store.run(store.resolve(context.arguments.id), context.now)
-        context.give(_run_json(run), print_lines, _run_lines(run))
+    def run(self) -> None:
+        store = self.store
+        run = store.run(store.resolve(self.given.id), self.now)
+        self.give(_run_json(run), print_lines, _run_lines(run))
 
 
 def _run_json(run: Run) -> Json:

@@ -14,18 +14,16 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from ..text import formats, sentences
-from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,
     conversation_json,
     note,
-    print_json,
     print_table,
     store_json,
     title_or_preview,
 )
 from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
-from .several_stores import Answers, place_columns
+from .several_stores import Answers, ManyStoresCommand, place_columns
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -66,8 +64,9 @@ class ListCommand(ManyStoresCommand[_Listed]):
         ALL_HOSTS,
     )
 
-    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> _Listed:
+    def ask(self, store: OpenStore, now: float) -> _Listed:
         """Read a page of a store; among several all rows that may be in the merged one."""
+        arguments = self.given
         is_one = not (arguments.all_profiles or arguments.all_hosts)
         offset = arguments.offset if is_one else 0
         page = store.list_page(
@@ -90,10 +89,10 @@ class ListCommand(ManyStoresCommand[_Listed]):
             old_files = store.old_files(sessions_folder(store.location)).files
         return _Listed(page, rules, store_json(summary), old_files)
 
-    def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
-        rows = _page(answers, arguments)
-        if arguments.json:  # of thousands, a document takes as long as reading them
-            print_json(_document(answers, rows, arguments))
+    def report(self, answers: Answers[_Listed]) -> None:
+        rows = _page(answers, self.given)
+        if self.given.json:  # of thousands, a document takes as long as reading them
+            self.print_json(_document(answers, rows, self.given.view))
             return
         print_table([*place_columns(answers), *_COLUMNS], rows)
         note(_shown_line(answers, len(rows)))
@@ -126,13 +125,13 @@ def _total_and_hidden(answers: Answers[_Listed], shown: int) -> tuple[int, Hidde
     return total, Hidden(automation, archived, total - shown - automation - archived)
 
 
-def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleNamespace) -> Json:
+def _document(answers: Answers[_Listed], rows: list[_Row], view: str) -> Json:
     only = answers.only
     total, hidden = _total_and_hidden(answers, len(rows))
     document: Json = {
         "store": only and only.store,
         **answers.facts,
-        "view": arguments.view,
+        "view": view,
         "shown": len(rows),
         "total": total,
         "hidden": hidden._asdict(),

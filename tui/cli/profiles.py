@@ -8,21 +8,21 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, active_profile
 
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import TableColumn, print_table
 from .stores import profiles_of
 
 
-class ProfilesCommand(Subcommand):
+class ProfilesCommand(StoreCommand):
     """List the store of the root and those of its profiles."""
 
     needs_files = True
 
-    def run(self, context: CommandContext) -> None:
-        locations, root = profiles_of(context.location), context.location.root
+    def run(self) -> None:
+        locations, root = profiles_of(self.store.location), self.store.location.root
         active = (root and active_profile(root)) or "default"
         profiles = [_profile_json(location, active) for location in locations]
-        context.give(
+        self.give(
             {"root": str(root), "active": active, "profiles": profiles},
             print_table,
             _COLUMNS,

@@ -22,7 +22,7 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import counted, dollars, listed, own_and_tree, timestamp
 from ..text.sentences import effects_of_delete, spared_line, status
-from .command_context import CommandContext, Subcommand, ask, telling
+from .command import StoreCommand, ask, telling
 from .output import (
     Number,
     TableColumn,
@@ -122,7 +122,7 @@ def _folder(arguments: SimpleNamespace, path: str) -> str:
     return path.rstrip("/") + "/"
 
 
-class PruneCommand(Subcommand):
+class PruneCommand(StoreCommand):
     """Clean up by a query; without `--archive` or `--delete` only the plan is printed."""
 
     def add_arguments(self, parser: Parser) -> None:
@@ -132,54 +132,93 @@ class PruneCommand(Subcommand):
         add_all(actions, _ACTIONS)
         add_all(parser, _SAFETY)
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for a part of the query that is no filter of a clean-up."""
-        problems = parse_line(_line_of(arguments), time.time()).problems
+        problems = parse_line(_line_of(self.given), time.time()).problems
         return problems[0].text if problems else ""
 
-    def run(self, context: CommandContext) -> None:
-        arguments, is_archive = context.arguments, context.arguments.archive
-        selection = Selection(parse_line(_line_of(arguments), context.now))
-        plan = _make_plan(context, selection)
+    def run(self) -> None:
+        arguments, is_archive = self.given, self.given.archive
+        selection = Selection(parse_line(_line_of(arguments), self.now))
+        plan = self._plan(selection)
         acts = (is_archive or arguments.delete) and not arguments.dry_run
         totals = plan.totals()
         if is_archive:
             totals = totals._replace(free_bytes=0, given_back_bytes=0)
         asks = acts and not arguments.yes and bool(plan.selected)
-        if asks and not context.can_ask:
+        if asks and not self.can_ask:
             raise _unasked(totals, is_archive=is_archive)
-        if not context.json:
+        if not self.given.json:
             _print(plan, totals, selection, is_archive=is_archive)
         if asks and arguments.delete:
             _confirm(totals)
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected and is_archive:
-            context.store.archive_planned(plan)
+            self.store.archive_planned(plan)
             note(CleanedUp(done=plan.tips()).sentence(_("archived")))
         elif acts and plan.selected:
-            plan, deletion = carry_out(context, plan)
+            plan, deletion = self.carry_out(plan)
         elif plan.selected:
-            context.remark(
+            self.remark(
                 _(
                     "Nothing was changed: --archive would archive these, --delete would move them to the trash."
                 )
             )
-        if context.json:
-            rules = context.store.retention(context.now)
-            context.print_json(_json(plan, totals, rules) | {"done": acts} | deletion)
+        if self.given.json:
+            rules = self.store.retention(self.now)
+            self.print_json(_json(plan, totals, rules) | {"done": acts} | deletion)
 
+    def _plan(self, selection: Selection) -> Plan:
+        if selection.is_empty:
+            note(
+                _(
+                    "No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."
+                )
+            )
+        plan = self.store.plan(self.store.catalog(self.now), selection, self.now)
+        if self.given.archive:
+            plan = plan.for_archive()
+        plan = plan.with_details(self.store.with_details, None if self.given.json else _SHOWN)
+        self.store.close()  # nothing is open while somebody reads or answers
+        return plan
 
-def _make_plan(context: CommandContext, selection: Selection) -> Plan:
-    if selection.is_empty:
-        note(
-            _("No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them.")
-        )
-    plan = context.store.plan(context.store.catalog(context.now), selection, context.now)
-    if context.arguments.archive:
-        plan = plan.for_archive()
-    plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
-    context.store.close()  # nothing is open while somebody reads or answers
-    return plan
+    def carry_out(self, plan: Plan) -> tuple[Plan, Json]:
+        """Delete the conversations of a plan; report progress on a terminal, and how many were done if
+        it stops early.
+
+        Returns:
+            The plan without what was spared meanwhile, and what the document says of the deletion.
+
+        Raises:
+            BrowseError: A portion failed; the number done has been reported.
+            KeyboardInterrupt: Likewise.
+        """
+        store, report, done = self.store, telling(), 0
+
+        def tell(step: Step) -> None:
+            nonlocal done
+            done = step.done
+            report(step)
+
+        before = store.file_space().free_bytes
+        store.close()
+        try:
+            cleaned = store.delete_planned(plan, tell=tell)
+        except KeyboardInterrupt:
+            _note_stopped(done, len(plan.selected))
+            raise
+        if cleaned.error is not None:
+            _note_stopped(done, len(plan.selected), cleaned.doubtful)
+            raise cleaned.error
+        deleted = [] if cleaned.deleted is None else [cleaned.deleted]
+        note(*(each for done in deleted for each in done.notes))
+        note(cleaned.sentence(_("moved to the trash")))
+        freed = store.file_space().free_bytes - before
+        self.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
+        return done_of(plan, cleaned), {
+            "measured_free_bytes": freed,
+            "bundles": [bundle_json(each.bundle) for each in deleted],
+        }
 
 
 def _unasked(totals: Totals, *, is_archive: bool) -> RefusedError:
@@ -197,45 +236,6 @@ def _confirm(totals: Totals) -> None:
         conversations=counted(totals.conversations, "conversation"),
     )
     ask(question, str(totals.conversations))
-
-
-def carry_out(context: CommandContext, plan: Plan) -> tuple[Plan, Json]:
-    """Delete the conversations of a plan; report progress on a terminal, and how many were done if
-    it stops early.
-
-    Returns:
-        The plan without what was spared meanwhile, and what the document says of the deletion.
-
-    Raises:
-        BrowseError: A portion failed; the number done has been reported.
-        KeyboardInterrupt: Likewise.
-    """
-    store, report, done = context.store, telling(), 0
-
-    def tell(step: Step) -> None:
-        nonlocal done
-        done = step.done
-        report(step)
-
-    before = store.file_space().free_bytes
-    store.close()
-    try:
-        cleaned = store.delete_planned(plan, tell=tell)
-    except KeyboardInterrupt:
-        _note_stopped(done, len(plan.selected))
-        raise
-    if cleaned.error is not None:
-        _note_stopped(done, len(plan.selected), cleaned.doubtful)
-        raise cleaned.error
-    deleted = [] if cleaned.deleted is None else [cleaned.deleted]
-    note(*(each for done in deleted for each in done.notes))
-    note(cleaned.sentence(_("moved to the trash")))
-    freed = store.file_space().free_bytes - before
-    context.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
-    return done_of(plan, cleaned), {
-        "measured_free_bytes": freed,
-        "bundles": [bundle_json(each.bundle) for each in deleted],
-    }
 
 
 def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:

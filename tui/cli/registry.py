@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.wording import N_, _
 
-from .command_context import Subcommand
+from .command import Subcommand
 from .parser import JSON, Flag, Parser, add_all, add_store_options, speak_argparse, without
 
 
@@ -182,7 +182,10 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     # harm.
     parser = make_parser({word for word in argv if word in COMMANDS})
     arguments = parser.parse(argv)
-    command = load(arguments.command) if arguments.command is not None else None
+    command = None
+    if arguments.command is not None:
+        command = load(arguments.command)
+        command.given = arguments
     for message in _contradictions(arguments, command, argv):
         if message:
             parser.commands.get(arguments.command, parser).error(message)
@@ -206,7 +209,7 @@ def _contradictions(
     if arguments.host is not None:
         yield _contradiction_of_hosts(arguments, command, argv)
     if command is not None:
-        yield command.contradiction(arguments)
+        yield command.contradiction()
 
 
 def _contradiction_of_old(arguments: SimpleNamespace) -> str:

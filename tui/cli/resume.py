@@ -6,19 +6,18 @@ import os
 import signal
 import subprocess
 import sys
-from types import SimpleNamespace
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.wording import _
 
 from ..settings.start import read_start
-from .command_context import CommandContext, Subcommand, on_a_terminal
+from .command import StoreCommand, on_a_terminal
 from .output import fields, fields_of_each, print_text
 from .parser import Flag, OneOf, Valued
 
 
-class ResumeCommand(Subcommand):
+class ResumeCommand(StoreCommand):
     """Run Hermes on the tip of a conversation, or print the command."""
 
     arguments = (
@@ -34,18 +33,18 @@ class ResumeCommand(Subcommand):
         Flag("--yes", "resume in spite of warnings"),
     )
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for options that require another one."""
-        if arguments.source is not None and not arguments.last:
+        if self.given.source is not None and not self.given.last:
             return _("--source goes with --last")
-        if arguments.json and not arguments.print_only:
+        if self.given.json and not self.given.print_only:
             return _("--json needs --print: without it the command is run")
         return ""
 
-    def run(self, context: CommandContext) -> int:
-        arguments, store, host = context.arguments, context.store, context.location.host
+    def run(self) -> int:
+        arguments, store, host = self.given, self.store, self.host
         if host is None:
-            context.location.refuse_without_home()
+            self.store.location.refuse_without_home()
         source = arguments.source or "cli"
         session_id = store.last(source) if arguments.last else store.resolve(arguments.id)
         if session_id is None:
@@ -53,10 +52,10 @@ class ResumeCommand(Subcommand):
                 _("There is no conversation of source {source}.", source=source),
                 remedy=_("Name another with --source."),
             )
-        plan = as_configured(store.resume_plan(session_id, context.now))
-        context.remark(*(warning.text for warning in plan.warnings))
+        plan = as_configured(store.resume_plan(session_id, self.now))
+        self.remark(*(warning.text for warning in plan.warnings))
         if arguments.print_only:
-            context.give(
+            self.give(
                 fields(plan, "argv", "env", target="target.id", reason="target.reason")
                 | {"warnings": fields_of_each(plan.warnings, "code", "text")},
                 print_text,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import groupby
-from types import SimpleNamespace
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -20,14 +19,12 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text.formats import joined, timestamp
-from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,
     fields,
     fields_of_each,
     labelled,
     note,
-    print_json,
     print_table,
     rich_output,
 )
@@ -41,7 +38,7 @@ from .parser import (
     Several,
     Valued,
 )
-from .several_stores import Answers, place_columns
+from .several_stores import Answers, ManyStoresCommand, place_columns
 
 
 class _HitRow(NamedTuple):
@@ -119,19 +116,21 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         ALL_HOSTS,
     )
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for conflicting options, and for a filter without the number or date it
         needs.
 
         Such a filter is refused because the query without it would match everything.
         """
-        if sentence := super().contradiction(arguments):
+        if sentence := super().contradiction():
             return sentence
-        if arguments.sort == HitOrder.RELEVANCE and (arguments.all_hosts or arguments.all_profiles):
+        given = self.given
+        if given.sort == HitOrder.RELEVANCE and (given.all_hosts or given.all_profiles):
             return _("several stores are searched by time: relevance cannot be compared")
-        return parse(" ".join(arguments.query)).refusal
+        return parse(" ".join(given.query)).refusal
 
-    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> HitPage:
+    def ask(self, store: OpenStore, now: float) -> HitPage:
+        arguments = self.given
         return store.hit_page(
             parse(" ".join(arguments.query)),
             now,
@@ -143,7 +142,8 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             context=arguments.context,
         )
 
-    def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> None:
+    def report(self, answers: Answers[HitPage]) -> None:
+        arguments = self.given
         query = parse(" ".join(arguments.query))
         rows = _in_order(answers, arguments.sort)
         hits = rows[: arguments.limit or None]
@@ -158,7 +158,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
                 "notes": notes,
                 "hits": [hit.json(has_context=bool(arguments.context)) for hit in hits],
             }
-            print_json(outcome | found_here | answers.facts)
+            self.print_json(outcome | found_here | answers.facts)
             return
         _print_hits(answers, hits)
         note(_summary(answers, outcome, total, len(hits)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
 from typing import IO
 
 from hermes_browse.store.connection.stored_values import Json
@@ -14,13 +13,13 @@ from hermes_browse.store.hosts.serving import Server, limit_memory
 from hermes_browse.store.wording import _
 
 from .. import version
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .parser import Flag
 
 _MAY_CHANGE = "--allow-changes"
 
 
-class ServeCommand(Subcommand):
+class ServeCommand(StoreCommand):
     """Answer questions from standard input until it ends."""
 
     takes_host = False
@@ -34,7 +33,7 @@ class ServeCommand(Subcommand):
         ),
     )
 
-    def start(self, arguments: SimpleNamespace) -> int:
+    def start(self) -> int:
         """Serve, unless a key that may only do this was used for something else."""
         wanted = os.environ.get("SSH_ORIGINAL_COMMAND", "").removesuffix(_MAY_CHANGE).rstrip()
         if wanted and not wanted.endswith(" ".join(SERVE)):
@@ -44,10 +43,10 @@ class ServeCommand(Subcommand):
                     "This key may only serve the browser of another machine; no other command is run with it."
                 )
             )
-        return super().start(arguments)
+        return super().start()
 
-    def run(self, context: CommandContext) -> None:
-        location = context.location
+    def run(self) -> None:
+        location = self.store.location
         hello: Json = {
             "version": version(),
             "path": str(location.path),
@@ -56,9 +55,7 @@ class ServeCommand(Subcommand):
         }
         limit_memory()
         questions, answers = _take_standard_streams()
-        server = Server(
-            context.store.store, location, answers, may_change=context.arguments.may_change
-        )
+        server = Server(self.store.store, location, answers, may_change=self.given.may_change)
         server.serve(questions, hello)
 
 

@@ -1,4 +1,4 @@
-"""Several stores at once, as a command line names them: all profiles, all hosts."""
+"""Commands that read one store, or several as one: all profiles, all hosts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, 
 from hermes_browse.store.wording import _
 
 from ..text.formats import joined
+from .command import Subcommand
 from .output import TableColumn, note, value_at, with_advice
 from .stores import (
+    SOME_SILENT,
     UNUSED,
     answered,
     configured_hosts,
@@ -33,8 +35,6 @@ from .stores import (
 )
 
 T = TypeVar("T")
-Ask = Callable[[OpenStore, float], T]
-"""Asks a store, at a time in Unix seconds."""
 
 
 class Answers(NamedTuple, Generic[T]):
@@ -67,7 +67,7 @@ class _Tried(NamedTuple, Generic[T]):
     """Why there is no answer."""
 
 
-def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
+def _ask_stores(arguments: SimpleNamespace, ask: Callable[[OpenStore, float], T]) -> Answers[T]:
     """Ask the store that the arguments name, or all profiles and hosts at once; note which do not
     answer. What is not in use yet is left out.
 
@@ -78,7 +78,7 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
         with opened_store(arguments) as store:
             at = store.location
             answer = ask(store, now_in(arguments, at))
-        return Answers([(_place(arguments, at), answer)], facts_of(at), "", True, answer)
+        return Answers([(_place(arguments, at), answer)], facts_of(at.host), "", True, answer)
     hosts, are_all = configured_hosts() if arguments.all_hosts else ((), True)
     with opened_links() as links, _opened_here(arguments) as locations:
         asked = partial(_tried, arguments, ask)
@@ -101,7 +101,10 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
 
 
 def _tried(
-    arguments: SimpleNamespace, ask: Ask[T], location: Location, opened: Callable[[], OpenStore]
+    arguments: SimpleNamespace,
+    ask: Callable[[OpenStore, float], T],
+    location: Location,
+    opened: Callable[[], OpenStore],
 ) -> _Tried[T]:
     """Open a store and ask it; one on a host knows its location only then."""
     try:
@@ -146,7 +149,7 @@ def _merged(
         # This machine is named if it did not answer; of its profiles, `broken` says which did not.
         silent_here = [each for each in used if each.error is not None]
         locations = [*there] if arguments.all_profiles else [*silent_here, *there]
-        facts["hosts"] = [answered(each.location, each.error) for each in locations]
+        facts["hosts"] = [answered(each.location.host, each.error) for each in locations]
     if there:
         answered_there = sum(each.error is None for each in there)
         counts.append(
@@ -192,3 +195,28 @@ _PLACE_COLUMNS: dict[str, TableColumn] = {
     "host": TableColumn("host", lambda row: value_at(row, "place.host") or _("(here)")),
     "profile": TableColumn("profile", "place.profile"),
 }
+
+
+class ManyStoresCommand(Subcommand, Generic[T]):
+    """Base class of commands that read one store, or all profiles and hosts as one."""
+
+    def ask(self, store: OpenStore, now: float) -> T:
+        """Read what one store has."""
+        raise NotImplementedError
+
+    def report(self, answers: Answers[T]) -> None:
+        """Print what all of them have."""
+        raise NotImplementedError
+
+    def contradiction(self) -> str:
+        """Return the error for options that name a store beside `--all-profiles`."""
+        given = self.given
+        others = (given.db, given.demo, given.profile, given.old)
+        if given.all_profiles and any(others):
+            return _("--all-profiles goes with --home alone: it means every profile of that root")
+        return ""
+
+    def start(self) -> int:
+        answers = _ask_stores(self.given, self.ask)
+        self.report(answers)
+        return 0 if answers.is_complete else SOME_SILENT

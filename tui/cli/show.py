@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import joined, long_number, name, timestamp
 from ..text.sentences import role, state
-from .command_context import CommandContext, Subcommand
+from .command import StoreCommand
 from .output import (
     BLANK,
     OutputLine,
@@ -47,7 +47,7 @@ _SPEAKERS = ("user", "assistant")
 _Reading = partial(Argument, action="store_const", dest="reading", default="said")
 
 
-class ShowCommand(Subcommand):
+class ShowCommand(StoreCommand):
     """Print the chat messages of a conversation."""
 
     arguments = (
@@ -65,23 +65,23 @@ class ShowCommand(Subcommand):
         Flag("--markdown", "as Markdown"),
     )
 
-    def run(self, context: CommandContext) -> None:
-        arguments, store = context.arguments, context.store
+    def run(self) -> None:
+        arguments, store = self.given, self.store
         reading = Reading(arguments.reading)
-        (conversation,) = store.with_details([context.conversation()])
+        (conversation,) = store.with_details([self.conversation()])
         segments = conversation.segments
         if arguments.segment:
             alone = store.resolve(arguments.id)
             segments = tuple(segment for segment in segments if segment.id == alone)
         rows = store.outline(segments, reading).rows
         messages = _read_in_portions(store, array("q", (row.id for row in rows)))
-        if context.json:
+        if self.given.json:
             whole = reading is Reading.EVERYTHING
             document = {
-                "conversation": conversation_json(conversation, store.retention(context.now)),
+                "conversation": conversation_json(conversation, store.retention(self.now)),
                 "system_prompt": store.system_prompt(segments[0].id) if whole else None,
             }
-            context.print_json(document, "messages", map(message_json, messages))
+            self.print_json(document, "messages", map(message_json, messages))
         elif arguments.markdown:
             for text in _as_markdown(conversation, messages):  # one at a time
                 print_text(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import NamedTuple
 
 from hermes_browse.store.amounts import parse_when
@@ -16,10 +15,9 @@ from hermes_browse.store.wording import _
 
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
-from .command_context import ManyStoresCommand
-from .output import TableColumn, fields, note, print_json, print_table, with_advice
+from .output import TableColumn, fields, note, print_table, with_advice
 from .parser import ALL_HOSTS, Flag, Valued
-from .several_stores import Answers, place_columns
+from .several_stores import Answers, ManyStoresCommand, place_columns
 
 
 class _PlacedItem(NamedTuple):
@@ -38,15 +36,15 @@ class SinceCommand(ManyStoresCommand[Since]):
         ALL_HOSTS,
     )
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         try:
-            _after(arguments, 0.0)
+            self._after(0.0)
         except ValueError as error:
             return f"--after: {error}"
-        return super().contradiction(arguments)
+        return super().contradiction()
 
-    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
-        after = _after(arguments, now)
+    def ask(self, store: OpenStore, now: float) -> Since:
+        after = self._after(now)
         try:
             if after is None:
                 store.begin_marks(now)
@@ -56,26 +54,26 @@ class SinceCommand(ManyStoresCommand[Since]):
             note(with_advice(error))
         return store.since(store.catalog(now), now, after)
 
-    def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> None:
+    def _after(self, now: float) -> float | None:
+        after = self.given.after
+        return parse_when(after, now)[0] if after is not None else None
+
+    def report(self, answers: Answers[Since]) -> None:
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
         rows.sort(key=lambda row: order(row.item))
         since = min((found.since for found in answers.every), default=None)
-        if arguments.json:
+        if self.given.json:
             lanes = {
                 lane: [_item_json(row) for row in rows if row.item.lane == lane]
                 for lane in LANE_NAMES
             }
-            print_json({"since": since, **lanes, **answers.facts})
+            self.print_json({"since": since, **lanes, **answers.facts})
             return
         print_table([*place_columns(answers), *_COLUMNS], rows)
         if since is not None:
             note(_("since {time}", time=formats.timestamp(since)))
-
-
-def _after(arguments: SimpleNamespace, now: float) -> float | None:
-    return parse_when(arguments.after, now)[0] if arguments.after is not None else None
 
 
 def _item_json(row: _PlacedItem) -> Json:

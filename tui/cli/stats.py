@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, itemgetter
-from types import SimpleNamespace
 from typing import Any
 
 from hermes_browse.store.amounts import size
@@ -16,10 +15,9 @@ from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group,
 from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, long_number
-from .command_context import ManyStoresCommand, give
-from .output import Number, TableColumn, note, print_table
+from .output import Number, TableColumn, print_table
 from .parser import ALL_HOSTS, Argument
-from .several_stores import Answers
+from .several_stores import Answers, ManyStoresCommand
 
 _Sums = dict[str, Any]
 """Sums as in the document."""
@@ -64,12 +62,12 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         ALL_HOSTS,
     )
 
-    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> tuple[Report, int]:
+    def ask(self, store: OpenStore, now: float) -> tuple[Report, int]:
         """Return the sums, and the bytes of the file."""
-        return store.report(arguments.by, arguments.period, now), store.store.sizes()[0]
+        return store.report(self.given.by, self.given.period, now), store.store.sizes()[0]
 
-    def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> None:
-        by, period = arguments.by, arguments.period
+    def report(self, answers: Answers[tuple[Report, int]]) -> None:
+        by, period = self.given.by, self.given.period
         is_whole = period == "all" and by in WITH_BYTES
         reports = [report for report, _file_bytes in answers.every]
         groups: defaultdict[str, list[Group]] = defaultdict(list)
@@ -90,10 +88,9 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
             since = first_day(period, time.time())
             document |= {"period": period, "since": since.isoformat() if since else None}
         rows = [*ordered, total | {"key": pgettext("sum", "all")}]
-        give(arguments, document, print_table, _columns(by, is_whole=is_whole), rows)
+        self.give(document, print_table, _columns(by, is_whole=is_whole), rows)
         sentences = [answers.summary] if answers.only is None else _about(total)
-        if not arguments.json:
-            note(*filter(None, sentences))
+        self.remark(*filter(None, sentences))
 
 
 def _sums_json(

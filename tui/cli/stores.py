@@ -34,7 +34,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..settings.read_config import config_path, read_config
-from .output import note, remedy_of, value_at
+from .output import note, remedy_of
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.host import Host
@@ -236,29 +236,29 @@ def profiles_of(location: Location) -> list[Location]:
 # What a document says of the host
 
 
-def answered(location: Location, error: BrowseError | None = None) -> Json:
-    """Return what a document says of a host, and whether it has answered."""
+def answered(host: Host | None, error: BrowseError | None = None) -> Json:
+    """Return what a document says of a host, None for this machine, and whether it has answered."""
     return {
-        "name": value_at(location, "host.name"),
+        "name": host and host.name,
         "answered": error is None,
         "error": error and error.sentence,
     }
 
 
-def facts_of(location: Location) -> Json:
+def facts_of(host: Host | None) -> Json:
     """Return what a document says of the host that its one store is on; nothing for this
     machine."""
-    return {} if location.host is None else {"hosts": [answered(location)]}
+    return {} if host is None else {"hosts": [answered(host)]}
 
 
-def with_host(document: Mapping[str, object], location: Location) -> Json:
+def with_host(document: Mapping[str, object], host: Host | None) -> Json:
     """Return a document that says of which host it is, in each conversation and hit as well; as it
     is for this machine."""
-    if location.host is None:
+    if host is None:
         return {**document}
     for key in ("conversation", "conversations", "hits", "would"):
         rows = document.get(key)
         for row in rows if isinstance(rows, list) else [rows]:
             if isinstance(row, dict):
-                row["host"] = location.host.name
-    return {**document, **facts_of(location)}
+                row["host"] = host.name
+    return {**document, **facts_of(host)}

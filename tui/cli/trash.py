@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
@@ -19,7 +18,7 @@ from hermes_browse.store.trash.shelf import Bundle, describe, find, remove_by_na
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..text.formats import counted, timestamp
-from .command_context import CommandContext, Subcommand, telling
+from .command import StoreCommand, telling
 from .output import (
     Number,
     TableColumn,
@@ -27,7 +26,6 @@ from .output import (
     fields,
     no_title,
     note,
-    print_json,
     print_table,
     print_text,
 )
@@ -50,22 +48,22 @@ _ACTIONS: dict[str, tuple[str, Sequence[Argument]]] = {
 _TITLE_WIDTH = 60
 
 
-class DeleteCommand(Subcommand):
+class DeleteCommand(StoreCommand):
     """Move conversations to the trash as one bundle, all of them or none."""
 
     arguments = IDS, Flag("--yes", "do not ask")
 
-    def run(self, context: CommandContext) -> None:
-        store = context.store
-        ids = list(dict.fromkeys(map(store.resolve, context.arguments.ids)))
-        plans = store.plan_delete(ids, context.now)
+    def run(self) -> None:
+        store = self.store
+        ids = list(dict.fromkeys(map(store.resolve, self.given.ids)))
+        plans = store.plan_delete(ids, self.now)
         store.close()
         if warning := long_lock_warning(sum(plan.messages for plan in plans)):
             note(warning)
-        if not context.arguments.yes:
-            _confirm_delete(context, plans)
+        if not self.given.yes:
+            self._confirm(plans)
         deleted = store.delete(ids, tell=telling())
-        context.note_with_advice(deleted.notes)
+        self.note_with_advice(deleted.notes)
         bundle = deleted.bundle
         document = fields(deleted, "reparented", "files", "notes") | fields(
             bundle, "conversations", "messages", deleted="sessions"
@@ -75,9 +73,9 @@ class DeleteCommand(Subcommand):
             sentence=deleted.sentence,
             name=bundle.name,
         )
-        context.give(document | {"bundle": bundle_json(bundle)}, print_text, context.advice(line))
+        self.give(document | {"bundle": bundle_json(bundle)}, print_text, self.advice(line))
         if count := len(deleted.reparented):
-            context.remark(
+            self.remark(
                 ngettext(
                     "{count:,} session stayed and lost a parent: {ids}",
                     "{count:,} sessions stayed and lost a parent: {ids}",
@@ -86,35 +84,34 @@ class DeleteCommand(Subcommand):
                 )
             )
 
-
-def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> None:
-    for plan in plans:
-        conversation = plan.conversation
-        note(f"{conversation.id} · {conversation.source} · {_title(conversation)}")
-    going = {session for plan in plans for session in plan.sessions}
-    orphans = {session.id: session for plan in plans for session in plan.orphaned}
-    for session_id, session in orphans.items():
-        if session_id not in going:
-            note(
-                _(
-                    "{name} stays, without its parent.",
-                    name=f"{session_id} · {_title(session)}",
+    def _confirm(self, plans: Sequence[DeletePlan]) -> None:
+        for plan in plans:
+            conversation = plan.conversation
+            note(f"{conversation.id} · {conversation.source} · {_title(conversation)}")
+        going = {session for plan in plans for session in plan.sessions}
+        orphans = {session.id: session for plan in plans for session in plan.orphaned}
+        for session_id, session in orphans.items():
+            if session_id not in going:
+                note(
+                    _(
+                        "{name} stays, without its parent.",
+                        name=f"{session_id} · {_title(session)}",
+                    )
                 )
-            )
-    what = _(
-        "delete {conversations}, {sessions}, {messages} to the trash",
-        conversations=counted(len(plans), "conversation"),
-        sessions=counted(len(going), "session"),
-        messages=counted(sum(plan.messages for plan in plans), "message"),
-    )
-    context.confirm(len(plans), what)
+        what = _(
+            "delete {conversations}, {sessions}, {messages} to the trash",
+            conversations=counted(len(plans), "conversation"),
+            sessions=counted(len(going), "session"),
+            messages=counted(sum(plan.messages for plan in plans), "message"),
+        )
+        self.confirm(len(plans), what)
 
 
 def _title(titled: Conversation | Session) -> str:
     return one_line(titled.title or no_title(), _TITLE_WIDTH)
 
 
-class TrashCommand(Subcommand):
+class TrashCommand(StoreCommand):
     """List, restore or drop bundles of the trash; without an action they are listed."""
 
     def add_arguments(self, parser: Parser) -> None:
@@ -126,40 +123,120 @@ class TrashCommand(Subcommand):
             add_store_options(action)
             add_all(action, arguments)
 
-    def contradiction(self, arguments: SimpleNamespace) -> str:
+    def contradiction(self) -> str:
         """Return the error for `--only` with several bundles."""
-        if arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1:
+        given = self.given
+        if given.action == "restore" and given.only and len(given.bundles) > 1:
             return _("--only needs exactly one deletion")
         return ""
 
-    def runs_there(self, arguments: SimpleNamespace) -> bool:
+    def runs_there(self) -> bool:
         """Nothing is dropped there by a call, nor restored from another store."""
-        if arguments.action == "drop" or getattr(arguments, "yes", False):
+        if self.given.action == "drop" or getattr(self.given, "yes", False):
             return True
-        return super().runs_there(arguments)
+        return super().runs_there()
 
-    def run(self, context: CommandContext) -> None:
-        actions = {"list": _list, "restore": _restore, "drop": _drop}
-        actions[context.arguments.action](context)
+    def run(self) -> None:
+        actions = {"list": self._list, "restore": self._restore, "drop": self._drop}
+        actions[self.given.action]()
 
-
-def _list(context: CommandContext) -> None:
-    bundles, trash = context.store.deletions(), context.store.trash_path()
-    context.give(
-        {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)},
-        print_table,
-        _COLUMNS,
-        bundles,
-    )
-    context.remark(
-        ngettext(
-            "{count:,} deletion, {size} in {folder}",
-            "{count:,} deletions, {size} in {folder}",
-            len(bundles),
-            size=size(sum(bundle.bytes for bundle in bundles)),
-            folder=trash,
+    def _list(self) -> None:
+        bundles, trash = self.store.deletions(), self.store.trash_path()
+        self.give(
+            {"bundles": list(map(bundle_json, bundles)), "folder": str(trash)},
+            print_table,
+            _COLUMNS,
+            bundles,
         )
-    )
+        self.remark(
+            ngettext(
+                "{count:,} deletion, {size} in {folder}",
+                "{count:,} deletions, {size} in {folder}",
+                len(bundles),
+                size=size(sum(bundle.bytes for bundle in bundles)),
+                folder=trash,
+            )
+        )
+
+    def _restore(self) -> None:
+        store, arguments = self.store, self.given
+        names = list(dict.fromkeys(map(store.find_deletion, arguments.bundles)))
+        only = store.find_in_deletion(names[0], arguments.only) if arguments.only else None
+        results: list[Restored] = []
+        try:
+            for name in names:
+                results.append(self._restored(name, only, check=len(names) == 1))
+                self._tell_restored(results[-1])
+        except BrowseError:
+            if results:
+                restored = pgettext("list", ", ").join(result.name for result in results)
+                note(_("Restored before that: {bundles}.", bundles=restored))
+                self._check()
+            raise
+        index_notes = self._check() if len(names) > 1 else ()
+        if self.given.json:
+            self.print_json(
+                {
+                    "restored": [session for result in results for session in result.sessions],
+                    "messages": sum(result.messages for result in results),
+                    "verified": all(result.verified for result in results) and not index_notes,
+                    "files": sum(result.files for result in results),
+                    "bundles": [result.name for result in results],
+                    "notes": [*(text for result in results for text in result.notes), *index_notes],
+                }
+            )
+
+    def _restored(self, name: str, only: Sequence[str] | None, *, check: bool) -> Restored:
+        """Restore a bundle; with `--yes`, which no call allows, also into another store."""
+        store = self.store
+        store.close()
+        if not self.given.yes:
+            return store.restore(name, only, check=check, tell=telling())
+        return restore(
+            store.store,
+            store.trash,
+            name,
+            sessions_folder=sessions_folder(self.store.location),
+            any_store=True,
+            check=check,
+            only=only,
+            progress=Progress(tell=telling()),
+        )
+
+    def _check(self) -> tuple[str, ...]:
+        """Check the search index after several restores; return what is wrong, which is noted."""
+        notes = self.store.check_index()
+        self.note_with_advice(notes)
+        return notes
+
+    def _tell_restored(self, result: Restored) -> None:
+        self.note_with_advice(result.notes)
+        if not self.given.json:
+            sentence = _("{sentence} from {bundle}")
+            if result.there.issuperset(result.sessions):
+                sentence = _("{bundle}: {sentence}")
+            print_text(sentence.format(sentence=result.sentence, bundle=result.name))
+
+    def _drop(self) -> None:
+        trash = self.store.trash
+        paths = dict.fromkeys(find(trash, name) for name in self.given.bundles)
+        bundles = [describe(path) for path in paths]
+        if not self.given.yes:
+            note(*("  ".join(column.cell(each) for column in _COLUMNS) for each in bundles))
+            self.confirm(
+                len(bundles),
+                ngettext(
+                    "delete {count:,} deletion for good",
+                    "delete {count:,} deletions for good",
+                    len(bundles),
+                ),
+            )
+        for bundle in bundles:
+            remove_by_name(trash, bundle.name)
+            if not self.given.json:
+                print_text(_("deleted {name} for good", name=bundle.name))
+        if self.given.json:
+            self.print_json({"dropped": list(map(bundle_json, bundles))})
 
 
 def _bundle_title(bundle: Bundle) -> str:
@@ -169,93 +246,6 @@ def _bundle_title(bundle: Bundle) -> str:
     if bundle.restored_at is None:
         return title
     return _("{title} (restored {time})", title=title, time=timestamp(bundle.restored_at))
-
-
-def _restore(context: CommandContext) -> None:
-    store, arguments = context.store, context.arguments
-    names = list(dict.fromkeys(map(store.find_deletion, arguments.bundles)))
-    only = store.find_in_deletion(names[0], arguments.only) if arguments.only else None
-    results: list[Restored] = []
-    try:
-        for name in names:
-            results.append(_restored(context, name, only, check=len(names) == 1))
-            _tell_restored(context, results[-1])
-    except BrowseError:
-        if results:
-            restored = pgettext("list", ", ").join(result.name for result in results)
-            note(_("Restored before that: {bundles}.", bundles=restored))
-            _check(context)
-        raise
-    index_notes = _check(context) if len(names) > 1 else ()
-    if context.json:
-        context.print_json(
-            {
-                "restored": [session for result in results for session in result.sessions],
-                "messages": sum(result.messages for result in results),
-                "verified": all(result.verified for result in results) and not index_notes,
-                "files": sum(result.files for result in results),
-                "bundles": [result.name for result in results],
-                "notes": [*(text for result in results for text in result.notes), *index_notes],
-            }
-        )
-
-
-def _restored(
-    context: CommandContext, name: str, only: Sequence[str] | None, *, check: bool
-) -> Restored:
-    """Restore a bundle; with `--yes`, which no call allows, also into another store."""
-    store = context.store
-    store.close()
-    if not context.arguments.yes:
-        return store.restore(name, only, check=check, tell=telling())
-    return restore(
-        store.store,
-        store.trash,
-        name,
-        sessions_folder=sessions_folder(context.location),
-        any_store=True,
-        check=check,
-        only=only,
-        progress=Progress(tell=telling()),
-    )
-
-
-def _check(context: CommandContext) -> tuple[str, ...]:
-    """Check the search index after several restores; return what is wrong, which is noted."""
-    notes = context.store.check_index()
-    context.note_with_advice(notes)
-    return notes
-
-
-def _tell_restored(context: CommandContext, result: Restored) -> None:
-    context.note_with_advice(result.notes)
-    if not context.json:
-        sentence = _("{sentence} from {bundle}")
-        if result.there.issuperset(result.sessions):
-            sentence = _("{bundle}: {sentence}")
-        print_text(sentence.format(sentence=result.sentence, bundle=result.name))
-
-
-def _drop(context: CommandContext) -> None:
-    trash = context.store.trash
-    paths = dict.fromkeys(find(trash, name) for name in context.arguments.bundles)
-    bundles = [describe(path) for path in paths]
-    if not context.arguments.yes:
-        note(*("  ".join(column.cell(each) for column in _COLUMNS) for each in bundles))
-        context.confirm(
-            len(bundles),
-            ngettext(
-                "delete {count:,} deletion for good",
-                "delete {count:,} deletions for good",
-                len(bundles),
-            ),
-        )
-    for bundle in bundles:
-        remove_by_name(trash, bundle.name)
-        if not context.json:
-            print_text(_("deleted {name} for good", name=bundle.name))
-    if context.json:
-        print_json({"dropped": list(map(bundle_json, bundles))})
 
 
 _COLUMNS = [

@@ -196,8 +196,10 @@ def test_broken_off_on_the_command_line(path, capsys, monkeypatch, error):
         close=lambda: None,
         delete_planned=lambda plan, tell: delete(path, plan, tell=tell),
     )
+    command = prune.PruneCommand()
+    command.store, command.given = store, SimpleNamespace(json=False)
     with pytest.raises(type(error)) as caught:
-        prune.carry_out(SimpleNamespace(store=store, json=False), plan)
+        command.carry_out(plan)
     said = capsys.readouterr().err
     assert "Stopped after 2 of 5 conversations; the others are as they were." in said
     assert "Nothing was changed" not in str(caught.value)
