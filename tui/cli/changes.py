@@ -79,19 +79,14 @@ class ChangesCommand(StoreCommand):
 def _changes_json(changes: Changes) -> Json:
     return fields(changes, "failed", session="session_id", conversation="conversation_id") | {
         "files": list(map(_file_json, changes.files)),
-        "commands": fields_of_each(changes.commands, "message_id", "session_id", command="text"),
+        "commands": fields_of_each(changes.commands, "message_id session_id", command="text"),
     }
 
 
 def _file_json(change: FileChange) -> Json:
     return fields(
         change,
-        "path",
-        "first_path",
-        "added",
-        "removed",
-        "by_subagents",
-        "disk",
+        "path first_path added removed by_subagents disk",
         exact="is_exact",
     ) | {"edits": [edit._asdict() for edit in change.edits]}
 

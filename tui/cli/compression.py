@@ -118,19 +118,8 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     gap, kept = compaction.gap, compaction.kept
     document = fields(
         compaction,
-        "at",
-        "session_id",
-        "into_session_id",
-        "before",
-        "replaced",
-        "summary",
-        "merged",
-        "not_stored_again",
-        "since",
-        "bytes_before",
-        "bytes_after",
-        "empty_sessions",
-        "kind",
+        "at session_id into_session_id before replaced summary merged "
+        "not_stored_again since bytes_before bytes_after empty_sessions kind",
     )
     document |= {
         "kept": [row.id for row in kept],
@@ -138,15 +127,13 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
         "shortened": [row.id for row in kept if row.is_changed],
         "tokens_before": None,
         "tokens_after": None,
-        "gap": gap and fields(gap, "first", "last", count="number"),
+        "gap": gap and fields(gap, "first last", count="number"),
         "known": compaction.is_known,
         "notes": _notes_json(compaction.notes),
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
-        document["lost"] = fields_of_each(
-            losses.terms, "term", "kind", "last_message_id", count="times"
-        )
+        document["lost"] = fields_of_each(losses.terms, "term kind last_message_id", count="times")
     return document
 
 
@@ -237,7 +224,7 @@ def _context_json(
     sent: ModelContext,
     rows: _Rows,
 ) -> Json:
-    return fields(sent, "session_id", "at", "of") | {
+    return fields(sent, "session_id at of") | {
         "conversation_id": conversation.id,
         "certain": sent.is_certain,
         "system_prompt": sent.prompt,

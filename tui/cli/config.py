@@ -66,7 +66,7 @@ class ConfigCommand(Subcommand):
             "options": values | {"surface": dict(options.surface)},
             "hosts": [host._asdict() for host in options.hosts],
             "keys": keys,
-            "problems": fields_of_each(problems, "line", "text", "remedy"),
+            "problems": fields_of_each(problems, "line text remedy"),
         }
         self.give(document, _print_settings, document, values)
         self.remark(*(problem.sentence(path) for problem in problems))

@@ -32,11 +32,11 @@ def _checkup_json(checkup: Checkup) -> Json:
     search, holders, rules = checkup.search, checkup.holders, checkup.rules
     retention: Json | None = None  # where Hermes deletes nothing by itself in this file
     if rules is not None and not rules.why_never:
-        retention = fields(rules.retention, "auto_prune", "retention_days", "vacuum_after_prune")
+        retention = fields(rules.retention, "auto_prune retention_days vacuum_after_prune")
     hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
     return {
         "store": store_json(checkup.summary),
-        "search": fields(search, "trigram", "indexed", "messages", fts5="fts"),
+        "search": fields(search, "trigram indexed messages", fts5="fts"),
         "hermes": hermes if checkup.hermes else None,
         "retention": retention,
         "terminal": checkup.terminal,
@@ -44,7 +44,7 @@ def _checkup_json(checkup: Checkup) -> Json:
         "disk": {"free_bytes": checkup.free},
         "files": {"configuration": str(checkup.configuration.path), "log": str(checkup.log)},
         "problems": [
-            fields(problem, "severity", "code", "text") | {"remedy": remedy_of(problem)}
+            fields(problem, "severity code text") | {"remedy": remedy_of(problem)}
             for problem in checkup.problems
         ],
     }

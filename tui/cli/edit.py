@@ -160,7 +160,7 @@ class TagsCommand(StoreCommand):
             self.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
         self.give(
-            {"tags": fields_of_each(counts, "name", "conversations")},
+            {"tags": fields_of_each(counts, "name conversations")},
             print_table,
             _TAGS,
             counts,

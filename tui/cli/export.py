@@ -127,7 +127,7 @@ class ExportCommand(StoreCommand):
         not_live: Counter[str] = Counter()
         for saved in export.save(documents, keep=keep, force=arguments.force):
             files.append(
-                fields(saved.counts, "sessions", "messages")
+                fields(saved.counts, "sessions messages")
                 | {
                     "bytes": saved.bytes,
                     "path": str(saved.document.path),

@@ -142,8 +142,7 @@ class HostsCommand(Subcommand):
             (state,) = _states([named_host(self.given.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []
             self.give(
-                state.json()
-                | {"problems": fields_of_each(problems, "severity", "code", "text", "remedy")},
+                state.json() | {"problems": fields_of_each(problems, "severity code text remedy")},
                 _print_state,
                 state,
             )

@@ -32,7 +32,7 @@ class LineageCommand(StoreCommand):
         lineage = store.lineage(store.resolve(self.given.id), self.now)
         compactions = () if self.given.json else read_compactions(store, lineage)
         document = fields(lineage, "focus", hermes_opens="predicted") | {
-            "resume": fields(lineage.resume, "id", "reason"),
+            "resume": fields(lineage.resume, "id reason"),
             "nodes": list(map(_node_json, lineage.nodes)),
         }
         self.give(document, _print_tree, entries_of(lineage, compactions), lineage)
@@ -42,21 +42,11 @@ def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
     of_session = fields(
         node.session,
-        "id",
-        "title",
-        "source",
-        "started_at",
-        "last_active",
-        "cost_usd",
-        "end_reason",
+        "id title source started_at last_active cost_usd end_reason",
     )
     of_node = fields(
         node,
-        "parent_id",
-        "relation",
-        "on_path",
-        "status",
-        "tree_cost_usd",
+        "parent_id relation on_path status tree_cost_usd",
         message_count="rows",
     )
     return of_session | of_node | {"note": node.note or None, "tags": node.session.tags}
@@ -123,10 +113,10 @@ def _run_json(run: Run) -> Json:
     part_fields = {"session": "first.session_id", "message_id": "first.id"}
     times = {"from": "root.started_at", "to": "last_active"}
     return fields(run, "compressions") | {
-        **fields(run.conversation, "cost_usd", "tree_cost_usd", conversation="id", **times),
+        **fields(run.conversation, "cost_usd tree_cost_usd", conversation="id", **times),
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "parts": fields_of_each(run.stretches, "model", "cost_usd", "cache_share", **part_fields),
+        "parts": fields_of_each(run.stretches, "model cost_usd cache_share", **part_fields),
         "marks": fields_of_each(run.marks, "kind", message_id="row.id", text="text"),
         "subagents": list(map(_subagent_json, run.subagents)),
     }

@@ -129,18 +129,16 @@ def value_at(value: object, path: str) -> object:
     return value
 
 
-def fields(value: object, *names: str, **paths: str) -> Json:
-    """Return some attributes by their names, then others that have another name there, or stand
-    deeper."""
-    return {
-        name: value_at(value, path)
-        for name, path in ({each: each for each in names} | paths).items()
-    }
+def fields(value: object, names: str = "", **paths: str) -> Json:
+    """Return some attributes by their names, which spaces separate, then others that have another
+    name there, or stand deeper."""
+    every = {name: name for name in names.split()} | paths
+    return {name: value_at(value, path) for name, path in every.items()}
 
 
-def fields_of_each(values: Iterable[object], *names: str, **paths: str) -> list[Json]:
+def fields_of_each(values: Iterable[object], names: str = "", **paths: str) -> list[Json]:
     """Return the `fields` of each value."""
-    return [fields(value, *names, **paths) for value in values]
+    return [fields(value, names, **paths) for value in values]
 
 
 def store_json(summary: StoreSummary) -> Json:
@@ -148,12 +146,7 @@ def store_json(summary: StoreSummary) -> Json:
     dropped."""
     return fields(
         summary,
-        "profile",
-        "schema_version",
-        "journal_mode",
-        "sessions",
-        "messages",
-        "read_only",
+        "profile schema_version journal_mode sessions messages read_only",
         bytes="size",
         wal_bytes="wal_size",
     ) | {
@@ -171,28 +164,9 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
     """
     document = fields(
         conversation,
-        "id",
-        "root_id",
-        "title",
-        "preview",
-        "source",
-        "model",
-        "cwd",
-        "git_branch",
-        "tags",
-        "last_active",
-        "status",
-        "archived",
-        "pinned",
-        "hidden",
-        "kind",
-        "relation",
-        "message_count",
-        "tool_call_count",
-        "branches",
-        "subagents",
-        "cost_usd",
-        "tree_cost_usd",
+        "id root_id title preview source model cwd git_branch tags last_active "
+        "status archived pinned hidden kind relation message_count "
+        "tool_call_count branches subagents cost_usd tree_cost_usd",
         started_at="root.started_at",
         ended_at="tip.ended_at",
         end_reason="tip.end_reason",
@@ -210,14 +184,7 @@ def bundle_json(bundle: Bundle) -> Json:
     """Build a BUNDLE of the JSON contract."""
     return fields(
         bundle,
-        "name",
-        "created_at",
-        "sessions",
-        "messages",
-        "bytes",
-        "title",
-        "conversations",
-        "restored_at",
+        "name created_at sessions messages bytes title conversations restored_at",
     ) | {
         "store": bundle.store or None,
         "damage": bundle.damage or None,

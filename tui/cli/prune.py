@@ -270,7 +270,7 @@ def _json(plan: Plan, totals: Totals, rules: RetentionRules) -> Json:
 
 
 def _spared_json(spared: Spared) -> Json:
-    return fields(spared.conversation, "id", "root_id", "title") | fields(
+    return fields(spared.conversation, "id root_id title") | fields(
         spared, code="why.code", reason="why.words"
     )
 

@@ -60,13 +60,7 @@ class _HitRow(NamedTuple):
         """Build a HIT of the JSON contract."""
         document = self.place | fields(
             self.hit,
-            "message_id",
-            "session_id",
-            "role",
-            "timestamp",
-            "snippet",
-            "match",
-            "state",
+            "message_id session_id role timestamp snippet match state",
         )
         document["conversation_id"] = (
             self.conversation.id if self.conversation else self.hit.session_id
@@ -153,7 +147,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         note(*notes)
         if arguments.json:
             found_here: Json = {
-                "suggestions": fields_of_each(suggestions, "text", "query", "hits"),
+                "suggestions": fields_of_each(suggestions, "text query hits"),
                 "query": query.text,
                 "notes": notes,
                 "hits": [hit.json(has_context=bool(arguments.context)) for hit in hits],
@@ -182,15 +176,13 @@ def _in_order(answers: Answers[HitPage], order: str) -> list[_HitRow]:
     return rows
 
 
-def _total(answers: Answers[HitPage]) -> Total | None:
-    """Return how many hits there are in all stores; None if that is unknown."""
-    if answers.only is not None:
-        return answers.only.total
+def _total(answers: Answers[HitPage]) -> Total:
+    """Return how many hits there are in all stores."""
     totals = [page.total or Total(len(page.answer.hits), True) for page in answers.every]
     return Total(sum(part.count for part in totals), any(part.at_least for part in totals))
 
 
-def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) -> Json:
+def _outcome(answers: Answers[HitPage], total: Total, *, is_cut: bool) -> Json:
     """Return how a search went in all stores together, as the document says it."""
     pages = [page.answer for page in answers.every]
     return {
@@ -198,7 +190,7 @@ def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) ->
         "complete": answers.is_complete and all(answer.complete for answer in pages),
         "more": is_cut or any(answer.more for answer in pages),
         "elapsed_ms": round(max((answer.elapsed_ms for answer in pages), default=0.0), 3),
-        "total": None if total is None or total.at_least else total.count,
+        "total": None if total.at_least else total.count,
     }
 
 
@@ -224,14 +216,10 @@ def _place_names(answers: Answers[HitPage], place: Json) -> list[str]:
     return [] if answers.only is not None else [str(name) for name in place.values() if name]
 
 
-def _summary(answers: Answers[HitPage], outcome: Json, total: Total | None, shown: int) -> str:
-    if total is None:
-        count = _("hits shown: {count:,}, there are more", count=shown)
-    else:
-        number = _number(total.count, total.at_least)
-        count = _("{count:,} of {total} hits", count=shown, total=number)
+def _summary(answers: Answers[HitPage], outcome: Json, total: Total, shown: int) -> str:
+    number = _number(total.count, total.at_least)
     line = joined(
-        count,
+        _("{count:,} of {total} hits", count=shown, total=number),
         answers.summary,
         str(outcome["engine"]),
         _("{took:.0f} ms", took=outcome["elapsed_ms"]),

@@ -103,22 +103,12 @@ def message_json(message: ChatMessage) -> Json:
     """Build a MESSAGE of the JSON contract."""
     document = fields(
         message,
-        "id",
-        "session_id",
-        "role",
-        "text",
-        "tool_call_id",
-        "tool_name",
-        "reasoning",
-        "timestamp",
-        "finish_reason",
-        "state",
-        "is_summary",
-        "is_hidden",
+        "id session_id role text tool_call_id tool_name reasoning timestamp "
+        "finish_reason state is_summary is_hidden",
     )
     return document | {
-        "parts": fields_of_each(message.parts, "text", "mime", "url", type="kind", bytes="size"),
-        "tool_calls": fields_of_each(message.tool_calls, "id", "name", "arguments"),
+        "parts": fields_of_each(message.parts, "text mime url", type="kind", bytes="size"),
+        "tool_calls": fields_of_each(message.tool_calls, "id name arguments"),
     }
 
 

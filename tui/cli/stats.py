@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from operator import attrgetter, itemgetter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from hermes_browse.store.amounts import size
@@ -15,11 +14,11 @@ from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group,
 from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, long_number
-from .output import Number, TableColumn, print_table
+from .output import Number, TableColumn, fields, print_table
 from .parser import ALL_HOSTS, Argument
 from .several_stores import Answers, ManyStoresCommand
 
-_Sums = dict[str, Any]
+_Row = dict[str, Any]
 """Sums as in the document."""
 _FIELDS = {
     "sessions": "sessions",
@@ -35,8 +34,9 @@ _FIELDS = {
     "cost_actual_usd": "actual_usd",
     "cost_unknown_sessions": "unknown",
     "cost_included_sessions": "included",
+    "bytes": "bytes",
 }
-_FIELDS_OF_TOOLS = {"calls": "calls", "answers": "messages", "failed": "failed"}
+_OF_TOOLS = {"calls": "calls", "answers": "messages", "failed": "failed"}
 _BY = PN_(
     "grouping",
     ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool"),
@@ -69,50 +69,41 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
     def report(self, answers: Answers[tuple[Report, int]]) -> None:
         by, period = self.given.by, self.given.period
         is_whole = period == "all" and by in WITH_BYTES
-        reports = [report for report, _file_bytes in answers.every]
-        groups: defaultdict[str, list[Group]] = defaultdict(list)
-        every = list(chain.from_iterable(report.rows for report in reports))
-        for group in every:
-            groups[group.key].append(group)
-        total = _sums_json([report.total for report in reports], every, by, is_whole=is_whole)
+        groups: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        total: Counter[str] = Counter()
+        for report, _file_bytes in answers.every:
+            total.update(_sums(report.total))
+            for group in report.rows:
+                groups[group.key].update(_sums(group, by))
+        if by == "tool":  # no row of the total is a call or an answer
+            total.update({name: sum(each[name] for each in groups.values()) for name in _OF_TOOLS})
+        no_bytes = {} if is_whole else {"bytes": None}
+        rows: list[_Row] = [{"key": key, **sums, **no_bytes} for key, sums in groups.items()]
+        every: _Row = {**total, **no_bytes}
         if is_whole:
-            total["file_bytes"] = sum(size for _report, size in answers.every)
-        ordered = [
-            {"key": key} | _sums_json(same, same, by, is_whole=is_whole)
-            for key, same in groups.items()
-        ]
+            every["file_bytes"] = sum(file_bytes for _report, file_bytes in answers.every)
         if answers.only is None:
-            ordered.sort(key=itemgetter("key") if by in (*UNITS, "hour") else _order)
-        document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
+            rows.sort(key=itemgetter("key") if by in (*UNITS, "hour") else _order)
+        document: _Row = {"total": every, "grouped_by": by, "by": rows, **answers.facts}
         if not is_whole:
             since = first_day(period, time.time())
             document |= {"period": period, "since": since.isoformat() if since else None}
-        rows = [*ordered, total | {"key": pgettext("sum", "all")}]
-        self.give(document, print_table, _columns(by, is_whole=is_whole), rows)
-        sentences = [answers.summary] if answers.only is None else _about(total)
-        self.remark(*filter(None, sentences))
+        table = [*rows, {"key": pgettext("sum", "all"), **every}]
+        self.give(document, print_table, _columns(by, is_whole=is_whole), table)
+        self.remark(*([answers.summary] if answers.only is None else _about(every)))
 
 
-def _sums_json(
-    groups: Sequence[Group], of_tools: Sequence[Group], by: str, *, is_whole: bool
-) -> _Sums:
-    """Build the JSON of sums: the same keys for each grouping and period, and three more by tool,
-    of the groups `of_tools`."""
-    document: _Sums = {"conversations": sum(len(group.conversations) for group in groups)}
-    document |= _added(groups, _FIELDS)
-    document["bytes"] = sum(group.bytes for group in groups) if is_whole else None
-    return document | _added(of_tools, _FIELDS_OF_TOOLS) if by == "tool" else document
+def _sums(group: Group, by: str = "") -> _Row:
+    """Return the same sums for each grouping and period, and three more by tool."""
+    paths = _FIELDS | _OF_TOOLS if by == "tool" else _FIELDS
+    return {"conversations": len(group.conversations)} | fields(group, **paths)
 
 
-def _added(groups: Sequence[Group], fields: Mapping[str, str]) -> _Sums:
-    return {name: sum(map(attrgetter(path), groups)) for name, path in fields.items()}
-
-
-def _order(row: _Sums) -> tuple[float, float, float, str]:
+def _order(row: _Row) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _marked_cost(row: _Sums) -> str:
+def _marked_cost(row: _Row) -> str:
     estimated = "~" if row["cost_estimated_usd"] else ""
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
 
@@ -121,7 +112,7 @@ _COUNTS = (
     Number("convs", "conversations", dropped=1),
     Number("sessions", "sessions", dropped=2),
 )
-_OF_TOOLS = (
+_TOOL_COLUMNS = (
     Number("calls", "calls"),
     Number("answers", "answers"),
     Number("failed", "failed"),
@@ -133,7 +124,7 @@ _OF_TOOLS = (
         form="{:.1%}".format,
     ),
 )
-_OF_MESSAGES = (
+_MESSAGE_COLUMNS = (
     Number("msgs", "messages"),
     TableColumn("in", "input_tokens", right=True, context="column", form=long_number),
     TableColumn("out", "output_tokens", right=True, context="column", form=long_number),
@@ -155,12 +146,12 @@ def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
     return [
         TableColumn(pgettext("grouping", by), "key", is_flexible=True),
         *_COUNTS,
-        *(_OF_TOOLS if by == "tool" else _OF_MESSAGES),
+        *(_TOOL_COLUMNS if by == "tool" else _MESSAGE_COLUMNS),
         *([_SIZE] if is_whole else []),
     ]
 
 
-def _about(total: _Sums) -> Iterator[str]:
+def _about(total: _Row) -> Iterator[str]:
     """Yield sentences about the sums of one store."""
     unknown = total["cost_unknown_sessions"]
     if total["cost_usd"] or unknown:

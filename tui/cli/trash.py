@@ -65,8 +65,8 @@ class DeleteCommand(StoreCommand):
         deleted = store.delete(ids, tell=telling())
         self.note_with_advice(deleted.notes)
         bundle = deleted.bundle
-        document = fields(deleted, "reparented", "files", "notes") | fields(
-            bundle, "conversations", "messages", deleted="sessions"
+        document = fields(deleted, "reparented files notes") | fields(
+            bundle, "conversations messages", deleted="sessions"
         )
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
