@@ -14,11 +14,11 @@ from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
 from hermes_browse.tui.screens.insights.chart import (
     OTHERS,
     OWN,
+    Bar,
     BarPlot,
     Chart,
-    Stacking,
     axis,
-    lay_out,
+    make_chart,
     quantiles,
 )
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
@@ -35,22 +35,24 @@ from hermes_browse.tui.widgets.stacked_columns import edges
 
 def plain(labels, values, chosen=-1):
     """Columns of one colour."""
-    columns = [[(OWN[0], value)] for value in values]
-    return Chart(labels, columns, (), chosen, "messages")
+    pairs = zip(labels, values, strict=True)
+    bars = [Bar("", label, [(OWN[0], value)]) for label, value in pairs]
+    return Chart(bars, "messages", chosen=chosen)
 
 
 def test_columns_in_few_cells():
     """As many as there is room for: the last, or those around the chosen one; labels never meet."""
     many = plain([str(number) for number in range(500)], [1.0] * 500)
-    assert (
-        lay_out(many, 100) == range(400, 500) and lay_out(many._replace(chosen=50), 100).start == 25
-    )
+    shown = many.within(100).bars
+    assert shown[0].label == "400" and shown[-1].label == "499"
+    around = many._replace(chosen=50).within(100)
+    assert around.bars[0].label == "25" and around.bars[around.chosen].label == "50"
     few = plain(["5 Mar", "6 Mar", "7 Mar"], [1, 2, 3], chosen=2)
-    assert axis(few, lay_out(few, 60), 60).index("▲") == 2 * 20 + 9, "columns share the whole width"
+    assert axis(few.within(60), 60).index("▲") == 2 * 20 + 9, "columns share the whole width"
     for width in range(1, 80):
         for chosen in range(3):
             each = few._replace(chosen=chosen)
-            assert len(axis(each, lay_out(each, width), width)) == width
+            assert len(axis(each.within(width), width)) == width
 
 
 def test_shades_by_quantiles():
@@ -62,20 +64,21 @@ def test_shades_by_quantiles():
 def test_parts_are_never_more_than_the_sum():
     """A session of two models counts for both; a column is as high as its sum all the same, and
     hides no part."""
-    whole = [Group("d", sessions=3)]
-    parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
+    whole = (Group("2026-05-28", sessions=3),)
+    parts = {f"m{number}": {"2026-05-28": Group("", sessions=1)} for number in range(6)}
     question, none = Question("", "30d", "day", "model"), Catalog((), 0.0)
-    report = Report("day", whole[0], tuple(whole))
-    answer = GroupedSums(question, none, 0, report, report, parts)
-    stacking = Stacking(answer, "sessions", "m5")
-    assert sum(value for _, value in stacking.at("d")) == pytest.approx(3)
-    columns = [stacking.at("d"), stacking.at("e")]
-    names = [name for _look, name in stacking.legend(columns)]
+    by_time = Report("day", whole[0], whole)
+    report = by_time._replace(by="model")
+    answer = GroupedSums(question, none, 0, report, by_time, parts)
+    chart = make_chart(answer, "sessions", "m5", NOW, str)
+    *_others, before, day = (bar.parts for bar in chart.bars)
+    assert sum(value for _look, value in day) == pytest.approx(3)
+    names = [name for _look, name in chart.legend]
     assert names == ["m5", "m0", "m1", "m2", "m3", "1 other"]
-    assert columns[0][0][1] == 0.5 and columns[1][-1] == (OTHERS, 0.0)
+    assert day[0][1] == 0.5 and before[-1] == (OTHERS, 0.0)
     by_tool = answer._replace(report=report._replace(by="tool"))
-    alone = Stacking(by_tool, "sessions", "m5")
-    assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
+    alone = make_chart(by_tool, "sessions", "m5", NOW, str)
+    assert alone.bars[-1].parts == [(OWN[0], 1.0), (OTHERS, 2.0)]
 
 
 async def test_columns_are_drawn(tmp_path):
@@ -110,7 +113,8 @@ async def test_columns_are_drawn(tmp_path):
             and "▲ d" in drawn()[-1]
         )
         parts = [(OWN[1], 2.0), (OTHERS, 2.0)]
-        plot.show(Chart(["a"], [parts], [(OWN[1], "low"), (OTHERS, "others")], title="sums"))
+        legend = [(OWN[1], "low"), (OTHERS, "others")]
+        plot.show(Chart([Bar("", "a", parts)], title="sums", legend=legend))
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
         plot.show(plain(["a"], [0.0]))
         assert "█" not in "".join(drawn())
@@ -120,9 +124,9 @@ def test_the_label_of_the_chosen_column_stands_once():
     """Beside the arrow; columns as wide as a label have room for it twice."""
     two = plain(["Oct 2026", "Nov 2026"], [1.0, 2.0])
     for chosen in range(2):
-        told = axis(two._replace(chosen=chosen), range(2), 60)
-        assert all(told.count(label) == 1 for label in two.labels), told
-    assert axis(plain(["Nov 2026"], [1.0]), range(1), 60).split() == ["Nov", "2026"]
+        told = axis(two._replace(chosen=chosen), 60)
+        assert all(told.count(bar.label) == 1 for bar in two.bars), told
+    assert axis(plain(["Nov 2026"], [1.0]), 60).split() == ["Nov", "2026"]
 
 
 def test_the_plots_are_loaded_with_the_screen_alone():

@@ -73,12 +73,12 @@ def chart(browser):
 
 def heights(browser):
     """Those of the bars: their parts added up."""
-    return [sum(value for _look, value in parts) for parts in chart(browser).columns]
+    return [sum(value for _look, value in bar.parts) for bar in chart(browser).bars]
 
 
 def parts(browser):
     """The name of each part, lowest first, and its height in the last three bars."""
-    columns = list(map(dict, chart(browser).columns[-3:]))
+    columns = [dict(bar.parts) for bar in chart(browser).bars[-3:]]
     return [(name, [each[look] for each in columns]) for look, name in chart(browser).legend]
 
 
@@ -132,7 +132,7 @@ async def test_periods_units_and_measures(path):
         assert "no shorter" in browser.status
         await browser.press(*["right_square_bracket"] * 4)
         assert [row.group.key for row in lines(browser)] == ["2026-05", "2025-11"]
-        assert chart(browser).labels[0] == "Nov 2025" and len(heights(browser)) == 7
+        assert chart(browser).bars[0].label == "Nov 2025" and len(heights(browser)) == 7
         await browser.press("b")
         assert lines(browser)[0].by == "day" and len(heights(browser)) == 201
         assert heights(browser)[-1] == 0.5 and "cost by day" in browser.text("#bars")

@@ -16,6 +16,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.events import Click
 from textual.message import Message
 
+from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -51,83 +52,77 @@ STACKED = {
 }
 
 
-class Chart(NamedTuple):
-    """The data of a chart, columns from left to right."""
+Parts = Mapping[str, Mapping[str, Group]]
+"""By key of a part, the sums by key of a column."""
 
-    labels: Sequence[str]
-    """By column."""
-    columns: Sequence[Sequence[Part]]
-    """Parts of the columns, lowest first."""
-    legend: Sequence[tuple[str, str]] = ()
-    """Look and name of each kind of part; empty if there is only one."""
-    chosen: int = -1
-    """The index of the chosen column; -1 for none."""
+
+class Bar(NamedTuple):
+    """A column of the chart."""
+
+    key: str
+    """Of the group in the table that it is; empty if those are others."""
+    label: str
+    parts: Sequence[Part]
+    """Lowest first."""
+
+
+class Chart(NamedTuple):
+    """The data of a chart."""
+
+    bars: Sequence[Bar]
+    """From left to right."""
     metric: str = ""
     """What the values are."""
     title: str = ""
-    keys: Sequence[str] = ()
-    """Of the groups that the columns are; empty if they are of other groups."""
+    legend: Sequence[tuple[str, str]] = ()
+    """Look and name of each kind of part; empty if there is only one."""
+    chosen: int = -1
+    """The index of the chosen column; negative for none."""
+
+    def within(self, width: int) -> Chart:
+        """Keep the columns that `width` cells show: if not all fit, the last ones, or those around
+        the chosen one."""
+        first = max(0, len(self.bars) - width)
+        if 0 <= self.chosen < first:
+            first = max(0, self.chosen - width // 4)
+        return self._replace(bars=self.bars[first : first + width], chosen=self.chosen - first)
 
 
-class Stacking:
-    """Splits sums by time into parts: the largest models or sources, or the picked one alone of
-    anything else.
+_NO_GROUP = Group("")
+
+
+def looks_of(parts: Parts, metric: str, picked: str = "") -> dict[str, str]:
+    """Return the looks of the largest parts by their keys, the picked one first; all other parts
+    have `OTHERS`."""
+    weights = {
+        key: sum(value_of(group, metric) for group in groups.values())
+        for key, groups in parts.items()
+    }
+    ranked = sorted(weights, key=lambda key: (-weights[key], key))
+    largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
+    looks = dict(zip(largest, OWN, strict=False))
+    if picked in weights:
+        looks = {picked: looks.get(picked, PICKED)} | looks
+    return looks
+
+
+def stacked(whole: float, values: Mapping[str, float], looks: Mapping[str, str]) -> list[Part]:
+    """Return the parts of a column, lowest first, which add up to its sum.
+
+    A session that used several models counts for each of them but once for the sum, so parts are
+    scaled down if they exceed it.
 
     Args:
-        metric: Which value of the sums.
-        picked: The key of the lowest part.
+        values: Of all parts, by key.
+        looks: Of the parts that are told apart, by key.
     """
-
-    def __init__(self, answer: GroupedSums, metric: str, picked: str = "") -> None:
-        self._whole = {group.key: value_of(group, metric) for group in answer.by_time.rows}
-        is_alone = not answer.is_by_time and answer.by not in STACKS
-        self._parts = {
-            key: {when: value_of(group, metric) for when, group in groups.items()}
-            for key, groups in answer.parts.items()
-            if key == picked or not is_alone
-        }
-        weights = {key: sum(values.values()) for key, values in self._parts.items()}
-        ranked = sorted(weights, key=lambda key: (-weights[key], key))
-        largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
-        self.looks = dict(zip(largest, OWN, strict=False))
-        """By key of a part; all other parts have `OTHERS`."""
-        if picked in weights:
-            self.looks = {picked: self.looks.get(picked, PICKED)} | self.looks
-        self._others = len(answer.parts) - len(self.looks)
-
-    def at(self, when: str) -> list[Part]:
-        """Return the parts of one column by its key, lowest first, which add up to its sum.
-
-        A session that used several models counts for each of them but once for the sum, so parts
-        are scaled down if they exceed it.
-        """
-        whole = self._whole.get(when, 0.0)
-        if not self._parts:
-            return [(OWN[0], whole)]
-        values = {key: part.get(when, 0.0) for key, part in self._parts.items()}
-        every = sum(values.values())
-        share = min(1.0, whole / every) if every > 0 else 0.0
-        parts = [(look, values[key] * share) for key, look in self.looks.items()]
-        return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
-
-    def legend(
-        self, columns: Sequence[Sequence[Part]], name_of: Callable[[str], str] | None = None
-    ) -> list[tuple[str, str]]:
-        """Return look and name of each kind of part that columns have, lowest first.
-
-        `name_of` returns the name of a part; without it the name is made of its key.
-        """
-        if not self._parts:
-            return []
-        keys = list(self.looks)
-        names = [one_line(name_of(key), _NAME) for key in keys] if name_of else _short(keys)
-        rest = ngettext("1 other", "{count:,} others", self._others)
-        kinds = [*zip(self.looks.values(), names, strict=True), (OTHERS, rest)]
-        there = {look for parts in columns for look, value in parts if value > _LEAST}
-        return [kind for kind in kinds if kind[0] in there] or kinds[:1]
+    every = sum(values.values())
+    share = min(1.0, whole / every) if every > 0 else 0.0
+    parts = [(look, values[key] * share) for key, look in looks.items()]
+    return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
 
-def _short(keys: Sequence[str]) -> list[str]:
+def _short(keys: Iterable[str]) -> list[str]:
     """Return names for the legend: the part after the last slash (`gpt-5` of `openai/gpt-5`) if
     these are unique."""
     names = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
@@ -143,17 +138,40 @@ def make_chart(
     """
     unit, is_column = answer.question.unit, answer.is_by_time
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
-    stacking = Stacking(answer, metric, "" if is_column else current)
-    columns = list(map(stacking.at, keys))
+    whole = {group.key: group for group in answer.by_time.rows}
+    parts = answer.parts
+    if not is_column and answer.by not in STACKS:
+        parts = {key: groups for key, groups in parts.items() if key == current}
+    is_split = bool(parts)
+    parts = parts or {"": whole}
+    looks = looks_of(parts, metric, "" if is_column else current)
+
+    def bar(when: str) -> Bar:
+        values = {key: value_of(each.get(when, _NO_GROUP), metric) for key, each in parts.items()}
+        column = stacked(value_of(whole.get(when, _NO_GROUP), metric), values, looks)
+        return Bar(when if is_column else "", tick(unit, when, this_year), column)
+
+    bars = list(map(bar, keys))
+    names = map(name_of, looks) if answer.by == "conversation" else _short(looks)
+    others = len(answer.parts) - len(looks)
     return Chart(
-        labels=[tick(unit, key, this_year) for key in keys],
-        columns=columns,
-        legend=stacking.legend(columns, name_of if answer.by == "conversation" else None),
-        chosen=keys.index(current) if is_column and current in keys else -1,
+        bars=bars,
         metric=metric,
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
-        keys=keys if is_column else (),
+        legend=_legend(bars, looks, names, others) if is_split else (),
+        chosen=keys.index(current) if is_column and current in keys else -1,
     )
+
+
+def _legend(
+    bars: Iterable[Bar], looks: Mapping[str, str], names: Iterable[str], others: int
+) -> list[tuple[str, str]]:
+    """Return look and name of each kind of part that columns have, lowest first."""
+    rest = ngettext("1 other", "{count:,} others", others)
+    short = (one_line(name, _NAME) for name in names)
+    kinds = [*zip(looks.values(), short, strict=True), (OTHERS, rest)]
+    there = {look for bar in bars for look, value in bar.parts if value > _LEAST}
+    return [kind for kind in kinds if kind[0] in there] or kinds[:1]
 
 
 _SCALE = 7
@@ -165,34 +183,24 @@ _UNUSED = "·"
 _SHADES = "░▒▓█"
 
 
-def lay_out(chart: Chart, width: int) -> range:
-    """Return the columns that `width` cells show: if not all fit, the last ones, or those around
-    the chosen one."""
-    count = len(chart.labels)
-    first = max(0, count - width)
-    if 0 <= chart.chosen < first:
-        first = max(0, chart.chosen - width // 4)
-    return range(first, min(count, first + width))
-
-
-def axis(chart: Chart, shown: range, width: int) -> str:
+def axis(chart: Chart, width: int) -> str:
     """Return the line below the columns: an arrow to the chosen one, the first and last label,
     others if they fit."""
-    places, free = edges(len(shown), width)
-    labels = chart.labels[shown.start : shown.stop]
-    step = -(-24 * len(shown) // width)
-    positions = {0: 0}
-    positions.setdefault(len(shown) - 1, width - free - cell_len(labels[-1]))
-    positions |= {index: places[index] for index in range(step, len(shown) - 1, step)}
-    if chart.chosen in shown:
-        positions.pop(shown.index(chart.chosen), None)  # the arrow has it
-    wanted = [(place, labels[index]) for index, place in positions.items()]
-    if chart.chosen in shown:
-        index = shown.index(chart.chosen)
-        label, middle = labels[index], (places[index] + places[index + 1] - free - 1) // 2
-        before = max(middle - cell_len(label) - 1, 0)
-        is_room = middle + cell_len(label) + 2 <= width
-        wanted.insert(0, (middle, f"▲ {label}") if is_room else (before, f"{label} ▲"))
+    labels = [bar.label for bar in chart.bars]
+    places, free = edges(len(labels), width)
+    last, step = len(labels) - 1, -(-24 * len(labels) // width)
+    positions = {last: width - free - cell_len(labels[last]), 0: 0}
+    positions |= {index: places[index] for index in range(step, last, step)}
+    wanted = []
+    if chart.chosen >= 0:
+        positions.pop(chart.chosen, None)  # the arrow has it
+        label = labels[chart.chosen]
+        middle = (places[chart.chosen] + places[chart.chosen + 1] - free - 1) // 2
+        if middle + cell_len(label) + 2 <= width:
+            wanted.append((middle, f"▲ {label}"))
+        else:
+            wanted.append((max(middle - cell_len(label) - 1, 0), f"{label} ▲"))
+    wanted += [(place, labels[index]) for index, place in positions.items()]
     return place_labels(wanted, width)
 
 
@@ -210,7 +218,7 @@ class BarPlot(Picture):
     NAME = "plot"
     LOOKS = (*OWN, OTHERS, PICKED, "none", "here", "title", "text")
 
-    _chart = Chart((), ())
+    _chart = Chart(())
 
     def show(self, chart: Chart) -> None:
         self._chart = chart
@@ -224,48 +232,45 @@ class BarPlot(Picture):
     def draw_rows(self) -> list[list[Cell]]:
         """Draw the title with the legend, the columns beside their scale, and the labels below
         them."""
-        chart, height = self._chart, self.size.height - 2
-        if not chart.labels or height < 2:
+        chart, room, height = self._chart.within(self.room), self.room, self.size.height - 2
+        if not chart.bars or height < 2:
             return []
-        shown = lay_out(chart, self.room)
-        columns = chart.columns[shown.start : shown.stop]
-        band = shown.index(chart.chosen) if chart.chosen in shown else None
+        columns = [bar.parts for bar in chart.bars]
         most = max(sum(value for _look, value in parts) for parts in columns)
-        half = height // 2
-        scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
-        numbers = {row: formats.amount(value, chart.metric) for row, value in scale.items()}
-        beside = [
-            f"{formats.fit(numbers.get(row, ''), _SCALE - 1, right=True)} "
-            for row in range(height + 1)
-        ]
-        drawn = stack(columns, self.room, height, exact=True, band=band)
-        pairs = zip(beside, drawn, strict=False)
-        rows = [[Cell(number, "text"), *runs(cells)] for number, cells in pairs]
-        below = Cell(beside[-1] + axis(chart, shown, self.room), "text")
-        return [self._legend(chart), *rows, [below]]
+        numbers = [""] * (height + 1)
+        for row in (0, height - height // 2, height) if most else ():
+            numbers[row] = formats.amount(most * (height - row) / height, chart.metric)
+        drawn = stack(columns, room, height, exact=True, band=chart.chosen)
+        drawn.append([Cell(axis(chart, room), "text")])
+        rows = [self._legend(chart)]
+        for number, cells in zip(numbers, drawn, strict=True):
+            beside = f"{formats.fit(number, _SCALE - 1, right=True)} "
+            rows.append(runs([Cell(beside, "text"), *cells]))
+        return rows
 
     def _legend(self, chart: Chart) -> list[Cell]:
-        """Return the title and the names of the parts; a short name leaves room to longer ones."""
-        left, names = self.size.width - cell_len(chart.title), dict[str, str]()
-        by_length = sorted(chart.legend, key=lambda kind: cell_len(kind[1]))
-        for number, (look, name) in enumerate(by_length):
-            names[look] = formats.clip(name, left // (len(by_length) - number) - 5)
-            left -= cell_len(names[look]) + 5
+        """Return the title and the names of the parts, the longest of which are clipped."""
+        widths = [cell_len(name) for _look, name in chart.legend]
+        left = self.size.width - cell_len(chart.title) - 5 * len(widths)
+        room = _NAME
+        while room > 0 and sum(min(width, room) for width in widths) > left:
+            room -= 1
         cells = [Cell(chart.title, "title")]
-        for look, _name in chart.legend:
-            cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {names[look]}", "text")]
+        for look, name in chart.legend:
+            shown = formats.clip(name, room)
+            cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {shown}", "text")]
         return cells
 
     def on_click(self, event: Click) -> None:
         """Choose a column, if columns are rows of the table."""
         event.stop()
-        keys, content = self._chart.keys, event.get_content_offset(self)
-        if not keys or content is None or content.x < _SCALE:
+        bars, content = self._chart.within(self.room).bars, event.get_content_offset(self)
+        if not bars or content is None or content.x < _SCALE:
             return
-        shown = lay_out(self._chart, self.room)
-        places, _free = edges(len(shown), self.room)
-        index = bisect_right(places, content.x - _SCALE) - 1
-        self.post_message(Chosen(keys[shown[min(index, len(shown) - 1)]]))
+        places, _free = edges(len(bars), self.room)
+        index = bisect_right(places, content.x - _SCALE, hi=len(bars)) - 1
+        if key := bars[index].key:
+            self.post_message(Chosen(key))
 
 
 def quantiles(values: Iterable[float]) -> list[float]:
@@ -298,27 +303,24 @@ class WeekPlot(Picture):
     def draw_rows(self) -> list[list[Cell]]:
         bounds = quantiles(self._values.values())
         shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
-        room = 3 * self._step
+        room, wide = 3 * self._step, max(1, self._step - 1)
         hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
         rows = [[_MARGIN, Cell(hours, "text")]]
         for day in range(7):
             row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "text")]
             for hour in range(24):
                 key = f"{day}-{hour:02}"
-                value = self._values.get(key, 0.0)
-                shade = shades[bisect_left(bounds, value)] if value > 0 else _UNUSED
-                row += self._hour(key, shade)
+                value, is_chosen = self._values.get(key, 0.0), key == self._chosen
+                text, look = _UNUSED.ljust(wide), "text"
+                if value > 0:
+                    text, look = shades[bisect_left(bounds, value)] * wide, "used"
+                cells = [
+                    Cell(text, "chosen" if is_chosen else look),
+                    Cell("◂", "arrow") if is_chosen else NOTHING,
+                ]
+                row += cells[: self._step]  # without the arrow if an hour has one cell
             rows.append(row)
         return [*rows, self._legend(shades, bounds)]
-
-    def _hour(self, key: str, shade: str) -> list[Cell]:
-        """Return the cells of an hour, with an arrow at the chosen one."""
-        width, is_chosen = max(1, self._step - 1), key == self._chosen
-        text, look = (shade * width, "used") if shade != _UNUSED else (shade.ljust(width), "text")
-        cells = [Cell(text, "chosen" if is_chosen else look)]
-        if self._step > 1:
-            cells.append(Cell("◂", "arrow") if is_chosen else NOTHING)
-        return cells
 
     def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
         cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]

@@ -17,7 +17,7 @@ from ...text.styled import Line, line_width
 from ...text.styled import bar as draw_bar
 from ...widgets.list_rows import Column, Columns, NoteRow
 from .adding_up import GroupedSums
-from .chart import OTHERS, OWN, STACKS, Stacking
+from .chart import OTHERS, OWN, STACKS, looks_of
 from .words import by_name, cost, cost_line, label, value_of
 
 _MOST_CONVERSATIONS = 200
@@ -162,7 +162,7 @@ def group_rows(
     labels = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, labels), default=0))
-    looks = Stacking(answer, metric).looks
+    looks = looks_of(answer.parts, metric)
     rows = [
         GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
         for group, name in zip(groups, labels, strict=True)
