@@ -151,7 +151,7 @@ def delete_portions(
             after.callback(end)
             orphaned = {session.id for plan in plans for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
-                raise RefusedError(_(_CHANGED), is_unchanged=True)
+                raise RefusedError(_(_CHANGED))
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
             attach(writer.rows, bundle.path)
             _count_changes(writer, bundle.layout)
@@ -238,7 +238,7 @@ def _delete_portion(
         # Pinned or written to since the plan, it may be in the bundle as it is now.
         catalog = read_neighbourhood(tx.reader, sessions, now)
         for sentence in refusals(tx.reader, catalog, plans, now).values():
-            raise RefusedError(sentence, is_unchanged=True)
+            raise RefusedError(sentence)
         choose(tx.rows, sessions)
         if tx.version() != version:
             _check_unchanged(tx, bundle.layout)
@@ -284,7 +284,7 @@ def _check_unchanged(tx: Writer, layout: Layout) -> None:
         different.append(f"{part.table.unlike(part.where('b'), same)} LIMIT 1")
         different.append(f"{part.counted('m')} EXCEPT {part.counted('b')}")
     if any(map(tx.rows, different)):
-        raise RefusedError(_(_CHANGED), is_unchanged=True)
+        raise RefusedError(_(_CHANGED))
 
 
 def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:

@@ -84,10 +84,7 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """
     stored = _read(tx, session_id, after)
     if stored is None:
-        raise RefusedError(
-            _("The session {session} is not there any more.", session=session_id),
-            is_unchanged=True,
-        )
+        raise RefusedError(_("The session {session} is not there any more.", session=session_id))
     before = {column: stored[column] for column in after if stored[column] != after[column]}
     if not before:
         return None
@@ -103,8 +100,7 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
                 "{session} stays as it is: its {columns} could not be brought back.",
                 session=session_id,
                 columns=", ".join(before),
-            ),
-            is_unchanged=True,
+            )
         )
     return change
 
@@ -131,9 +127,7 @@ def undo(store: Store, change: Change) -> Change:
     def work(tx: Writer) -> Iterator[RowChange | None]:
         for session, before, after in reversed(change.rows):
             if _read(tx, session, after) != after:
-                raise RefusedError(
-                    _("{session} has been changed since.", session=session), is_unchanged=True
-                )
+                raise RefusedError(_("{session} has been changed since.", session=session))
             for holder in title_holders(tx, session, before.get("title")):
                 raise title_taken(before["title"], holder)
             if before.get("title", "") is None and "title_source" in tx.schema.session_columns:
@@ -163,7 +157,7 @@ def _lineage(tx: Writer, session_id: str) -> list[str]:
     These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
     """
     if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
-        raise no_session(session_id, is_unchanged=True)
+        raise no_session(session_id)
     return first_texts(
         tx.rows(
             f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
@@ -259,5 +253,4 @@ def title_taken(title: object, holder: str) -> RefusedError:
             session=holder,
         ),
         remedy=_("Titles are unique in a store, archived and hidden sessions included."),
-        is_unchanged=True,
     )

@@ -137,7 +137,7 @@ def restore(
             for session, why in rows.refused.items()
         ]
         if not restored:
-            raise RefusedError(refused[0], is_unchanged=True)
+            raise RefusedError(refused[0])
         choose(writer.rows, sorted(restored), "wanted")
         links = [
             pair
@@ -212,7 +212,6 @@ def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store:
             _("This deletion is from another store, {path}.", path=origin.path),
             remedy=_("Restore it while that store is open."),
             advice=Advice.OPEN_ORIGIN,
-            is_unchanged=True,
         )
     return [_("The deletion is from {path}.", path=origin.path)]
 

@@ -175,8 +175,7 @@ class RestoredRows:
                             "Rows of {table} refer to rows of {target} that are not in this store.",
                             table=key.table,
                             target=key.target,
-                        ),
-                        is_unchanged=True,
+                        )
                     )
 
 

@@ -117,11 +117,10 @@ def _check_session(tx: Writer, session_id: str) -> None:
     hidden = tx.schema.session("hidden", default="0")
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not rows:
-        raise no_session(session_id, is_unchanged=True)
+        raise no_session(session_id)
     if rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
-            _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED),
-            is_unchanged=True,
+            _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
         )
 
 

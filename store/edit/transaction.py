@@ -41,7 +41,6 @@ from ..errors import (
     BrowseError,
     RefusedError,
     StoreBusyError,
-    StoreError,
     StoreUnreadableError,
     WriteFailedError,
     WriteInDoubtError,
@@ -102,6 +101,8 @@ class Writer:
         """A connection that only reads, and sees what was committed."""
         self.schema = reader.schema
         """Columns, tables and search indexes of this file."""
+        self.has_written = False
+        """Whether anything was committed, or may have been."""
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and fetch all its rows."""
@@ -177,7 +178,7 @@ class Writer:
                 "The tables of {path} have just been changed by another process.", path=path
             )
         if changed:
-            raise RefusedError(changed, remedy=_("Try again."), is_unchanged=True)
+            raise RefusedError(changed, remedy=_("Try again."))
         with _failing(path):
             self.schema = read_again(self._connection, self.schema)
         check_version(self.schema)
@@ -198,6 +199,7 @@ class Writer:
                 self._roll_back()
                 with _failing(self._store.path):
                     raise
+            self.has_written = True
             # If no other connection is open, opening the store decides whether a log that was not
             # synced is kept; otherwise that may be decided later.
             self._connection.close()
@@ -205,6 +207,7 @@ class Writer:
             _finish_rollback(self._store)
             said = str(error) or type(error).__name__
             raise _explain(self._store, said, verify) from error
+        self.has_written = True
 
     def _verify(self, verify: Callable[[Reader], None]) -> None:
         path = self._store.path
@@ -223,7 +226,8 @@ class Writer:
 
 @contextmanager
 def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterator[Writer]:
-    """Open a store for transactions.
+    """Open a store for transactions; an error in the block says that nothing was changed, if that is
+    so.
 
     Args:
         store: A store of this machine.
@@ -242,14 +246,17 @@ def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterato
         reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
         try:
             check_writable(store, reader, needs)
-        except StoreError as error:
+            connection = _open_for_writing(store.path, foreign_keys=foreign_keys)
+        except BrowseError as error:
             error.is_unchanged = True
             raise
-        with closing(_open_for_writing(store.path, foreign_keys=foreign_keys)) as connection:
+        with closing(connection):
             writer = Writer(store, reader, connection)
             try:
                 yield writer
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, BrowseError) and not writer.has_written:
+                    error.is_unchanged = True
                 connection.close()
                 # A journal is ours: with one from before, the store could not have been read.
                 _finish_rollback(store)
@@ -319,7 +326,6 @@ def _failure(error: SqliteError, path: Path) -> BrowseError:
         failed = translate(error, path)
     else:
         failed = _FAILURES.get(code, _OTHER).error(path, str(error))
-    failed.is_unchanged = True
     return failed
 
 
