@@ -20,9 +20,19 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..messages.transcript import read_identities
 from ..sessions.models import Session
-from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
-from .history_rows import HistoryRow, HistoryRows, IdGap, read_id_gaps, read_rows
-from .notes import HARMLESS, CompactionNote
+from . import HARMLESS, CompactionNote
+from .blocks import (
+    HistoryRow,
+    HistoryRows,
+    IdGap,
+    RowBlock,
+    find_blocks,
+    find_merged,
+    find_originals,
+    read_id_gaps,
+    read_rows,
+    sent_of,
+)
 
 _FALLBACK = "Summary generation was unavailable"
 
@@ -51,7 +61,6 @@ class Compaction(NamedTuple):
 
     at: float | None
     """Unix seconds when its first row was written; if aborted, when the session ended."""
-    kind: CompactionKind
     session_id: str
     """Session whose rows were replaced."""
     into_session_id: str | None
@@ -76,6 +85,12 @@ class Compaction(NamedTuple):
     """Empty sessions between the two."""
     gap: IdGap | None = None
     """Ids missing in its block."""
+
+    @property
+    def kind(self) -> CompactionKind:
+        """Whether another session continues it, or none."""
+        is_in_place = self.into_session_id == self.session_id
+        return CompactionKind.IN_PLACE if is_in_place else CompactionKind.ROTATION
 
     @property
     def is_known(self) -> bool:
@@ -159,6 +174,13 @@ class CompactionHistory(NamedTuple):
         return [row for generation in self.generations for row in generation.rows]
 
 
+def _empty_sessions(
+    segments: Sequence[Session], previous: Generation, until: int
+) -> tuple[str, ...]:
+    """Return the sessions without rows between a generation and a segment."""
+    return tuple(session.id for session in segments[previous.segment + 1 : until])
+
+
 def _ids(rows: Iterable[HistoryRow]) -> tuple[int, ...]:
     return tuple(row.id for row in rows)
 
@@ -174,10 +196,8 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
     gaps = read_id_gaps(reader, zip(ids, rows_of_segments, strict=True))
     generations: list[Generation] = []
     previous = Generation(0, ())
-    empty_sessions: list[str] = []
     for segment, rows in enumerate(rows_of_segments):
         if not rows:
-            empty_sessions.append(segments[segment].id)
             continue
         blocks = find_blocks(rows, sent_of(previous.rows) if segment > 0 else None)
         ends = [*(block.start for block in blocks[1:]), len(rows)]
@@ -186,11 +206,8 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
                 segment, tuple(rows[block.start : end]), block.end - block.start
             )
             if segment > 0 or block.end > 0:
-                compaction = _compaction(
-                    reader, segments, previous, generation, block, tuple(empty_sessions), gaps
-                )
+                compaction = _compaction(reader, segments, previous, generation, block, gaps)
                 generation = generation._replace(compaction=compaction)
-                empty_sessions.clear()
             generations.append(generation)
             previous = generation
     aborted = None
@@ -205,7 +222,6 @@ def _compaction(
     previous: Generation,
     generation: Generation,
     block: RowBlock,
-    empty_sessions: tuple[str, ...],
     gaps: Mapping[int, IdGap],
 ) -> Compaction:
     """Describe a compaction between two generations by their rows."""
@@ -225,7 +241,7 @@ def _compaction(
         stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
     replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
     before = previous.segment if sent else generation.segment
-    is_rotation = before != generation.segment
+    empty_sessions = _empty_sessions(segments, previous, generation.segment)
     gap = next(
         (gaps[row.id] for row in rows[: generation.block_length + 1] if row.id in gaps), None
     )
@@ -241,7 +257,6 @@ def _compaction(
     }
     return Compaction(
         at=(summary or rows[0]).timestamp,
-        kind=CompactionKind.ROTATION if is_rotation else CompactionKind.IN_PLACE,
         session_id=segments[before].id,
         into_session_id=segments[generation.segment].id,
         before=_ids(sent),
@@ -284,10 +299,9 @@ def _carried(
 def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
     """Describe a compaction after which nothing was written: the session ended."""
     sent = sent_of(last.rows)
-    empty_sessions = tuple(session.id for session in segments[last.segment + 1 :])
+    empty_sessions = _empty_sessions(segments, last, len(segments))
     return Compaction(
         at=segments[last.segment].ended_at,
-        kind=CompactionKind.ROTATION,
         session_id=segments[last.segment].id,
         into_session_id=segments[-1].id if empty_sessions else None,
         before=_ids(sent),

@@ -19,10 +19,9 @@ from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
-from .blocks import sent_of
+from . import HARMLESS, CompactionNote
+from .blocks import HistoryRow, HistoryRows, sent_of
 from .compactions import Compaction, CompactionHistory, Generation, read_history
-from .history_rows import HistoryRow, HistoryRows
-from .notes import HARMLESS, CompactionNote
 
 _REVIEW = (
     "Review the conversation above and update the skill library",

@@ -8,8 +8,9 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import groupby, pairwise, takewhile
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -75,29 +76,68 @@ def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
     return {as_int(row[0]): row[1:] for row in rows}
 
 
-def are_of_a_batch(one: float | None, two: float | None, distance: int) -> bool:
-    """Return whether two rows, so many rows apart, were written at once, given their times.
+Stamp = tuple[float | None, str]
+"""Time and role of a row."""
+
+
+def are_loaded(stamps: Iterable[Stamp]) -> Iterator[bool]:
+    """Yield for each row whether an earlier one has both: Hermes
+    loaded that one and wrote it again. A gateway gives all rows of a turn one time."""
+    earlier: set[Stamp] = set()
+    for time, turn in groupby(stamps, key=itemgetter(0)):
+        of_turn = list(turn)
+        yield from (time is not None and stamp in earlier for stamp in of_turn)
+        earlier.update(of_turn)
+
+
+def written_runs(
+    stamps: Sequence[Stamp],
+    loaded: Sequence[bool],
+    edges: Set[int],
+    summaries: Set[int] = frozenset(),
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the rows of a session that a compaction may have written: those that were written at
+    once, and those that Hermes loaded and wrote again.
 
     Hermes 0.18 and later let the times in a batch be a microsecond apart; equal ones are those of
     one turn.
+
+    Args:
+        stamps: The times and roles of the rows.
+        loaded: From `are_loaded`.
+        edges: Where what was written before ends; there is a run at each, which may be empty.
+        summaries: Rows that are written by a compaction, alone or with others.
+
+    Yields:
+        Where a run begins and ends, and how many of its rows were not loaded. None has two that
+        were loaded from the same row.
     """
-    return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * distance
+    new = [at for at, is_loaded in enumerate(loaded) if not is_loaded]
+    following = {later for at, later in pairwise(new) if _is_of_a_batch(stamps, at, later)}
+    written = {at for at, later in pairwise(new) if later in following}
+    written |= following | (summaries & {*new})
+    start, count = 0, 0
+    originals: set[Stamp] = set()
+    for at, (stamp, is_loaded) in enumerate(zip(stamps, loaded, strict=True)):
+        is_in_run = is_loaded or at in written
+        is_next = stamp not in originals if is_loaded else at in (following if count else written)
+        if at in edges or not is_next:
+            if start < at:
+                yield start, at, count
+            if at in edges and not is_in_run:
+                yield at, at, 0
+            start, count = at + (not is_in_run), 0
+            originals.clear()
+        if is_loaded:
+            originals.add(stamp)
+        elif is_in_run:
+            count += 1
+    yield start, len(stamps), count
 
 
-def are_loaded(rows: Iterable[tuple[float | None, str]]) -> Iterator[bool]:
-    """Yield for each row, given by its time and role, whether an earlier one has both: Hermes
-    loaded that one and wrote it again. A gateway gives all rows of a turn one time."""
-    earlier: set[tuple[float | None, str]] = set()
-    turn: set[tuple[float | None, str]] = set()
-    last = None
-    for row in rows:
-        time, _role = row
-        if time != last:
-            earlier |= turn
-            turn.clear()
-        yield time is not None and row in earlier
-        turn.add(row)
-        last = time
+def _is_of_a_batch(stamps: Sequence[Stamp], at: int, later: int) -> bool:
+    one, two = stamps[at][0], stamps[later][0]
+    return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * (later - at)
 
 
 def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
@@ -148,7 +188,15 @@ def _written_again(
     """Yield the rows that a compaction wrote again, with those they repeat and whether these are
     the first ones: it keeps some at the beginning and at the end of those before it."""
     previous = 0
-    for start, end in _batches(rows):
+    stamps = [(row.timestamp, row.role) for row in rows]
+    edges = {
+        at
+        for at, (before, row) in enumerate(pairwise(rows), 1)
+        if row.state is State.LIVE and before.state is State.COMPACTED
+    }
+    for start, end, count in written_runs(stamps, list(are_loaded(stamps)), edges):
+        if count < 2:
+            continue
         old = [row.id for row in rows[previous:start] if row.state is State.COMPACTED]
         new = [row.id for row in rows[start:end]]
         previous = start
@@ -162,27 +210,6 @@ def _written_again(
             if at is not None:
                 yield copy, left[at], False
                 del left[at:]
-
-
-def _batches(rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
-    """Yield where rows that were written at once begin and end: two or more with times a
-    microsecond apart, and those with times of earlier rows, which Hermes loaded and wrote again.
-    What a compaction writes is live, and what was before it no longer."""
-    start, new = 0, list[int]()
-    loaded = are_loaded((row.timestamp, row.role) for row in rows)
-    for at, (row, is_loaded) in enumerate(zip(rows, loaded, strict=True)):
-        is_next = is_loaded or not new
-        if not is_next:
-            is_next = are_of_a_batch(rows[new[-1]].timestamp, row.timestamp, at - new[-1])
-        is_first_live = row.state is State.LIVE and rows[at - 1].state is State.COMPACTED
-        if at > start and (is_first_live or not is_next):
-            if len(new) > 1:
-                yield start, at
-            start, new = at, []
-        if not is_loaded:
-            new.append(at)
-    if len(new) > 1:
-        yield start, len(rows)
 
 
 def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import starmap
 
 from hermes_browse.store.amounts import size
+from hermes_browse.store.compression import NOTES, CompactionNote
 from hermes_browse.store.compression.compactions import Compaction, CompactionKind
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses
 from hermes_browse.store.compression.model_context import ModelContext, RowOrigin, SentRow
-from hermes_browse.store.compression.notes import NOTES, CompactionNote
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import message_markdown, plain
 from hermes_browse.store.export.source import rendered

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.compression import NOTES, CompactionNote
 from hermes_browse.store.compression.compactions import (
     Compaction,
     CompactionHistory,
@@ -18,7 +19,6 @@ from hermes_browse.store.compression.compactions import (
 )
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.compression.model_context import Memory, ModelContext, RowOrigin
-from hermes_browse.store.compression.notes import NOTES, CompactionNote
 from hermes_browse.store.export.markdown import code, message_markdown
 from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State

@@ -9,9 +9,9 @@ from compressed import END, SUMMARY, case, long_conversation, store_of
 from hypothesis import given
 from hypothesis import strategies as some
 
+from hermes_browse.store.compression import NOTES, CompactionNote
 from hermes_browse.store.compression.compactions import CompactionKind, read_history
 from hermes_browse.store.compression.model_context import Contexts
-from hermes_browse.store.compression.notes import NOTES, CompactionNote
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Session

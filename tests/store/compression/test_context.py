@@ -10,13 +10,13 @@ from effort import slow_but
 from playing import said_by
 from trashing import execute
 
+from hermes_browse.store.compression import CompactionNote
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import (
     Contexts,
     RowOrigin,
     read_contexts,
 )
-from hermes_browse.store.compression.notes import CompactionNote
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.transcript import read_system_prompt

@@ -9,11 +9,11 @@ from browsing import browsing, on_store, open_app
 from builders import DAY, T0, make_store
 from compressed import case, read_memory, store_of
 
+from hermes_browse.store.compression import CompactionNote
 from hermes_browse.store.compression.compactions import CompactionKind, read_history
 from hermes_browse.store.compression.model_context import (
     read_contexts,
 )
-from hermes_browse.store.compression.notes import CompactionNote
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
