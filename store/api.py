@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .cleanup.plan import Plan
     from .cleanup.sizes import Sizes
     from .compression.model_context import Memory, ModelContext
-    from .export.files import Format
+    from .export.source import Format
     from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
@@ -244,15 +244,9 @@ class OpenStore(Changeable):
         now = time.time()
         catalog = self.neighbourhood(session_ids, now)
         conversations = [catalog.conversation(session_id) for session_id in session_ids]
-        return later.files.export_pieces(
-            self,
-            self.with_details(conversations),
-            format_,
-            redactor=later.redact.make_redactor(self.location, tell, active=redact),
-            counts=later.source.ExportCounts(),
-            exporter="hermes-browse",
-            now=now,
-        )
+        redactor = later.redact.make_redactor(self.location, tell, active=redact)
+        export = later.source.Export(self, format_, redactor, now)
+        return later.files.export_pieces(export, self.with_details(conversations))
 
     def known_sessions(self) -> frozenset[str]:
         """Return the ids of all sessions, as names of files have them."""

@@ -7,22 +7,18 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from enum import StrEnum
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import Advice, BrowseError, RefusedError
 from ..files import write_whole
-from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
 from ..text import one_line
 from ..wording import _
 from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces
-from .redact import Redactor
-from .source import ExportCounts, ExportedConversation, ExportedStore
+from .source import Export, ExportedConversation, Format
 
 NAME_BYTES = 120
 """Maximum bytes of a file name without its extension; file systems allow 255, some tools add to
@@ -35,58 +31,25 @@ _RESERVED = re.compile(
 _STORE_FILE = re.compile(r"state\.db(?:-wal|-shm|-journal)?", re.IGNORECASE)
 
 
-class Format(StrEnum):
-    """The formats of an export."""
-
-    MARKDOWN = "markdown"
-    JSONL = "jsonl"
-    HTML = "html"
-
-
 EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".html"}
 
 
-def export_pieces(
-    store: ExportedStore,
-    conversations: Sequence[Conversation],
-    format_: Format,
-    *,
-    redactor: Redactor,
-    counts: ExportCounts,
-    exporter: str,
-    now: float,
-    everything: bool = False,
-    part: Collection[int] | None = None,
-) -> Iterator[str]:
+_WRITERS: Mapping[Format, Callable[[Sequence[ExportedConversation]], Iterator[str]]] = {
+    Format.MARKDOWN: markdown_pieces,
+    Format.JSONL: jsonl_pieces,
+    Format.HTML: html_pieces,
+}
+
+
+def export_pieces(export: Export, conversations: Sequence[Conversation]) -> Iterator[str]:
     """Yield an export of conversations in pieces, with no connection open meanwhile.
 
-    Args:
-        store: The store.
-        conversations: With details and all segments, in the order of the document.
-        format_: Markdown yields one document after the other, the other formats a single one.
-        redactor: Replaces and counts secrets.
-        counts: Counts sessions and messages.
-        exporter: Name and version of the program.
-        now: Unix seconds, the time of the export.
-        everything: Include rewound and hidden rows, and in JSON lines all that are not live.
-        part: Ids of the only messages to include, whatever their state; None for all. Not for JSON
-            lines.
+    Markdown yields one document after the other, the other formats a single one. The conversations
+    have details and all segments.
     """
-    reading = Reading.EVERYTHING if everything or part is not None else Reading.SAID
-    exported = [
-        ExportedConversation(store, each, redactor, counts, reading, part) for each in conversations
-    ]
-    match format_:
-        case Format.JSONL:
-            pieces = jsonl_pieces(exported)
-        case Format.HTML:
-            pieces = html_pieces(exported, exporter=exporter, now=now)
-        case Format.MARKDOWN:
-            pieces = chain.from_iterable(
-                markdown_pieces(each, exporter=exporter, now=now) for each in exported
-            )
-    for piece in pieces:
-        store.close()  # whoever takes the piece may be slow
+    exported = [ExportedConversation(export, each) for each in conversations]
+    for piece in _WRITERS[export.format](exported):
+        export.store.close()  # whoever takes the piece may be slow
         yield piece
 
 

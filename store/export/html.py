@@ -163,11 +163,9 @@ def _conversation(exported: ExportedConversation, number: int, level: int) -> It
     yield "</section>\n"
 
 
-def html_pieces(
-    conversations: Sequence[ExportedConversation], *, exporter: str, now: float
-) -> Iterator[str]:
-    """Yield conversations as one HTML document, a message at a time; `now` in Unix seconds."""
-    several, words = len(conversations) > 1, _words()
+def html_pieces(conversations: Sequence[ExportedConversation]) -> Iterator[str]:
+    """Yield conversations as one HTML document, a message at a time."""
+    export, several, words = conversations[0].export, len(conversations) > 1, _words()
     yield _HEAD.substitute(
         language=language().replace("_", "-"),
         policy=escape(_POLICY),
@@ -187,9 +185,8 @@ def html_pieces(
     for number, exported in enumerate(conversations, 1):
         yield from _conversation(exported, number, 2 if several else 1)
     yield "</main>\n"
-    moment = local_time(now)
-    secrets = (
-        _("secrets redacted where known") if conversations[0].redactor.active else _("secrets kept")
-    )
+    moment = local_time(export.now)
+    secrets = _("secrets redacted where known") if export.redactor.active else _("secrets kept")
     time = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
-    yield _FOOT.substitute(about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=SCRIPT)
+    about = f"{escape(export.exporter)} · {time} · {escape(secrets)}"
+    yield _FOOT.substitute(about=about, script=SCRIPT)

@@ -25,7 +25,7 @@ from ..call import read_in_portions
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
-from ..messages.chat_message import STATES, Reading, State
+from ..messages.chat_message import STATES, State
 from ..messages.decode import SENTINEL
 from ..notes.notes_file import tags_if_readable
 from ..text import as_text, text_of
@@ -198,14 +198,14 @@ class _Titles:
 
 
 def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -> Iterator[str]:
-    store, redactor, counts = exported.store, exported.redactor, exported.counts
+    export = exported.export
+    store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
     if session is None:
         raise session_gone(session_id)
     states = session.messages
-    is_whole = exported.reading is Reading.EVERYTHING
     counts.not_live.update(state for _id, state in states if state is not State.LIVE)
-    ids = [key for key, state in states if is_whole or state is State.LIVE]
+    ids = [key for key, state in states if export.everything or state is State.LIVE]
     counts.sessions += 1
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
     values = session.values

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date
-from itertools import groupby
+from itertools import chain, groupby
 
 from ..connection.stored_values import write_json
 from ..messages.chat_message import CALL, RESULT, Block
@@ -188,10 +188,10 @@ def _iso(moment: float | None) -> str | None:
     )
 
 
-def _front_matter(exported: ExportedConversation, exporter: str, now: float) -> str:
+def _front_matter(exported: ExportedConversation) -> str:
     """Return the facts of the conversation as YAML, for programs."""
-    each = exported.conversation
-    clean = exported.redactor.optional
+    each, export = exported.conversation, exported.export
+    clean = export.redactor.optional
     fields: dict[str, object] = {
         "session_id": each.id,
         "title": clean(each.title),
@@ -209,10 +209,10 @@ def _front_matter(exported: ExportedConversation, exporter: str, now: float) -> 
         "tool_call_count": each.tool_call_count,
         "cost_usd": None if each.cost_usd is None else round(each.cost_usd, 6),
         "lineage_session_ids": each.session_ids,
-        "secrets": "redacted" if exported.redactor.active else "kept",
+        "secrets": "redacted" if export.redactor.active else "kept",
         "format": "markdown",
-        "exported_at": _iso(now),
-        "exporter": exporter,
+        "exported_at": _iso(export.now),
+        "exporter": export.exporter,
     }
     lines = [f"{name}: {yaml_value(value)}" for name, value in fields.items()]
     return "\n".join(["---", *lines, "---", ""])
@@ -275,9 +275,13 @@ def _section(title: str, body: str, *, is_folded: bool) -> str:
     return f"<details>\n<summary>{html.escape(title)}</summary>\n\n{body}\n\n</details>\n"
 
 
-def markdown_pieces(exported: ExportedConversation, *, exporter: str, now: float) -> Iterator[str]:
-    """Yield a conversation as a Markdown document, a message at a time; `now` in Unix seconds."""
-    yield _front_matter(exported, exporter, now)
+def markdown_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:
+    """Yield conversations as Markdown documents, a message at a time."""
+    return chain.from_iterable(map(_document, conversations))
+
+
+def _document(exported: ExportedConversation) -> Iterator[str]:
+    yield _front_matter(exported)
     facts = " · ".join(
         code(text) if label in _AS_CODE else plain(text) for label, text in exported.facts()
     )

@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from enum import StrEnum
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ..call import read_in_portions
@@ -25,7 +27,6 @@ from ..messages.chat_message import (
     Block,
     ChatMessage,
     Reading,
-    RowInfo,
     State,
 )
 from ..messages.transcript import Outline
@@ -48,6 +49,14 @@ _STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
 _WEEKDAYS = (
     N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
 )  # fmt: skip
+
+
+class Format(StrEnum):
+    """The formats of an export."""
+
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+    HTML = "html"
 
 
 class RenderedMessage(NamedTuple):
@@ -111,6 +120,26 @@ class ExportedStore(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class Export:
+    """How conversations are exported."""
+
+    store: ExportedStore
+    format: Format
+    redactor: Redactor
+    """Replaces and counts secrets."""
+    now: float
+    """Unix seconds, the time of the export."""
+    everything: bool = False
+    """Include rewound and hidden rows, and in JSON lines all that are not live."""
+    part: Collection[int] | None = None
+    """Ids of the only messages to include, whatever their state; None for all. Not for JSON
+    lines."""
+    exporter: str = "hermes-browse"
+    """Name and version of the program."""
+    counts: ExportCounts = field(default_factory=ExportCounts)
+
+
 def session_gone(session_id: str) -> NotFoundError:
     """Return the error for a session that was deleted during the export."""
     return NotFoundError(
@@ -145,24 +174,19 @@ def read_all(
 class ExportedConversation:
     """A conversation to export."""
 
-    store: ExportedStore
+    export: Export
     conversation: Conversation
     """With details."""
-    redactor: Redactor
-    counts: ExportCounts
-    reading: Reading
-    part: Collection[int] | None = None
-    """Ids of the only messages to export; None for all."""
 
     @property
     def name(self) -> str:
         """The title, else the first words, else the id; on one line."""
         each = self.conversation
-        return one_line(self.redactor.text(each.title or each.preview or each.id))
+        return one_line(self.export.redactor.text(each.title or each.preview or each.id))
 
     def facts(self) -> list[tuple[str, str]]:
         """Return facts about the conversation, each with its key and printable text."""
-        conversation, clean = self.conversation, self.redactor.text
+        conversation, clean = self.conversation, self.export.redactor.text
         parts = len(conversation.segments)
         pairs = [
             ("id", conversation.id),
@@ -179,37 +203,36 @@ class ExportedConversation:
     @property
     def message_count(self) -> int:
         """How many messages are exported."""
-        is_said = self.reading is Reading.SAID  # the conversation counts those
-        return self.conversation.message_count if is_said else len(self._rows)
+        part = self.export.part
+        if part is not None:
+            return len(part)
+        is_all = self.export.everything  # else the conversation counts them
+        return len(self._outline.rows) if is_all else self.conversation.message_count
 
     @cached_property
-    def _rows(self) -> Sequence[RowInfo]:
-        """What is exported; what is not live is counted."""
-        outline = self.store.outline(self.conversation.segments, Reading.EVERYTHING)
-        if self.part is not None:
-            rows = [row for row in outline.rows if row.id in self.part]
-            if len(rows) < len(self.part):
+    def _outline(self) -> Outline:
+        return self.export.store.outline(self.conversation.segments, Reading.EVERYTHING)
+
+    def _ids(self) -> list[int]:
+        """Return what is exported, and count what is not live; errors as of `events`."""
+        rows, part = self._outline.rows, self.export.part
+        if part is not None:
+            ids = [row.id for row in rows if row.id in part]
+            if len(ids) < len(part):
                 raise _messages_gone(self.conversation.id)
-            return rows
-        once = [row for row in outline.rows if row.id not in outline.copies]
-        said = [row for row in once if row.is_said]
-        rewound = sum(row.state is State.REWOUND for row in once)
-        hidden = len(once) - rewound - len(said)
-        self.counts.not_live.update({State.REWOUND: rewound, HIDDEN: hidden})
+            return ids
+        once = [row for row in rows if row.id not in self._outline.copies]
+        said = [row.id for row in once if row.is_said]
+        self.export.counts.not_live.update(
+            State.REWOUND if row.state is State.REWOUND else HIDDEN
+            for row in once
+            if not row.is_said
+        )
         if len(said) < self.conversation.message_count:
-            self._refuse_if_gone()
-        return said if self.reading is Reading.SAID else outline.rows
-
-    def _messages(self) -> Iterator[ChatMessage]:
-        read = partial(read_all, self.conversation.id, self.store.messages)
-        for portion in read_in_portions(read, [row.id for row in self._rows], WINDOW):
-            yield from portion
-
-    def _refuse_if_gone(self) -> None:
-        """Raise NotFoundError if a session was deleted before its messages were listed."""
-        for segment in self.conversation.segments:
-            if self.store.stored_session(segment.id) is None:
-                raise session_gone(segment.id)
+            for segment in self.conversation.segments:
+                if self.export.store.stored_session(segment.id) is None:
+                    raise session_gone(segment.id)
+        return [row.id for row in rows] if self.export.everything else said
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
@@ -219,11 +242,13 @@ class ExportedConversation:
             NotFoundError: Something of it has been deleted meanwhile.
             StoreError: The store cannot be read any more.
         """
-        self.counts.sessions += len(self.conversation.segments)
+        store, counts = self.export.store, self.export.counts
+        counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id
-        for message in self._messages():
-            self.counts.messages += 1
+        read = partial(read_all, self.conversation.id, store.messages)
+        for message in chain.from_iterable(read_in_portions(read, self._ids(), WINDOW)):
+            counts.messages += 1
             if message.session_id != session:
                 session = message.session_id
                 yield Seam(one_line(session))
@@ -231,7 +256,7 @@ class ExportedConversation:
             if moment is not None and moment.date() != day:
                 day = moment.date()
                 yield day
-            yield rendered(message, redactor=self.redactor)
+            yield rendered(message, redactor=self.export.redactor)
 
 
 def rendered(

@@ -8,9 +8,9 @@ from typing import Any
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.export.files import Format, export_pieces
+from hermes_browse.store.export.files import export_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.export.source import Export, ExportCounts, Format
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
@@ -43,14 +43,16 @@ def document(
     """One document of some conversations, or of all."""
     return "".join(
         export_pieces(
-            open_store(Store(path)),
+            Export(
+                open_store(Store(path)),
+                format_,
+                redactor or Redactor(active=False),
+                NOW,
+                everything,
+                exporter="hermes-browse test",
+                counts=counts or ExportCounts(),
+            ),
             conversations(path, *ids),
-            format_,
-            redactor=redactor or Redactor(active=False),
-            counts=counts or ExportCounts(),
-            exporter="hermes-browse test",
-            now=NOW,
-            everything=everything,
         )
     )
 

@@ -14,7 +14,7 @@ from hermes_browse.store import OpenStore, open_store
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.errors import NotFoundError, StoreError
-from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.source import Format
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.codec import signature
 

@@ -12,16 +12,23 @@ from types import SimpleNamespace
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.files import export_pieces
 from hermes_browse.store.export.redact import make_redactor
-from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.export.source import Format
 from hermes_browse.store.files import removed_on_signals
 from hermes_browse.store.search.filters import BY_KEY
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.export_files import Export, Saved, format_by_name, kept_files, redacted_words
+from ..text.export_files import (
+    EXPORTER,
+    FileExport,
+    Saved,
+    format_by_name,
+    kept_files,
+    redacted_words,
+)
 from ..text.formats import counted
 from .command import StoreCommand
 from .output import fields, note
@@ -85,12 +92,13 @@ class ExportCommand(StoreCommand):
     def run(self) -> None:
         arguments, format_ = self.given, format_of(self.given)
         conversations = self._conversations()
-        export = Export(
+        export = FileExport(
             self.store,
             format_,
             make_redactor(self.store.location, note, active=not arguments.no_redact),
             self.now,
             arguments.everything,
+            exporter=EXPORTER,
         )
         if arguments.output == "-":
             _print(export, conversations)
@@ -118,7 +126,7 @@ class ExportCommand(StoreCommand):
             list({conversation.root_id: conversation for conversation in chosen}.values())
         )
 
-    def _save(self, export: Export, conversations: Sequence[Conversation]) -> None:
+    def _save(self, export: FileExport, conversations: Sequence[Conversation]) -> None:
         """Write files, and print which."""
         arguments, redactor = self.given, export.redactor
         documents = export.plan(conversations, arguments.output)
@@ -157,7 +165,7 @@ def format_of(arguments: SimpleNamespace) -> Format:
     return Format(arguments.format or named or Format.MARKDOWN)
 
 
-def _print(export: Export, conversations: Sequence[Conversation]) -> None:
+def _print(export: FileExport, conversations: Sequence[Conversation]) -> None:
     """Write the export to standard output.
 
     Raises:
@@ -165,7 +173,7 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    counts, documents = ExportCounts(), [conversations]
+    documents = [conversations]
     if export.format is Format.MARKDOWN:
         documents = [[conversation] for conversation in conversations]
     with printing():
@@ -173,13 +181,13 @@ def _print(export: Export, conversations: Sequence[Conversation]) -> None:
             if number:
                 # Or the line that follows would make a heading of the last one.
                 sys.stdout.write("\n")
-            for piece in export.pieces(document, counts):
+            for piece in export_pieces(export, document):
                 sys.stdout.write(piece)
         sys.stdout.flush()
-    _tell(export, counts.not_live)
+    _tell(export, export.counts.not_live)
 
 
-def _tell(export: Export, not_live: Counter[str]) -> None:
+def _tell(export: FileExport, not_live: Counter[str]) -> None:
     """Note what was left out and what was redacted."""
     redactor, words = export.redactor, redacted_words(export.redactor)
     if sentence := export.not_live_words(not_live):

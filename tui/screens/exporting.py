@@ -16,11 +16,11 @@ from textual.widgets import Input, Static
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.export.files import (
     EXTENSIONS,
-    Format,
     check_target,
     file_stem,
 )
 from hermes_browse.store.export.redact import make_redactor
+from hermes_browse.store.export.source import Format
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -29,9 +29,10 @@ from ..browser.context import Context
 from ..settings.keys.screen_commands import EXPORTING
 from ..text import formats
 from ..text.export_files import (
+    EXPORTER,
     MANY,
     Document,
-    Export,
+    FileExport,
     format_by_name,
     kept_files,
     redacted_words,
@@ -234,7 +235,9 @@ class ExportCard(Card[None]):
         def work() -> tuple[list[Document], str]:
             redactor = make_redactor(context.location, notes.append, active=redact)
             opened, now = context.opened(), context.clock()
-            export = Export(opened, format_, redactor, now, everything, self._part)
+            export = FileExport(
+                opened, format_, redactor, now, everything, self._part, exporter=EXPORTER
+            )
             documents = export.plan(opened.with_details(conversations), path)
             not_live: Counter[str] = Counter()
             keep = kept_files(context.location)

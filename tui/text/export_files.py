@@ -4,13 +4,13 @@ screen."""
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.export.files import (
     EXTENSIONS,
-    Format,
     check_target,
     export_pieces,
     make_folder,
@@ -18,7 +18,7 @@ from hermes_browse.store.export.files import (
     write_file,
 )
 from hermes_browse.store.export.redact import Redactor, describe
-from hermes_browse.store.export.source import HIDDEN, ExportCounts
+from hermes_browse.store.export.source import HIDDEN, Export, ExportCounts, Format
 from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext
@@ -29,10 +29,11 @@ from . import sentences
 if TYPE_CHECKING:
     from collections import Counter
 
-    from hermes_browse.store.api import OpenStore
     from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
+EXPORTER = f"hermes-browse {version()}"
+"""Who wrote a document."""
 MANY = "hermes-export"
 """The default name of the file or folder for several conversations."""
 _BY_ENDING = {
@@ -67,16 +68,8 @@ def kept_files(location: Location) -> list[Path]:
     return files if folder is None else [*files, folder]
 
 
-class Export(NamedTuple):
-    """How conversations are exported."""
-
-    store: OpenStore
-    format: Format
-    redactor: Redactor
-    now: float
-    everything: bool = False
-    part: Collection[int] | None = None
-    """Ids of the only messages to include; None for all."""
+class FileExport(Export):
+    """An export into files."""
 
     def plan(self, conversations: Sequence[Conversation], output: str | None) -> list[Document]:
         """Choose the files to write and their contents; make the folder they go into.
@@ -110,20 +103,6 @@ class Export(NamedTuple):
             path /= name
         return [Document(path, conversations)]
 
-    def pieces(self, conversations: Sequence[Conversation], counts: ExportCounts) -> Iterator[str]:
-        """Yield the text of a document, and count what is in it."""
-        return export_pieces(
-            self.store,
-            conversations,
-            self.format,
-            redactor=self.redactor,
-            counts=counts,
-            exporter=f"hermes-browse {version()}",
-            now=self.now,
-            everything=self.everything,
-            part=self.part,
-        )
-
     def save(
         self, documents: Sequence[Document], *, keep: Sequence[Path], force: bool
     ) -> Iterator[Saved]:
@@ -139,9 +118,10 @@ class Export(NamedTuple):
         for document in documents:
             check_target(document.path, force=force, keep=keep)
         for document in documents:
-            counts = ExportCounts()
-            pieces = self.pieces(document.conversations, counts)
-            yield Saved(document, counts, write_file(document.path, pieces, force=force, keep=keep))
+            export = replace(self, counts=ExportCounts())
+            pieces = export_pieces(export, document.conversations)
+            size = write_file(document.path, pieces, force=force, keep=keep)
+            yield Saved(document, export.counts, size)
 
     def not_live_words(self, counts: Counter[str]) -> str:
         """Return a sentence about rewound, compacted and hidden messages, which only `everything`

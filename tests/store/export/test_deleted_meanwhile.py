@@ -8,9 +8,9 @@ from trashing import execute
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.export.files import Format, export_pieces, write_file
+from hermes_browse.store.export.files import export_pieces, write_file
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import WINDOW, ExportCounts
+from hermes_browse.store.export.source import WINDOW, Export, Format
 
 MESSAGES = 3 * WINDOW
 
@@ -27,16 +27,8 @@ def pieces_of(path, form, *, part=None, first=()):
     chosen = conversations(path)
     for sql in first:
         execute(path, sql)
-    return export_pieces(
-        open_store(Store(path)),
-        chosen,
-        form,
-        redactor=Redactor(active=False),
-        counts=ExportCounts(),
-        exporter="test",
-        now=NOW,
-        part=part,
-    )
+    export = Export(open_store(Store(path)), form, Redactor(active=False), NOW, part=part)
+    return export_pieces(export, chosen)
 
 
 @pytest.mark.parametrize("form", list(Format))

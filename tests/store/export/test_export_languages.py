@@ -10,8 +10,8 @@ from builders import make_store, tool_call
 from exports import document
 from tongue import speak_brackets
 
-from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.html import SCRIPT
+from hermes_browse.store.export.source import Format
 
 
 @pytest.fixture

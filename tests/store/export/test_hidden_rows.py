@@ -7,9 +7,8 @@ import pytest
 from builders import make_store
 from exports import document
 
-from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.markdown import message_markdown
-from hermes_browse.store.export.source import HIDDEN, ExportCounts, rendered
+from hermes_browse.store.export.source import HIDDEN, ExportCounts, Format, rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, State
 
 

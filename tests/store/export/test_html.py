@@ -12,10 +12,9 @@ from builders import hostile_store, make_store, tool_call
 from exports import document
 from paths import DATA
 
-from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.html import SCRIPT, STYLE, _prose
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import readable_result
+from hermes_browse.store.export.source import Format, readable_result
 from hermes_browse.store.text import printable
 
 VOID = {"meta", "input"}

@@ -9,7 +9,7 @@ from paths import DATA
 from platforms import posix_only
 from test_html import attacked
 
-from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.source import Format
 
 CHROMIUM = find_chromium()
 pytestmark = [

@@ -17,11 +17,9 @@ from trashing import execute, session_ids
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.export.files import Format
-from hermes_browse.store.export.jsonl import jsonl_pieces
+from hermes_browse.store.export.files import export_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import ExportCounts, ExportedConversation
-from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.export.source import Export, ExportCounts, Format
 
 DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
 """What Hermes' export derives from columns."""
@@ -262,10 +260,9 @@ def test_a_session_deleted_meanwhile(tmp_path):
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
     (chosen,) = conversations(path)
     execute(path, "DELETE FROM sessions")
-    store = open_store(Store(path))
-    source = ExportedConversation(store, chosen, Redactor(), ExportCounts(), Reading.SAID)
+    export = Export(open_store(Store(path)), Format.JSONL, Redactor(), 0.0)
     with pytest.raises(NotFoundError, match="deleted while"):
-        list(jsonl_pieces([source]))
+        list(export_pieces(export, [chosen]))
 
 
 @pytest.mark.slow
@@ -278,25 +275,15 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path, form):
         for number in range(2000)
     ]
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
-    from hermes_browse.store.export.files import export_pieces
-
     chosen = conversations(path)
     tracemalloc.start()
     try:
-        size, largest, counts = 0, 0, ExportCounts()
-        pieces = export_pieces(
-            open_store(Store(path)),
-            chosen,
-            form,
-            redactor=Redactor(),
-            counts=counts,
-            exporter="test",
-            now=1_777_626_000.0,
-        )
-        for piece in pieces:
+        size, largest = 0, 0
+        export = Export(open_store(Store(path)), form, Redactor(), 0.0)
+        for piece in export_pieces(export, chosen):
             size, largest = size + len(piece), max(largest, len(piece))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert counts.messages == 2000 and size > 40_000_000
+    assert export.counts.messages == 2000 and size > 40_000_000
     assert largest < 100_000 and peak < size / 3

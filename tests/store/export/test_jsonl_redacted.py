@@ -6,8 +6,8 @@ import pytest
 from builders import make_store, tool_call
 from exports import document, parsed, sessions
 
-from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.redact import Redactor
+from hermes_browse.store.export.source import Format
 
 
 def test_redacted_lines_are_imported_too(tmp_path):

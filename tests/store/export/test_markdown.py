@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from paths import DATA
 
-from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.markdown import (
     code,
     message_markdown,
@@ -21,7 +20,7 @@ from hermes_browse.store.export.markdown import (
     split_fences,
     yaml_value,
 )
-from hermes_browse.store.export.source import rendered
+from hermes_browse.store.export.source import Format, rendered
 from hermes_browse.store.messages import chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import fenced, one_line, printable

@@ -13,9 +13,9 @@ import pytest
 from builders import make_store
 from exports import document
 
-from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.secrets import MARK
+from hermes_browse.store.export.source import Format
 
 LETTERS = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"

@@ -65,12 +65,12 @@ async def test_what_was_typed_outlives_a_failure(path, tmp_path, monkeypatch):
     is saved to."""
     full = BrowseError("The disk is full.", remedy="Make room.")
     async with on_store(path, NOW, (80, 24)) as browser:
-        real = exporting.Export.save
+        real = exporting.FileExport.save
 
         def fail(*given, **named):
             raise full
 
-        monkeypatch.setattr(exporting.Export, "save", fail)
+        monkeypatch.setattr(exporting.FileExport, "save", fail)
         await browser.press("e")
         box = browser.app.screen.query_one(Input)
         box.value = str(tmp_path / "typed by hand.md")
@@ -81,7 +81,7 @@ async def test_what_was_typed_outlives_a_failure(path, tmp_path, monkeypatch):
         ) and "The disk is full. Make room." in browser.text("#verdict")
         await browser.press("down", "up")
         assert box.value.endswith("typed by hand.md")
-        monkeypatch.setattr(exporting.Export, "save", real)
+        monkeypatch.setattr(exporting.FileExport, "save", real)
         await browser.press("enter")
         assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
 
@@ -96,7 +96,7 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(path, monkeypatch
         assert let_go.wait(60)
         raise BrowseError("The disk is full.")
 
-    monkeypatch.setattr(exporting.Export, "save", slow)
+    monkeypatch.setattr(exporting.FileExport, "save", slow)
     async with on_store(path, NOW, (80, 24)) as browser:
         await browser.press("e")
         await browser.send("enter", "enter")
