@@ -45,8 +45,10 @@ _NOT_SHOWN = {
     *("AssertionError", "DiffError", "KeyError", "LookupError", "NotImplementedError"),
     *("RuntimeError", "TypeError", "ValueError"),
     *("compile", "execute", "findall", "rows", "rows_in", "search", "sub", "value"),
+    *("fields", "fields_of_each"),
 }
-"""Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen."""
+"""Mistakes of ours, what goes to the log or to SQLite, names of fields: nobody reads these on a
+screen."""
 _OF_OTHERS = """
 [CONTEXT COMPACTION
 [CONTEXT SUMMARY]:
