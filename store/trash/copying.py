@@ -40,7 +40,17 @@ from .bundle import (
 )
 from .session_files import SessionFile, private, save_files
 from .shelf import MARKS, BundleMarks, write_marks
-from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
+from .tables import (
+    CHILDREN,
+    CHOSEN,
+    PARENT,
+    Layout,
+    Part,
+    check_references,
+    equal,
+    find_layout,
+    names_of,
+)
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -129,6 +139,7 @@ def write_bundle(
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
+    check_references(reader.rows)
     layout, origin = find_layout(reader.rows), origin_of(reader)
     tags = tags_if_readable(reader)
     name = f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
@@ -201,10 +212,6 @@ class _Copy:
         self._version = self.query(DATA_VERSION)
         for part in layout.parts:
             self._create(part.table.name, part.table.columns)
-        self.query(
-            'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
-            'PRIMARY KEY ("table", "column", "row"))'
-        )
 
     def _create(self, table: str, columns: Sequence[str]) -> None:
         self.query(f"CREATE TABLE bundle.{sql_name(table)} ({names_of(columns)})")
@@ -242,12 +249,6 @@ class _Copy:
             self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
             if table.name == "messages":
                 self._progress.add(len(some))
-        for key in self._layout.references_of(table.name):
-            self.query(
-                "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
-                f"FROM {table.bundle} WHERE {part.where('b')} AND {key.dangling('b')}",
-                [table.name, key.column],
-            )
         if not part.is_shared:
             self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
 
@@ -281,7 +282,14 @@ class _Copy:
             )
 
     def copy_children(self) -> tuple[str, ...]:
-        """Copy the links of sessions that stay and lose their parent; return their ids."""
+        """Copy the links of sessions that stay and lose their parent, and note which parents were
+        missing already; return the ids of these sessions."""
+        present = f"SELECT 1 FROM main.sessions AS s WHERE s.id = b.{PARENT}"
+        self.query(
+            "CREATE TABLE bundle.bundle_dangling AS SELECT 'sessions' AS \"table\", "
+            f'\'{PARENT}\' AS "column", b._rowid_ AS "row" FROM bundle.sessions AS b '
+            f"WHERE b.{PARENT} IS NOT NULL AND NOT EXISTS ({present})"
+        )
         self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
         self.query(
             f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
