@@ -124,7 +124,7 @@ def _sums(schema: Schema) -> str:
     values = [bytes_sql(column) for column in columns if column != "NULL"]
     indexed = [
         f"{_indexed_content(schema, index)} + {bytes_sql(sent)} + {bytes_sql(name)}"
-        + (f" + {bytes_sql(calls)}" if index.is_inline or "tool_calls" in index.columns else "")
+        + (f" + {bytes_sql(calls)}" if index.is_inline or "tool_calls" in index.sql else "")
         if index is not None
         else "0"
         for index in (schema.fts, schema.trigram)

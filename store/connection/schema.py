@@ -20,8 +20,8 @@ from ..wording import _
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
 
-_ARGUMENT = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^,'"])+""")
-"""An argument of `USING fts5(…)`: a column, or an option with a value that may be quoted."""
+_CONTENT = re.compile(r"""(?i)\bcontent\s*=\s*["']?(\w*)""")
+"""The option of `USING fts5(…)` that names the table or view an index reads."""
 _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
 
 _MESSAGES = (
@@ -58,7 +58,8 @@ class FtsIndex(NamedTuple):
     """A full-text table whose rowid is `messages.id`."""
 
     name: str
-    columns: tuple[str, ...]
+    sql: str
+    """Its own SQL: names its columns, since 26 perhaps `tool_name` and `tool_calls` too."""
     is_inline: bool
     """It has a copy of the text (schema 11 to 22, and upgraded files); else that is in `messages` or
     a view over it (schema 6 to 9, and fresh files since 26)."""
@@ -155,29 +156,16 @@ class Schema(NamedTuple):
 
 
 def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
-    """Describe a full-text table by its SQL: SQLite does not tell the columns of a damaged one.
+    """Describe a full-text table by its SQL: SQLite does not describe a damaged one.
 
     None if it is missing, or another kind of table.
     """
     sql = definitions.get(name, "")
-    start = sql.lower().find("fts5")
-    if start < 0:
+    if "fts5" not in sql.lower():
         return None
-    body = sql[start:].partition("(")[2].rpartition(")")[0]
-    columns: list[str] = []
-    content: str | None = None
-    for argument in filter(None, map(str.strip, _ARGUMENT.findall(body))):
-        word, is_option, value = argument.partition("=")
-        if not is_option:
-            columns.append(word.split()[0].strip("\"'`[]"))
-        elif word.strip().lower() == "content":
-            content = value.strip().strip("\"'")
-    return FtsIndex(
-        name=name,
-        columns=tuple(columns),
-        is_inline=content is None,
-        definition=definitions.get(content or "", ""),
-    )
+    content = _CONTENT.search(sql)
+    read = content[1] if content is not None else ""
+    return FtsIndex(name, sql, content is None, definitions.get(read, ""))
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:

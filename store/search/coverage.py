@@ -198,7 +198,7 @@ def _partly_indexed(index: FtsIndex) -> str:
         # the former reads no text
         length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
         return f"m.role = 'tool' AND {length}(m.content) > 8192"
-    if index.columns != ("content",):
+    if "tool_name" in index.sql:
         return ""
     return "COALESCE(m.tool_name, '') || COALESCE(m.tool_calls, '') <> ''"
 
