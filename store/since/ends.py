@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, as_mapping, as_time, first_texts
+from ..connection.stored_values import as_mapping, as_time, first_texts
 from ..files import read_objects
-from ..messages.chat_message import State, ToolCall
-from ..messages.decode import decode_content, decode_tool_calls
+from ..messages.chat_message import ChatMessage, State, ToolCall
+from ..messages.decode import COLUMNS, to_message
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
@@ -45,62 +45,19 @@ _BEGIN, _END = 8_000, 600
 """Code points of a text that are read: at the begin of each of a turn, at the end of the newest."""
 
 
-class TurnRow(NamedTuple):
-    """A row of a turn."""
-
-    id: int
-    role: str
-    text: str
-    calls: tuple[ToolCall, ...]
-    call_id: str
-    """Of the call that it is the result of."""
-    at: float | None
-    finish_reason: str
-    is_active: bool = True
-    """Whether it was neither taken back nor compressed."""
-    follows_tool: bool = False
-    """Whether the row before it is the result of a tool; not known of the rows of a turn."""
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether it is what the assistant said to the user."""
-        return self.role == "assistant" and self.is_active and not self.calls
-
-    @property
-    def wants_approval(self) -> str | None:
-        """The command that waits for the user's approval; None for any other row (0.19)."""
-        result = json_at_start(self.text) if self.role == "tool" else {}
-        return text_of(result.get("command")) if asks_for_approval(result) else None
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether it is the result of a tool that failed, as the tool itself says."""
-        return self.role == "tool" and has_failed(self.text, None)
-
-
-Turn = Sequence[TurnRow]
+Turn = Sequence[ChatMessage]
 """The last turn of a session, from the prompt on; without one, its newest rows."""
 
 
-_COLUMNS = (
-    "m.id, m.role, {text}, m.tool_calls, m.tool_call_id, m.timestamp, m.finish_reason, m.state"
-)
-"""What `_row` decodes of `message_rows m`, with a piece of the text."""
+def _is_answer(row: ChatMessage) -> bool:
+    """Whether it is what the assistant said to the user, and neither taken back nor compressed."""
+    return row.role == "assistant" and row.state is State.LIVE and not row.tool_calls
 
 
-def _row(columns: Sequence[object], follows_tool: object = 0) -> TurnRow:
-    id, role, text, calls, call_id, time, reason, state = columns
-    return TurnRow(
-        as_int(id),
-        text_of(role),
-        decode_content(text)[0],
-        decode_tool_calls(calls),
-        text_of(call_id),
-        as_time(time),
-        text_of(reason),
-        state == State.LIVE,
-        bool(follows_tool),
-    )
+def _wanted_approval(row: ChatMessage) -> str | None:
+    """Return the command that waits for the user's approval; None for any other row (0.19)."""
+    result = json_at_start(row.text) if row.role == "tool" else {}
+    return text_of(result.get("command")) if asks_for_approval(result) else None
 
 
 def read_turn(reader: Reader, session_id: str) -> Turn:
@@ -109,50 +66,44 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
         f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {reader.schema.active()} = 1 "
         f"ORDER BY +m.id DESC LIMIT {_MOST}"
     )
-    columns = _COLUMNS.format(text=f"substr(m.content, 1, {_BEGIN})")
+    columns = COLUMNS.replace("m.content", f"substr(m.content, 1, {_BEGIN})")
     statement = f"SELECT {columns} FROM message_rows m WHERE m.id IN ({newest}) ORDER BY m.id DESC"
-    turn: list[TurnRow] = []
-    for row in reader.rows(statement, [session_id]):
-        turn.insert(0, _row(row))
-        if turn[0].role == "user":
+    turn: list[ChatMessage] = []
+    for row in map(to_message, reader.rows(statement, [session_id])):
+        turn.insert(0, row)
+        if row.role == "user":
             break
     return turn
 
 
-def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, TurnRow]:
-    """Read the newest rows of sessions, with the ends of their texts, by session id; those that
-    were taken back only where there are no others."""
-    rows = _read_last_rows(reader, session_ids, "")
-    taken_back = [session for session, row in rows.items() if not row.is_active]
-    return rows | _read_last_rows(reader, taken_back, "AND n.state = 'live'")
+_LastRows = Mapping[str, tuple[ChatMessage, bool]]
+"""The newest row of each session, and whether the row before it is the result of a tool."""
 
 
-def _read_last_rows(
-    reader: Reader, session_ids: Sequence[str], condition: str
-) -> dict[str, TurnRow]:
+def _read_last_rows(reader: Reader, session_ids: Sequence[str], condition: str = "") -> _LastRows:
+    """Read the newest rows of sessions, with the ends of their texts."""
     newest = (
         "SELECT max(n.id) FROM message_rows n "
         f"WHERE n.session_id = s.id AND NOT n.hidden {condition}"
     )
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
-        f"SELECT s.id, (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
-        f"{_COLUMNS.format(text=f'substr(m.content, -{_END})')} "
+        f"SELECT (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
+        f"{COLUMNS.replace('m.content', f'substr(m.content, -{_END})')} "
         f"FROM sessions s CROSS JOIN message_rows m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
     )
-    return {
-        text_of(session): _row(columns, follows_tool)
-        for session, follows_tool, *columns in reader.rows_in(statement, session_ids)
-    }
+    found = reader.rows_in(statement, session_ids)
+    rows = [(to_message(tuple(columns)), bool(follows)) for follows, *columns in found]
+    return {row.session_id: (row, follows) for row, follows in rows}
 
 
 def pending(turn: Turn) -> list[ToolCall]:
     """Return the calls of a turn that have no result."""
-    answered = {row.call_id for row in turn if row.role == "tool"}
-    return [call for row in turn for call in row.calls if call.id not in answered]
+    answered = {row.tool_call_id for row in turn if row.role == "tool"}
+    return [call for row in turn for call in row.tool_calls if call.id not in answered]
 
 
-def _results(turn: Turn) -> list[TurnRow]:
+def _results(turn: Turn) -> list[ChatMessage]:
     return [row for row in turn if row.role == "tool"]
 
 
@@ -179,16 +130,19 @@ def find_waiting(
     """
     chosen = {each.id: each for each in conversations if not is_ended(each.segments)}
     stored = {each.session_id: each for each in _stored(reader)}
-    rows = read_last_rows(reader, list(chosen))
+    rows = dict(_read_last_rows(reader, list(chosen)))
+    # A row that was taken back counts only where there is no other.
+    not_live = [id for id, (row, _follows) in rows.items() if row.state is not State.LIVE]
+    rows.update(_read_last_rows(reader, not_live, "AND n.state = 'live'"))
     armed = _armed(reader) if rows else frozenset()
     for session_id, conversation in chosen.items():
         item = next((stored[part.id] for part in conversation.segments if part.id in stored), None)
-        row = rows.get(session_id)
+        row, follows_tool = rows.get(session_id, (None, False))
         if item is None and row is not None and row.role != "user":
-            is_old = is_stale(conversation, now)
-            if not row.is_answer or (row.follows_tool and not is_old):
+            is_old, is_answer = is_stale(conversation, now), _is_answer(row)
+            if not is_answer or (follows_tool and not is_old):
                 item = _asked(session_id, read_turn(reader, session_id))
-            if item is None and row.is_answer and not (is_old or conversation.is_automation):
+            if item is None and is_answer and not (is_old or conversation.is_automation):
                 item = _said(session_id, row, is_armed=session_id in armed)
         if item is not None:
             yield item
@@ -200,25 +154,25 @@ def _asked(session_id: str, turn: Turn) -> SinceFact | None:
         if call.name == "clarify":
             asked = one_line(text_of(as_mapping(call.arguments).get("question")), _SHOWN)
             last = turn[-1]
-            return SinceFact(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
+            return SinceFact(session_id, last.id, last.timestamp, _("asks: “{text}”", text=asked))
     for last in _results(turn)[-1:]:
-        if (wanted := last.wants_approval) is not None:
+        if (wanted := _wanted_approval(last)) is not None:
             why = _("wants approval: {text}", text=one_line(wanted, _SHOWN))
-            return SinceFact(session_id, last.id, last.at, why)
+            return SinceFact(session_id, last.id, last.timestamp, why)
     return None
 
 
-def _said(session_id: str, row: TurnRow, *, is_armed: bool) -> SinceFact | None:
+def _said(session_id: str, row: ChatMessage, *, is_armed: bool) -> SinceFact | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
     if _QUESTION.search(end):
         why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
-        return SinceFact(session_id, row.id, row.at, why, certain=False)
+        return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
     promise = _PROMISE.search(end)
     if promise is None or is_armed:
         return None
     why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
-    return SinceFact(session_id, row.id, row.at, why, certain=False)
+    return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
 
 
 def _stored(reader: Reader) -> Iterator[SinceFact]:
@@ -265,7 +219,7 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
     handoffs = dict(_handoffs(reader, "failed", "handoff_error"))
     for tip in (conversation.tip for conversation in conversations):
         turn = read_turn(reader, tip.id)
-        message_id, at = (turn[-1].id, turn[-1].at) if turn else (None, tip.last_active)
+        message_id, at = (turn[-1].id, turn[-1].timestamp) if turn else (None, tip.last_active)
         certain = ""
         if tip.id in handoffs:
             error = one_line(handoffs[tip.id], _SHOWN)
@@ -284,7 +238,7 @@ def is_error(reason: str | None) -> bool:
 
 
 def _by_answers(turn: Turn) -> str:
-    answers = [row for row in turn if row.is_answer]
+    answers = [row for row in turn if _is_answer(row)]
     if answers and answers[-1] is turn[-1] and answers[-1].finish_reason in _CUT_OFF:
         return _("the answer was cut off ({reason})", reason=answers[-1].finish_reason)
     newest = answers[-_IN_A_ROW:]
@@ -296,7 +250,7 @@ def _by_answers(turn: Turn) -> str:
 def _by_tools(turn: Turn) -> str:
     """Return what failing tools mean: no more than that they failed, so it is inferred."""
     newest = _results(turn)[-_IN_A_ROW:]
-    if not newest or not all(row.is_failure for row in newest):
+    if not newest or not all(has_failed(row.text, None) for row in newest):
         return ""
     if len(newest) < _IN_A_ROW and turn[-1] is not newest[-1]:
         return ""

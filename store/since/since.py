@@ -180,5 +180,5 @@ def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iter
         tools = pending(turn)
         why = _("in {tool}", tool=tools[-1].name) if tools else _("at work, or just done")
         is_busy = conversation.id in of_runs or any(each.busy for each in conversation.segments)
-        began, last = (turn[0].at, turn[-1].id) if turn else (None, None)
+        began, last = (turn[0].timestamp, turn[-1].id) if turn else (None, None)
         yield SinceFact(conversation.id, last, began, why, is_busy)
