@@ -17,7 +17,7 @@ from trashing import rows
 from hermes_browse.store import open_store
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.since.unread import find_written
+from hermes_browse.store.since.since import find_written
 
 _OPERATIONS = st.lists(
     st.tuples(
