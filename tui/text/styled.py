@@ -1,10 +1,20 @@
-"""Styled text: spans with named looks; wrapping, clipping and highlighting them."""
+"""Styled text: spans with named looks; paragraphs of them, laid out for a width; clipping and
+highlighting.
+
+A text goes through three steps: it becomes paragraphs (a message does so in
+`transcript/block_layout.py`, which is slow for long texts), matches are highlighted in them, and
+they are cut into lines. A match is found wherever a line breaks, as it is looked for before that.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import cached_property
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, split_graphemes
 
@@ -12,10 +22,15 @@ from hermes_browse.store.text import printable
 
 from .formats import clip, fit
 
+if TYPE_CHECKING:
+    from hermes_browse.store.search.terms import Term
+
 Span = tuple[str, str]
 """Text and the names of its looks, separated by spaces."""
 Line = list[Span]
 """One line of the screen."""
+Range = tuple[int, int]
+"""Half-open, in code points."""
 
 LOOKS = (
     "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
@@ -27,17 +42,21 @@ LOOKS = (
 """Looks that texts and transcripts use; each has a component class in the style sheet."""
 
 TAB = "    "
+NO_LINE = -1
+"""In place of the index of a match line: none stands out."""
+_LEAST_ROOM = 8
+"""Cells for the text of a paragraph that is nested more deeply than the page is wide."""
 
 
-def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
+def _breaks_ascii(text: str, width: int) -> list[Range]:
     # As many characters as there is room for, up to a space or the end; else a word is cut.
     lines = re.finditer(rf"(.{{1,{width}}})(?: |$)|(.{{{width}}})", text)
     return [line.span(line.lastindex or 0) for line in lines]
 
 
-def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
+def _breaks_wide(text: str, width: int) -> list[Range]:
     """Break at spaces, and after wide characters, as their scripts have no spaces."""
-    ranges: list[tuple[int, int]] = []
+    ranges: list[Range] = []
     start = used = 0
     stop = following = 0  # the last place for a break: end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
@@ -61,7 +80,7 @@ def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def breaks(text: str, width: int) -> list[tuple[int, int]]:
+def breaks(text: str, width: int) -> list[Range]:
     """Break a line into half-open ranges of at most `width` cells.
 
     Args:
@@ -75,7 +94,7 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
     return break_up(text, max(width, 2))
 
 
-def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Line]:
+def slice_spans(spans: Sequence[Span], ranges: Iterable[Range]) -> list[Line]:
     """Return the parts of spans between positions in their joined text: half-open ranges, in
     order."""
     parts: list[Line] = []
@@ -105,15 +124,6 @@ def split_lines(spans: Iterable[Span]) -> list[Line]:
     return lines
 
 
-def wrap_spans(spans: Iterable[Span], width: int) -> list[Line]:
-    """Wrap spans, which may contain newlines, to lines of at most `width` cells."""
-    return [
-        piece
-        for line in split_lines(spans)
-        for piece in slice_spans(line, breaks(line_text(line), width))
-    ]
-
-
 def safe_text(text: str) -> str:
     """Make a stored text printable, with newlines as line ends and tabs expanded."""
     return printable(text.replace("\r\n", "\n")).replace("\t", TAB)
@@ -138,7 +148,7 @@ def clip_line(line: Line, width: int) -> Line:
     return clipped
 
 
-def light(line: Line, ranges: Sequence[tuple[int, int]], looks: Sequence[str]) -> Line:
+def light(line: Line, ranges: Sequence[Range], looks: Sequence[str]) -> Line:
     """Add a look to each of some ranges of a line: half-open, in code points of its text, in order,
     apart."""
     edges = [0, *chain.from_iterable(ranges), len(line_text(line))]
@@ -150,7 +160,111 @@ def light(line: Line, ranges: Sequence[tuple[int, int]], looks: Sequence[str]) -
     ]
 
 
-def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:
+class Paragraph(NamedTuple):
+    """A line of text, which may be longer than a line of the page."""
+
+    spans: Line
+    lead: Sequence[Span] = ()
+    """Before its first line."""
+    hang: Sequence[Span] = ()
+    """Before the lines it is continued on; as wide as `lead`."""
+    is_fixed: bool = False
+    """It is cut off at the width instead of being continued."""
+
+
+def fixed(*spans: Span) -> Paragraph:
+    return Paragraph(list(spans), is_fixed=True)
+
+
+def paragraphs_of(spans: Iterable[Span]) -> list[Paragraph]:
+    """Return the paragraphs of spans that may contain newlines."""
+    return list(map(Paragraph, split_lines(spans)))
+
+
+def plain(text: str, look: str) -> list[Paragraph]:
+    """Return the paragraphs of a printable text of one look."""
+    return paragraphs_of([(text, look)])
+
+
+def indent(
+    paragraphs: Iterable[Paragraph], prefix: Span, first: Span | None = None
+) -> list[Paragraph]:
+    """Put a prefix before every line, or `first` before the first one."""
+    indented = [
+        Paragraph(spans, [prefix, *lead], [prefix, *hang], is_fixed)
+        for spans, lead, hang, is_fixed in paragraphs
+    ]
+    if first is not None and indented:
+        indented[0] = indented[0]._replace(lead=[first, *indented[0].lead[1:]])
+    return indented
+
+
+class TextLayout:
+    """Paragraphs laid out for a width: one text, and the range of it on each line."""
+
+    def __init__(self, paragraphs: Iterable[Paragraph], width: int) -> None:
+        self._spans: Line = []
+        """The paragraphs, with a newline after each."""
+        self._ranges: list[Range] = []
+        self._margins: list[Sequence[Span]] = []
+        """What stands before each line."""
+        self.match_lines: Sequence[int] = ()
+        """The indexes of the lines on which a match begins."""
+        start = 0
+        for spans, lead, hang, is_fixed in paragraphs:
+            room = width - line_width(lead)
+            if room < _LEAST_ROOM:
+                room, lead, hang = width, (), ()
+            line = clip_line(spans, room) if is_fixed else spans
+            text = line_text(line)
+            ranges = breaks(text, room)
+            self._spans += [*line, ("\n", "")]
+            self._ranges += [(start + begin, start + end) for begin, end in ranges]
+            self._margins += [lead, *[hang] * (len(ranges) - 1)]
+            start += len(text) + 1
+
+    def __len__(self) -> int:
+        return len(self._ranges)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        return self.first(len(self))
+
+    def first(self, count: int) -> list[Line]:
+        """Return the first lines; the others are not cut."""
+        parts = slice_spans(self._spans, self._ranges[:count])
+        return [[*margin, *part] for margin, part in zip(self._margins, parts, strict=False)]
+
+    def lit(self, matchers: Sequence[Term], current: int | None = NO_LINE) -> TextLayout:
+        """Return the same with matches highlighted, which may go on in the next paragraph.
+
+        The matches on one of the match lines stand out, given by its index among these, or all
+        matches if that is None.
+        """
+        if not matchers:
+            return self
+        from hermes_browse.store.search.rows import find_ranges
+
+        matches = find_ranges(line_text(self._spans), matchers)
+        starts = [start for start, _end in self._ranges]
+        at = [bisect_right(starts, start) - 1 for start, _end in matches]
+        lines = sorted(set(at))
+        # Of `NO_LINE` the slice is empty.
+        strong = set(lines if current is None else lines[current : current + 1])
+        looks = ["hit-current" if each in strong else "hit" for each in at]
+        lit = copy(self)
+        lit.match_lines = lines
+        lit._spans = light(self._spans, matches, looks)
+        lit.lines = lit.first(len(self))
+        return lit
+
+
+def wrap_spans(spans: Iterable[Span], width: int) -> list[Line]:
+    """Wrap spans, which may contain newlines, to lines of at most `width` cells."""
+    return TextLayout(paragraphs_of(spans), width).lines
+
+
+def with_hits(text: str, ranges: Sequence[Range], look: str) -> Line:
     """Return a text of a list in its look, with that of a hit instead in some ranges."""
     parts = pairwise([0, *chain.from_iterable(ranges), len(text)])
     return [

@@ -4,6 +4,7 @@ text."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from itertools import chain
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -24,7 +25,16 @@ from hermes_browse.store.wording import _
 from ..settings.keys import Command
 from ..settings.keys.main_commands import LINES
 from ..terminal.textual_private import measure_anew, tell_scroll_bar
-from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
+from ..text.styled import (
+    LOOKS,
+    Line,
+    Paragraph,
+    Span,
+    TextLayout,
+    indent,
+    line_width,
+    paragraphs_of,
+)
 from .bindings import bindings
 
 
@@ -177,17 +187,16 @@ class LinesView(LongView, can_focus=True):
 
     def on_resize(self) -> None:
         width = max(self.scrollable_content_region.width, 8)
-        self._wrapped = [piece for line in self._lines for piece in self._wrap(line, width)]
+        paragraphs = chain.from_iterable(self._paragraphs(line, width) for line in self._lines)
+        self._wrapped = TextLayout(paragraphs, width).lines
         self.virtual_size = Size(width, len(self._wrapped))
         self.refresh()
 
-    def _wrap(self, line: Line, width: int) -> list[Line]:
-        label, rest = (line[:1], line[1:]) if self._has_labels else ([], line)
-        indent = line_width(label)
-        if width < 3 * indent:
-            return wrap_spans(line, width)
-        first, *others = wrap_spans(rest, width - indent)
-        return [[*label, *first], *([(" " * indent, "text"), *each] for each in others)]
+    def _paragraphs(self, line: Line, width: int) -> list[Paragraph]:
+        space = line_width(line[:1])
+        if not self._has_labels or not space or width < 3 * space:
+            return paragraphs_of(line)
+        return indent(paragraphs_of(line[1:]), (" " * space, "text"), line[0])
 
     def render_line(self, y: int) -> Strip:
         width, number = self.scrollable_content_region.width, y + self.scroll_offset.y

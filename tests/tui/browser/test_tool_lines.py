@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import tool_text
-from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.tool_text import (
     as_shown,
     coloured,
@@ -17,12 +16,12 @@ from hermes_browse.tui.browser.transcript.tool_text import (
     output_text,
     without_colours,
 )
-from hermes_browse.tui.text.styled import line_text, line_width
+from hermes_browse.tui.text.styled import TextLayout, line_text, line_width
 
 
 def block(text, width):
     """A text laid out by its format."""
-    return MessageLayout(tool_text.block("", text, width, ""), width).lines
+    return TextLayout(tool_text.block("", text, width, ""), width).lines
 
 
 def tool_text_lines(text, width, language="", *, is_result=False, full):
@@ -35,7 +34,7 @@ def tool_text_lines(text, width, language="", *, is_result=False, full):
 def output_lines(text, width, language="", *, is_result=False, full):
     """The same with the bar."""
     paragraphs = tool_text.tool_text(text, width, language, is_result=is_result, full=full)
-    return MessageLayout(paragraphs, width).lines
+    return TextLayout(paragraphs, width).lines
 
 
 def looks(lines, part):

@@ -13,9 +13,8 @@ from hermes_browse.tui.browser.transcript import block_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.browser.transcript.page import Page
-from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.text.styled import line_text, line_width
+from hermes_browse.tui.text.styled import TextLayout, line_text, line_width
 
 
 async def _resize(pilot, view, size):
@@ -178,7 +177,7 @@ def test_deep_nesting_stays_within_the_width(text):
 
 def markdown(text, width):
     """Its lines."""
-    return MessageLayout(render_markdown(printable(text), width), width).lines
+    return TextLayout(render_markdown(printable(text), width), width).lines
 
 
 def _call_lines(result, tools):

@@ -22,10 +22,19 @@ from hermes_browse.store.tool_results import has_failed, load_json
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...text import formats, sentences
-from ...text.styled import Line, clip_line, line_width, safe_text
+from ...text.styled import (
+    Line,
+    Paragraph,
+    TextLayout,
+    clip_line,
+    fixed,
+    indent,
+    line_width,
+    plain,
+    safe_text,
+)
 from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
 from .markdown_layout import render_markdown
-from .paragraphs import MessageLayout, Paragraph, fixed, indent, plain
 from .tool_text import OPEN_LIMIT, language_of, more, tool_text
 
 MARKDOWN_LIMIT = 16_000
@@ -46,16 +55,16 @@ _MAIN_ARGUMENTS = (
 )
 
 
-def lay_out(shown: Shown) -> MessageLayout:
+def lay_out(shown: Shown) -> TextLayout:
     """Lay out a message; on any thread."""
-    return MessageLayout([*_message(shown), Paragraph([])], shown.width)
+    return TextLayout([*_message(shown), Paragraph([])], shown.width)
 
 
-def lay_out_plain(shown: Shown) -> MessageLayout:
+def lay_out_plain(shown: Shown) -> TextLayout:
     """Lay out the beginning without formatting, to be shown until the layout is ready."""
     text = safe_text(shown.message.text[:MARKDOWN_LIMIT]).strip("\n")
     body = indent(plain(text, "text"), ("  ", "text"))
-    return MessageLayout([_head(shown), *body, Paragraph([])], shown.width)
+    return TextLayout([_head(shown), *body, Paragraph([])], shown.width)
 
 
 def _message(shown: Shown) -> list[Paragraph]:

@@ -16,8 +16,18 @@ from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
 from ...text.formats import clip
-from ...text.styled import Line, Span, line_text, line_width, split_lines, wrap_spans
-from .paragraphs import Paragraph, fixed, indent, paragraphs_of
+from ...text.styled import (
+    Line,
+    Paragraph,
+    Span,
+    fixed,
+    indent,
+    line_text,
+    line_width,
+    paragraphs_of,
+    split_lines,
+    wrap_spans,
+)
 
 _MARKS = {"strong": "bold", "em": "italic", "s": "strike", "link": "link"}
 _BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}

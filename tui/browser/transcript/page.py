@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from ...text.formats import clip
-from ...text.styled import Line
+from ...text.styled import NO_LINE, Line, Paragraph, TextLayout, fixed
 from .entries import NOTHING, EntryKind, Look, Shown, TranscriptModel
-from .paragraphs import NO_LINE, MessageLayout, Paragraph, fixed
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Term
@@ -32,7 +31,7 @@ _RULE, _OTHER = 2, 4
 
 Position = tuple[int, int]
 """An entry, and a line in it."""
-Layouts = dict[Shown, MessageLayout]
+Layouts = dict[Shown, TextLayout]
 
 
 def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
@@ -63,12 +62,12 @@ def _dimmed(line: Line) -> Line:
     return [(text, f"{looks} dim" if text else looks) for text, looks in line]
 
 
-def _rule(text: str, width: int) -> MessageLayout:
+def _rule(text: str, width: int) -> TextLayout:
     """Lay out a rule across the screen with a text in it, and a blank line."""
     label = clip(text, width - 8) + " "
     right = "─" * max(width - 4 - cell_len(label), 0)
     rule = fixed(("── ", "rule"), (label, "note"), (right, "rule"))
-    return MessageLayout([rule, Paragraph([])], width)
+    return TextLayout([rule, Paragraph([])], width)
 
 
 class Page:
@@ -133,7 +132,7 @@ class Page:
         self.matchers, self.hit = matchers, hit
         self.hit_number: int | None = None
         """The index of the current match line of the hit, the same at any width; None for all."""
-        self._lit = lru_cache(_MAX_CACHED)(partial(MessageLayout.lit, matchers=matchers))
+        self._lit = lru_cache(_MAX_CACHED)(partial(TextLayout.lit, matchers=matchers))
 
     def resize(self, width: int, height: int) -> None:
         is_other_width = width != self.width
@@ -172,7 +171,7 @@ class Page:
         layout = self.draw(index, now=True)
         return layout.match_lines if layout is not None else ()
 
-    def draw(self, index: int, *, now: bool = False) -> MessageLayout | None:
+    def draw(self, index: int, *, now: bool = False) -> TextLayout | None:
         """Return an entry as it is shown; None if its message has not been read.
 
         A long message has no formatting until it has been laid out on another thread, unless it is
@@ -180,10 +179,10 @@ class Page:
         """
         layout = self._draw(index, now=now)
         if layout is not None:
-            self.heights[index] = len(layout.lines)
+            self.heights[index] = len(layout)
         return layout
 
-    def _draw(self, index: int, *, now: bool) -> MessageLayout | None:
+    def _draw(self, index: int, *, now: bool) -> TextLayout | None:
         entry = self.model.entries[index]
         if entry.kind is not EntryKind.MESSAGE:
             return _rule(entry.text, self.width)
@@ -191,7 +190,7 @@ class Page:
         if shown is None:
             return None
         if self.model.caller_of(shown.message) is not None:
-            return MessageLayout([], self.width)
+            return TextLayout([], self.width)
         if shown not in self._layouts and shown.is_heavy and not now:
             if shown not in self.deferred:
                 self.deferred.update(lay_out([shown], is_plain=True))

@@ -22,9 +22,18 @@ from hermes_browse.store.tool_results import LIMIT, load_json
 from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
-from ...text.styled import Line, line_width, safe_text, split_lines
+from ...text.styled import (
+    Line,
+    Paragraph,
+    TextLayout,
+    fixed,
+    indent,
+    line_width,
+    plain,
+    safe_text,
+    split_lines,
+)
 from .markdown_layout import highlight, render_markdown, table_lines
-from .paragraphs import Paragraph, first_lines, fixed, indent, plain
 
 _MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields with the output of a tool, most informative first."""
@@ -276,10 +285,11 @@ def tool_text(
             paragraphs += _field(key, value, room, language)
         elif key == main and (value.strip() or not is_object):
             paragraphs += block(key, value, room, language)
-    left = 0
-    if not full:
-        paragraphs, left = first_lines(paragraphs, room, _SHORT_LINES)
-    if left and not cut:
+    layout = TextLayout(paragraphs if not full else (), room)
+    left = len(layout) - _SHORT_LINES
+    if left > 0:
+        paragraphs = [fixed(*line) for line in layout.first(_SHORT_LINES)]
+    if left > 0 and not cut:
         note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
         paragraphs = [*paragraphs, fixed((note, "note"))]
     return indent([*paragraphs, *more(cut, full)], ("│ ", "rule"))
