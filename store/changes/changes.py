@@ -18,19 +18,16 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .commands import may_change_files, written_names
+from .commands import changed_names
 from .diffs import DiffLine, quoted, unified_diff
 from .edited_file import Edit, Extent, TrackedFile, whole
-from .programs import program_names, read_program
+from .programs import program_names
 from .replay import CHANGING_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
-_PROGRAMS = {
-    "terminal": ("command", may_change_files, written_names),
-    "execute_code": ("code", lambda code: read_program(code).may_change_more, program_names),
-}
-"""Tools that run a command or a program: the argument that has it, whether that may change files
-that no other call names, and the names of those that it surely or maybe changes."""
+_PROGRAMS = {"terminal": ("command", changed_names), "execute_code": ("code", program_names)}
+"""Tools that run a command or a program: the argument that has it, and what tells which names it
+changes, None if it changes no file."""
 _LARGEST = 50_000_000
 """Bytes of a file that is compared with what a conversation left."""
 
@@ -209,10 +206,11 @@ def _commands(uses: Sequence[ToolUse]) -> Iterator[tuple[ShellCommand, set[str]]
     """Yield what may have changed files, with the names of files that it has."""
     for use in uses:
         if use.name in _PROGRAMS:
-            argument, may_change, names = _PROGRAMS[use.name]
-            text = as_mapping(use.arguments).get(argument)
-            if isinstance(text, str) and may_change(text):
-                yield ShellCommand(use.message_id, use.session_id, text), names(text)
+            argument, names_in = _PROGRAMS[use.name]
+            text = str(as_mapping(use.arguments).get(argument) or "")
+            names = names_in(text)
+            if names is not None:
+                yield ShellCommand(use.message_id, use.session_id, text), names
 
 
 def _read_disk(path: str, file: TrackedFile) -> str | None:

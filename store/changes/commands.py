@@ -69,24 +69,23 @@ def _plain(word: str) -> str:
     return re.sub(r"['\"\\]", "", word).translate(_SHOWN)
 
 
-def may_change_files(line: str) -> bool:
-    """Whether a shell line may have changed files: all do that are not known to only read."""
-    return bool(_SUBSTITUTION.search(line)) or not all(map(_only_reads, _commands(line)))
+def changed_names(line: str) -> set[str] | None:
+    """Return the names, without the folders above, that a shell line surely names to change them:
+    of files and folders, with wildcards. None if it changes no file: all lines may have done so that
+    are not known to only read."""
+    commands = list(_commands(line))
+    if not _SUBSTITUTION.search(line) and all(map(_only_reads, commands)):
+        return None
+    return {
+        "*" if name in (".", "..") else posixpath.basename(name.rpartition("=")[2].rstrip("/"))
+        for command in commands
+        for name in map(_plain, _written(command))
+    }
 
 
 def _only_reads(command: str) -> bool:
     is_reader = _READER.match(command.translate(_SHOWN)) is not None
     return is_reader and _TARGET.search(command) is None
-
-
-def written_names(line: str) -> set[str]:
-    """Return the names that a shell line surely names to change them, without the folders above:
-    of files and folders, with wildcards."""
-    return {
-        "*" if name in (".", "..") else posixpath.basename(name.rpartition("=")[2].rstrip("/"))
-        for command in _commands(line)
-        for name in map(_plain, _written(command))
-    }
 
 
 def _written(command: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -21,10 +20,9 @@ _TOOLS = {*_EDITS, "read_file", "search_files", "terminal", "web_search", "web_e
 _HARMLESS = re.compile(
     r"read_file|search_files|write_file|patch|print|len|str|repr|int|float|list|dict|sorted|range"
     r"|enumerate|get|join|split|splitlines|strip|dumps|loads|json_parse"
+    r"|hermes_tools|collections|json|math|os|os\.path|pathlib|re|sys|time"
 )
-"""Names of what changes nothing, or only what else is known."""
-_MODULES = sys.stdlib_module_names | {"hermes_tools"}
-"""What can be imported without running another program."""
+"""Names of what changes nothing, or only what else is known, if it is called or imported."""
 _WRITES = re.compile(
     r"""write|patch|["'][wax]b?\+?["']|os\.replace|remove|rename|unlink|shutil|subprocess|system
     |terminal""",
@@ -44,8 +42,8 @@ class Program(NamedTuple):
     calls: tuple[tuple[str, Json], ...] = ()
     """All its calls of Hermes' tools in order, by name, with their arguments; empty if one stands
     in a loop, a function or a condition, or edits with arguments that are computed."""
-    may_change_more: bool = True
-    """Whether it may have changed files by other means."""
+    changes_no_other: bool = False
+    """Whether it surely changes no file by other means."""
 
 
 def read_program(code: str) -> Program:
@@ -54,30 +52,28 @@ def read_program(code: str) -> Program:
         tree = ast.parse(code, _STORED)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Program()
-    called: list[str] = []
-    imported: list[str] = []
+    used: list[str] = []
     for node in ast.walk(tree):
         match node:
             case ast.Call():
-                called.append(_called(node))
+                used.append(_called(node))
             case ast.Import():
-                imported += [each.name for each in node.names]
+                used += [each.name for each in node.names]
             case ast.ImportFrom():
-                imported.append(node.module or "")
+                used.append(node.module or "")
     calls = tuple(_fixed_calls(tree))
-    if len(calls) != sum(name in _TOOLS for name in called):
+    if len(calls) != sum(name in _TOOLS for name in used):
         calls = ()
     known = sum(name in _EDITS and "path" in arguments for name, arguments in calls)
-    only_known = (
-        known == sum(name in _EDITS for name in called)
-        and all(map(_HARMLESS.fullmatch, called))
-        and _MODULES.issuperset(name.partition(".")[0] for name in imported)
-    )
-    return Program(calls, not only_known)
+    are_known = known == sum(name in _EDITS for name in used)
+    return Program(calls, are_known and all(map(_HARMLESS.fullmatch, used)))
 
 
-def program_names(code: str) -> set[str]:
-    """Return the names, without folders, that a program has if it seems to write files."""
+def program_names(code: str) -> set[str] | None:
+    """Return the names, without folders, that a program has if it seems to write files; None if it
+    changes no file but by calls that are known."""
+    if read_program(code).changes_no_other:
+        return None
     return set(_NAME.findall(code)) if _WRITES.search(code) else set()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
-from itertools import groupby, pairwise
+from itertools import compress, groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -25,14 +25,13 @@ from .changes import find_tree
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _USAGE = (
-    "SELECT model, first_seen, COALESCE(NULLIF(actual_cost_usd, 0), estimated_cost_usd), "
-    "input_tokens, cache_read_tokens, cache_write_tokens FROM usage_rows "
-    "WHERE session_id = ? AND COALESCE(task, '') = '' ORDER BY 2, rowid"
+    "SELECT COALESCE(s.system_prompt_hash, s.system_prompt), s.tool_names, u.model, u.first_seen, "
+    "COALESCE(NULLIF(u.actual_cost_usd, 0), u.estimated_cost_usd), "
+    "u.input_tokens, u.cache_read_tokens, u.cache_write_tokens FROM session_rows s "
+    "LEFT JOIN usage_rows u ON u.session_id = s.id AND COALESCE(u.task, '') = '' "
+    "WHERE s.id = ? ORDER BY u.first_seen, u.rowid"
 )
 """Auxiliary tasks, such as the title, have a model and a cache of their own."""
-_IDENTITIES = (
-    "SELECT COALESCE(system_prompt_hash, system_prompt), tool_names FROM session_rows WHERE id = ?"
-)
 _LOOP = 3
 """As many equal calls with equal results in one turn are a loop."""
 _GAP = 1800.0
@@ -147,13 +146,12 @@ def _stretches(
 ) -> Iterator[Stretch]:
     for segment in segments:
         own = [row for row in rows if row.session_id == segment.id] or [RunRow(segment.id)]
-        prompt, tools = reader.rows(_IDENTITIES, [segment.id])[0]
         usages = reader.rows(_USAGE, [segment.id])
-        if len({usage[0] for usage in usages}) < 2:
+        if len({usage[2] for usage in usages}) < 2:
             used = segment.tokens
             counts = used.input, used.cache_read, used.cache_write
-            usages = [(segment.model, None, segment.cost_usd, *counts)]
-        for model, since, cost, *counted in usages:
+            usages = [(*usages[0][:2], segment.model, None, segment.cost_usd, *counts)]
+        for prompt, tools, model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
             sent, cached = sum(map(as_count, counted)), as_count(counted[1])
             yield Stretch(
@@ -202,21 +200,19 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
 
 def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
-    model = _("the model changed from {before} to {after}", before=before.model, after=after.model)
-    changes = {
-        model: (before.model, after.model),
-        _("the system prompt changed"): (before.prompt, after.prompt),
-        _("the tools changed"): (before.tools, after.tools),
-    }
+    reasons = (
+        _("the model changed from {before} to {after}", before=before.model, after=after.model),
+        _("the system prompt changed"),
+        _("the tools changed"),
+    )
     # What is not stored may have been the same.
-    reasons = (text for text, (old, new) in changes.items() if old and new and old != new)
-    return ", ".join(reasons) or _("nothing that is stored explains it")
+    known = (old and new and old != new for old, new in zip(before[1:4], after[1:4], strict=True))
+    return ", ".join(compress(reasons, known)) or _("nothing that is stored explains it")
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
-    worked = [(each.root.started_at, each.last_active) for each in run.subagents]
-    busy = sorted((begin, end) for begin, end in worked if begin is not None and end is not None)
+    busy = sorted((each.root.started_at or 0.0, each.last_active or 0.0) for each in run.subagents)
     gaps: list[tuple[float, RunRow]] = []
     for (earlier, _row), (later, row) in pairwise(times):
         if later - earlier >= _GAP:
