@@ -18,10 +18,9 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .commands import changed_names
+from .commands import changed_names, program_names
 from .diffs import DiffLine, quoted, unified_diff
 from .edited_file import Edit, Extent, TrackedFile, whole
-from .programs import program_names
 from .replay import CHANGING_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 

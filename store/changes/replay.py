@@ -9,16 +9,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
-from .commands import moved_to
+from .commands import moved_to, read_program
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, Extent, TrackedFile, whole
-from .programs import read_program
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
@@ -99,7 +99,8 @@ def replay_call(files: Files, use: ToolUse, text: str, directory: str) -> bool:
         text: Its result; empty if none is stored: whether it was done is not known.
         directory: Where relative paths begin; empty if not known.
     """
-    call = _FileCall(files, use, json_at_start(text), directory)
+    edit = Edit(use.message_id, use.session_id, use.name, use.at)
+    call = _FileCall(files, edit, as_mapping(use.arguments), json_at_start(text), directory)
     if use.name in EDITORS:
         return call.edit_files(text)
     if use.name == "read_file":
@@ -125,15 +126,21 @@ def _text_after(before: str | None, tool: str, arguments: Json) -> str | None:
     return before.replace(old, new) if before and is_sure else None
 
 
+@dataclass
 class _FileCall:
     """A tool call that is done again."""
 
-    def __init__(self, files: Files, use: ToolUse, result: Json, directory: str) -> None:
-        self._files, self._result, self._directory = files, result, directory
-        self._arguments = as_mapping(use.arguments)
-        self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
-        modified = result.get("files_modified")
-        self._modified = list(map(str, modified)) if isinstance(modified, list) else []
+    files: Files
+    edit: Edit
+    arguments: Json
+    result: Json
+    directory: str
+
+    @property
+    def modified(self) -> list[str]:
+        """The files that it changed, as far as its result names them."""
+        names = self.result.get("files_modified")
+        return list(map(str, names)) if isinstance(names, list) else []
 
     def _file(self, path: object, to: str = "") -> TrackedFile:
         """Return a file by its path in the call, and move it if there is another; one that is not
@@ -141,89 +148,89 @@ class _FileCall:
         if not isinstance(path, str) or not path:
             return TrackedFile("")
         resolved = self._resolve(path)
-        known = self._files.pop(resolved, None) or self._files.pop(self._plain(path), None)
+        known = self.files.pop(resolved, None) or self.files.pop(self._plain(path), None)
         file = known or TrackedFile(resolved)
         if not file.edits:
             file.first_path = resolved  # it was read by a link
         present = self._resolve(to or path)
-        file.is_certain &= present not in self._files  # what was there is not known any more
-        self._files[present] = file
+        file.is_certain &= present not in self.files  # what was there is not known any more
+        self.files[present] = file
         return file
 
     def _resolve(self, path: str) -> str:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
-        resolved = str(self._result.get("resolved_path"))
-        if resolved.startswith("/") and self._arguments.get("path"):  # the only one of the call
+        resolved = str(self.result.get("resolved_path"))
+        if resolved.startswith("/") and self.arguments.get("path"):  # the only one of the call
             return resolved
         end = posixpath.join("/", posixpath.normpath(path).removeprefix("~/"))
-        named = [name for name in self._modified if name.startswith("/") and name.endswith(end)]
+        named = [name for name in self.modified if name.startswith("/") and name.endswith(end)]
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
         return min(named, key=len, default=self._plain(path))
 
     def _plain(self, path: str) -> str:
-        return path if path.startswith("~") else _joined(self._directory, path)
+        return path if path.startswith("~") else _joined(self.directory, path)
 
     def read(self) -> None:
         """Take over what `read_file` showed."""
-        file = self._file(self._arguments.get("path"))
-        content, error = self._result.get("content"), self._result.get("error")
+        file = self._file(self.arguments.get("path"))
+        content, error = self.result.get("content"), self.result.get("error")
         if str(error).startswith(_NOT_FOUND):
             file.miss()
         elif isinstance(content, str) and not error:
             text = _LINE_NUMBER.sub("", content)
-            unseen = self._result.get("file_size") != _size(text)
+            unseen = self.result.get("file_size") != _size(text)
             if unseen or _UNLIKE.search(text):
-                file.is_certain &= self._result.get("file_size") != _size(text) + _MARK
+                file.is_certain &= self.result.get("file_size") != _size(text) + _MARK
             else:
                 file.patch([whole(text)])
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        arguments, is_done = self._arguments, not has_failed(text, None)
-        if not self._result:
-            self._edit = self._edit._replace(ok=False)
+        arguments, is_done = self.arguments, not has_failed(text, None)
+        if not self.result:
+            self.edit = self.edit._replace(ok=False)
             arguments = {"path": arguments.get("path")}
         # A patch of several files that failed may have changed some of them; its diff has those.
         if not self._apply_diff() and is_done:
-            self._do(self._edit.tool, arguments)
+            self._do(self.edit.tool, arguments)
         return not is_done
 
     def run_program(self) -> None:
         """Do the edits of a program that ended well and names them outright."""
-        result, edit = self._result, self._edit
+        result, edit = self.result, self.edit
         if result.get("status") != "success" or not result.get("tool_calls_made"):
             return
-        calls = read_program(str(self._arguments.get("code"))).calls
+        calls = read_program(str(self.arguments.get("code"))).calls
         if len(calls) == result["tool_calls_made"]:
             for tool, arguments in calls:
-                self._edit = edit._replace(tool=f"{edit.tool}: {tool}")
+                self.edit = edit._replace(tool=f"{edit.tool}: {tool}")
                 if tool in EDITORS:
                     self._do(tool, arguments)
 
     def _do(self, tool: str, arguments: Json) -> None:
         """Do an edit by its arguments."""
         path = arguments.get("path")
-        for name in [path] if path else self._modified:
+        for name in [path] if path else self.modified:
             file = self._edited(name)
             text = _text_after(file.last.text(), tool, arguments)
-            written = self._result.get("bytes_written")
+            written = self.result.get("bytes_written")
             file.is_certain &= written is None or written == _size(text or "")
-            file.write(text, self._edit)
+            file.write(text, self.edit)
 
     def _edited(self, path: object, to: str = "") -> TrackedFile:
         """Return a file for this edit; the warning in the result tells of edits by others."""
         file = self._file(path, to)
-        warning = str(self._result.get("_warning"))
+        warning = str(self.result.get("_warning"))
         if _SIBLING in warning:  # is the edit of the other agent known?
-            file.is_certain &= any(each.session_id != self._edit.session_id for each in file.edits)
-        is_by_program = self._edit.tool not in EDITORS  # its own result is not stored
+            file.is_certain &= any(each.session_id != self.edit.session_id for each in file.edits)
+        is_by_program = self.edit.tool not in EDITORS  # its own result is not stored
         file.is_certain &= _OUTSIDE not in warning and not is_by_program
-        file.edits.append(self._edit)
+        file.edits.append(self.edit)
         return file
 
     def _apply_diff(self) -> bool:
         """Do a `patch` by its diff; return whether it has one that can be read."""
-        diff = str(self._result.get("diff") or "")
+        diff = str(self.result.get("diff") or "")
         try:
             files = parse_diff(diff)
         except ValueError:
@@ -232,15 +239,15 @@ class _FileCall:
             if before == NOTHING:
                 file = self._edited(after)
                 text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
-                file.write(text, self._edit)
+                file.write(text, self.edit)
             elif after == NOTHING:
                 file = self._edited(before)
-                file.patch(hunks or [whole("")], self._edit)
+                file.patch(hunks or [whole("")], self.edit)
                 file.last.extent = Extent.ABSENT
             else:
                 file = self._edited(before, after)
-                file.patch(hunks, self._edit)
-            if not self._arguments.get("path"):
+                file.patch(hunks, self.edit)
+            if not self.arguments.get("path"):
                 # Mode `patch` shows new lines with other ends than it writes (0.19).
                 file.is_certain &= "\r\n" not in f"{diff}{file.last.text()}"
         return bool(files)

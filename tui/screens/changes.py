@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -99,31 +99,24 @@ def command_row(command: ShellCommand) -> MessageRow:
 def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
     """Return the rows of the diff of a file, or of a whole command; long lines take several of
     `width` cells."""
+    told: list[tuple[Line, MessageTarget]] = []
     if isinstance(row, FileRow):
-        nothing = NoteRow(_("what it changed, it changed back"))
-        return list(_wrapped(_diff_lines(row.change), width)) or [nothing]
-    if isinstance(row, MessageRow):
-        lines = safe_text(row.whole).split("\n")
-        return list(_wrapped((([(line, "output")], row.target) for line in lines), width))
-    return []
-
-
-def _diff_lines(change: FileChange) -> Iterator[tuple[Line, MessageTarget]]:
-    sessions = {edit.message_id: edit.session_id for edit in change.edits}
-    last = change.edits[-1].message_id
-    for line in change.diff:
-        message_id = line.message_id or last
-        target = sessions[message_id], message_id
-        yield from ((each, target) for each in diff_lines(line.text.removesuffix("\n")))
-
-
-def _wrapped(lines: Iterable[tuple[Line, MessageTarget]], width: int) -> Iterator[MessageRow]:
-    room = width - _EDGES
-    for number, (line, target) in enumerate(lines):
-        pieces = [line] if line_width(line) <= room else wrap_spans(line, room)
-        for part, piece in enumerate(pieces):
+        sessions = {edit.message_id: edit.session_id for edit in row.change.edits}
+        for line in row.change.diff:
+            message_id = line.message_id or row.change.edits[-1].message_id
+            lines = diff_lines(line.text.removesuffix("\n"))
+            told += [(each, (sessions[message_id], message_id)) for each in lines]
+        if not told:
+            return [NoteRow(_("what it changed, it changed back"))]
+    elif isinstance(row, MessageRow):
+        told = [([(line, "output")], row.target) for line in safe_text(row.whole).split("\n")]
+    rows: list[ListRow] = []
+    for number, (spans, target) in enumerate(told):
+        fits = line_width(spans) <= width - _EDGES
+        for part, piece in enumerate([spans] if fits else wrap_spans(spans, width - _EDGES)):
             text = piece[0] if piece else ("", "output")
-            yield MessageRow(f"d{number} {part}", (" ", "dim"), text, target)
+            rows.append(MessageRow(f"d{number} {part}", (" ", "dim"), text, target))
+    return rows
 
 
 _LONGEST_PROMPT = 300

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hermes_browse.store.changes.programs import program_names, read_program
+from hermes_browse.store.changes.commands import program_names, read_program
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_program_that_only_reads():
 def test_what_python_says_of_a_program_is_not_printed():
     """It warns of an escape that is none; the words of a store must not reach the terminal so."""
     code = (
-        "from hermes_browse.store.changes.programs import read_program\n"
+        "from hermes_browse.store.changes.commands import read_program\n"
         "print(read_program(chr(39) + chr(92) + 'd' + chr(39)).changes_no_other)"
     )
     command = [sys.executable, "-W", "always", "-c", code]
