@@ -119,15 +119,15 @@ def read_changes(
     found = list(_commands(uses))
     touched = {name for _command, names in found for name in names}
     is_touched = re.compile("|".join(map(fnmatch.translate, touched)) or "(?!)").match
-    own = {segment.id for segment in tree[0].segments}
+    own = set(tree[0].session_ids)
     directory = tree[0].cwd or ""
     if is_here and directory:
         directory = os.path.realpath(directory)  # as the tools name files (0.15 and later)
     files: list[FileChange] = []
     for path, file in sorted(tracked.items()):
         if any(edit.ok for edit in file.edits):
-            names = [relative(each, directory) for each in (path, file.first_path)]
-            parts = [part for name in names for part in name.split("/") if part]
+            names = relative(path, directory), relative(file.first_path, directory)
+            parts = filter(None, "/".join(names).split("/"))
             file.is_certain &= not any(map(is_touched, parts))
             change = file_change(path, file, directory)
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
@@ -163,8 +163,7 @@ def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
     """Return what became of a file."""
     name = relative(path, directory)
     before, after = relative(file.first_path, directory).lstrip("/"), name.lstrip("/")
-    is_known_before = all(version.is_known_before for version in file.versions)
-    is_exact = file.is_certain and is_known_before
+    is_exact = file.is_certain and file.is_known_before
     diff: list[DiffLine] = []
     for version in file.versions:
         diff += unified_diff(version, before, after)
@@ -172,12 +171,12 @@ def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
     if not is_exact:
         reason = (
             _("not all that happened to this file is known")
-            if is_known_before
+            if file.is_known_before
             else _("what stood there before is not known; every line is shown as added")
         )
         comment = f"# {quoted(after)}: {reason}\n"
         diff.insert(0, DiffLine(comment, diff[0].message_id if diff else None))
-    is_counted = is_known_before and not file.is_unclear
+    is_counted = file.is_known_before and not file.is_unclear
     return FileChange(
         path,
         name,
@@ -186,7 +185,7 @@ def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
         added=signs.count("+") if is_counted else None,
         removed=signs.count("-") if is_counted else None,
         is_exact=is_exact,
-        is_known_before=is_known_before,
+        is_known_before=file.is_known_before,
         diff=tuple(diff),
     )
 

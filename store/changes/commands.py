@@ -8,7 +8,6 @@ import posixpath
 import re
 import warnings
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..connection.stored_values import Json
 
@@ -138,22 +137,18 @@ _STORED = "<stored program>"
 warnings.filterwarnings("ignore", module=_STORED)
 
 
-class Program(NamedTuple):
-    """What a program of `execute_code` does to files."""
+def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
+    """Read what a program of `execute_code` does to files.
 
-    calls: tuple[tuple[str, Json], ...] = ()
-    """All its calls of Hermes' tools in order, by name, with their arguments; empty if one stands
-    in a loop, a function or a condition, or edits with arguments that are computed."""
-    changes_no_other: bool = False
-    """Whether it surely changes no file by other means."""
-
-
-def read_program(code: str) -> Program:
-    """Read what a program does to files."""
+    Returns:
+        All its calls of Hermes' tools in order, by name, with their arguments: none if one stands in
+        a loop, a function or a condition, or edits with arguments that are computed. And whether it
+        surely changes no file by other means.
+    """
     try:
         tree = ast.parse(code, _STORED)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Program()
+        return [], False
     used: list[str] = []
     for node in ast.walk(tree):
         match node:
@@ -163,18 +158,18 @@ def read_program(code: str) -> Program:
                 used += [each.name for each in node.names]
             case ast.ImportFrom():
                 used.append(node.module or "")
-    calls = tuple(_fixed_calls(tree))
+    calls = list(_fixed_calls(tree))
     if len(calls) != sum(name in _TOOLS for name in used):
-        calls = ()
-    known = sum(name in _EDITS and "path" in arguments for name, arguments in calls)
-    are_known = known == sum(name in _EDITS for name in used)
-    return Program(calls, are_known and all(map(_HARMLESS.fullmatch, used)))
+        calls = []
+    is_known = bool(calls) or _EDITS.keys().isdisjoint(used)
+    return calls, is_known and all(map(_HARMLESS.fullmatch, used))
 
 
 def program_names(code: str) -> set[str] | None:
     """Return the names, without folders, that a program has if it seems to write files; None if it
     changes no file but by calls that are known."""
-    if read_program(code).changes_no_other:
+    _calls, changes_no_other = read_program(code)
+    if changes_no_other:
         return None
     return set(_NAME.findall(code)) if _WRITES.search(code) else set()
 
@@ -192,20 +187,24 @@ def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
             values = {}  # any name may have another value now
             continue
         for node in ast.walk(statement):
-            if not (isinstance(node, ast.Call) and _called(node) in _TOOLS):
-                continue
-            name = _called(node)
-            nodes = dict(zip(_EDITS.get(name, ()), node.args, strict=False))
-            nodes |= {each.arg: each.value for each in node.keywords if each.arg is not None}
-            arguments = {key: _value(value, values) for key, value in nodes.items()}
-            if name not in _EDITS or None not in arguments.values():
-                yield name, arguments
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            values[statement.targets[0].id] = _value(statement.value, values)
+            if isinstance(node, ast.Call) and _called(node) in _TOOLS:
+                name = _called(node)
+                nodes = dict(zip(_EDITS.get(name, ()), node.args, strict=False))
+                nodes |= {str(each.arg): each.value for each in node.keywords}
+                arguments = {key: _value(value, values) for key, value in nodes.items()}
+                is_fixed = "path" in arguments and None not in arguments.values()
+                if is_fixed or name not in _EDITS:
+                    yield name, arguments
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name), *_others], value=value):
+                values[name] = _value(value, values)
 
 
 def _value(node: ast.expr, values: Json) -> object:
     """Return the value of a constant, or of a name that has one; None for any other."""
-    if isinstance(node, ast.Name):
-        return values.get(node.id)
-    return node.value if isinstance(node, ast.Constant) else None
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return values.get(name)
+    return None

@@ -181,10 +181,9 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
         yield DiffLine(f"@@ -{old} +{new} @@\n", message_id)
         for sign, line in hunk:
             message_id = _message_behind(sign, line) or message_id
-            text = f"{sign}{line.text}"
-            has_end = text.endswith("\n")
-            yield DiffLine(text if has_end else f"{text}\n", message_id, sign != " ")
-            if not has_end:
+            text, line_end, _rest = f"{sign}{line.text}".partition("\n")
+            yield DiffLine(f"{text}\n", message_id, sign != " ")
+            if not line_end:
                 yield DiffLine("\\ No newline at end of file\n", message_id)
 
 

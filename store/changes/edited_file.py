@@ -96,8 +96,6 @@ class EditedFile:
     """Lines before the first edit, as many as edits reached."""
     lines: list[Line] = field(default_factory=list)
     """The lines as they stand."""
-    is_known_before: bool = True
-    """Whether it is known what stood where edits changed it."""
     was_absent: bool = False
     """Whether there was no such file before the first edit."""
     extent: Extent = Extent.OPEN
@@ -137,9 +135,9 @@ class EditedFile:
         texts = [line[1:] for line in hunk.lines if line[0] != "+"]
         end = hunk.start + len(texts)
         missing = end - len(self.lines)
-        if self.extent is Extent.ABSENT or (missing < 0 and hunk.is_end):
-            return False
-        if self.extent is Extent.WHOLE and missing > 0:
+        is_longer = missing > 0 and self.extent is Extent.WHOLE
+        is_shorter = missing < 0 and hunk.is_end
+        if is_longer or is_shorter or self.extent is Extent.ABSENT:
             return False
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
@@ -165,6 +163,8 @@ class TrackedFile:
         """Another one begins where it is not known what stood there."""
         self.is_certain = True
         """Whether nothing else has changed it, as far as is known."""
+        self.is_known_before = True
+        """Whether it is known what stood where edits changed it."""
         self.is_unclear = False
         """Whether it is not known what an edit changed."""
 
@@ -180,7 +180,8 @@ class TrackedFile:
             self.is_unclear = True
             return
         if self.last.text() is None:
-            self.versions.append(EditedFile(is_known_before=False))
+            self.versions.append(EditedFile())
+            self.is_known_before = False
         self.last.write(text, edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:

@@ -200,7 +200,7 @@ class _FileCall:
         result, edit = self.result, self.edit
         if result.get("status") != "success" or not result.get("tool_calls_made"):
             return
-        calls = read_program(str(self.arguments.get("code"))).calls
+        calls, _changes_no_other = read_program(str(self.arguments.get("code")))
         if len(calls) == result["tool_calls_made"]:
             for tool, arguments in calls:
                 self.edit = edit._replace(tool=f"{edit.tool}: {tool}")

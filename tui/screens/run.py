@@ -51,17 +51,16 @@ class Scale:
     """Times as shares of a run, with short pauses."""
 
     def __init__(self, times: Iterable[float]) -> None:
-        self._times = sorted(set(times)) or [0.0]
-        self.first, self.last = self._times[0], self._times[-1]
-        steps = [later - earlier for earlier, later in pairwise(self._times)]
-        self.has_pauses = any(step >= _PAUSE for step in steps)
+        self.times = sorted(set(times)) or [0.0]
+        steps = [later - earlier for earlier, later in pairwise(self.times)]
+        self.has_pauses = max(steps, default=0.0) >= _PAUSE
         pause = sum(step for step in steps if step < _PAUSE) / _SHORT or 1.0
         lengths = (step if step < _PAUSE else pause for step in steps)
         self._places = list(accumulate(lengths, initial=0.0))
 
     def share(self, at: float) -> float:
         """Return where a time is, or else the next one that is known, from 0 to 1."""
-        index = min(bisect_left(self._times, at), len(self._times) - 1)
+        index = min(bisect_left(self.times, at), len(self.times) - 1)
         return self._places[index] / (self._places[-1] or 1.0)
 
 
@@ -82,7 +81,7 @@ class RunAxis(Picture):
     _fixed: Callable[[int], list[NamedRow]] | None = None
     """Returns the rows but for the mark; of a long run they take longer than a frame, and are made
     once for each width."""
-    _scale = Scale(())
+    scale = Scale(())
     _pointed: tuple[float, ...] = ()
     """The time that is marked, if there is one."""
 
@@ -91,13 +90,9 @@ class RunAxis(Picture):
         ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
         times = [row.at for row in run.rows if row.at is not None]
         self._fixed = cache(lambda room: list(self._rows(run, room)))
-        self._scale = Scale([*times, *run.compressions, *ends])
+        self.scale = Scale([*times, *run.compressions, *ends])
         self.styles.height = len(self._fixed(_LEAD)) + 2
         self.redraw()
-
-    @property
-    def has_pauses(self) -> bool:
-        return self._scale.has_pauses
 
     def point_at(self, at: float | None) -> None:
         """Mark a time (Unix seconds)."""
@@ -108,11 +103,13 @@ class RunAxis(Picture):
         room = self.size.width - _LEAD - 1
         if self._fixed is None or room < 2:
             return []
-        first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
+        first, last = (formats.timestamp(self.scale.times[end]) for end in (0, -1))
         times = place_labels([(0, first), (room - len(last), last)], room)
         marked = self._signs("▲", self._pointed, room)
-        rows = [*self._fixed(room), ("", marked), ("", [Cell(times, "text")])]
-        return list(map(_row, rows))
+        return [
+            runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
+            for name, cells in (*self._fixed(room), ("", marked), ("", [Cell(times, "text")]))
+        ]
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
         turns = [NOTHING] * room
@@ -138,7 +135,7 @@ class RunAxis(Picture):
             yield _("compressed"), self._signs("▼", run.compressions, room)
 
     def _column(self, at: float, room: int) -> int:
-        return min(int(self._scale.share(at) * room), room - 1)
+        return min(int(self.scale.share(at) * room), room - 1)
 
     def _signs(self, sign: str, times: Iterable[float], room: int) -> list[Cell]:
         columns = {self._column(at, room) for at in times}
@@ -163,11 +160,6 @@ class RunAxis(Picture):
             model = one_line(part.model, 60)
             text = "│" + formats.joined(formats.dollars(part.cost_usd), cache_share(part), model)
             yield Cell(formats.fit(text, max(end - column, 0)), "text")
-
-
-def _row(row: NamedRow) -> list[Cell]:
-    name, cells = row
-    return runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
 
 
 def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[Cell]:
@@ -231,7 +223,7 @@ class RunScreen(ConversationScreen):
 
         run, rows = await self.read(read)
         self.axis.show(run)
-        short = _("pauses are drawn short") if self.axis.has_pauses else ""
+        short = _("pauses are drawn short") if self.axis.scale.has_pauses else ""
         missing = _("Hermes stores no cost of single messages")
         notes = formats.joined(missing, short)
         self.line("facts").update(
