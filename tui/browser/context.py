@@ -145,7 +145,7 @@ class Context(StoreScreen[object]):
     def current(self) -> Conversation | None:
         """The conversation that all panes show and all keys act on."""
         conversation = self.shown.conversation
-        return self.details.complete(conversation)[0] if conversation is not None else None
+        return self.details.complete(conversation) if conversation is not None else None
 
     @property
     def current_view(self) -> View:

@@ -4,6 +4,7 @@ elsewhere. It is kept in `shown`, which all panes follow."""
 from __future__ import annotations
 
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.wording import _
 
 from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MARKED
@@ -13,7 +14,6 @@ from . import header
 from .context import ShownConversation
 from .lineage import TreeRow
 from .list.conversation_list import CursorRow
-from .list.list_model import job_key_of
 from .list.rows import ConversationRow, HitRow, JobRow, conversation_of, conversations_of
 from .panes import Panes
 
@@ -37,14 +37,14 @@ class ConversationPanes(Panes):
         shown."""
         if self.shown.is_listed and not self._has_reading_focus:
             shown = conversations_of(self.rows.current)
-            return tuple(self.details.complete(conversation)[0] for conversation in shown)
+            return tuple(self.details.complete(conversation) for conversation in shown)
         return (self.current,) if self.current is not None else ()
 
     @property
     def is_row_current(self) -> bool:
         """Whether the row under the list's cursor is current, or is the job of the current run."""
         row, run = self.rows.current, self.shown.conversation
-        is_job = isinstance(row, JobRow) and run is not None and job_key_of(run.root) == row.name
+        is_job = isinstance(row, JobRow) and run is not None and job_of(run.root) == row.job
         return self.shown.is_listed or is_job
 
     @property
@@ -183,7 +183,8 @@ class ConversationPanes(Panes):
             line.withhold(withheld, (*_OF_FIND, *steps, *back))
 
     def redraw_marks(self) -> None:
-        super().redraw_marks()
+        self.rows.refresh_rows()
+        self.show_header_soon()
         self.offer_keys()
 
     def _entry_changed(self, at: CursorRow) -> None:

@@ -53,8 +53,8 @@ def _attention(attention: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
     waiting, failed, new = len(attention.waiting), attention.failures, len(attention.unread)
     facts = {
-        ngettext("{count:,} waits", "{count:,} wait", waiting, count=waiting): waiting,
-        ngettext("{count:,} job failed", "{count:,} jobs failed", failed, count=failed): failed,
+        ngettext("{count:,} waits", "{count:,} wait", waiting): waiting,
+        ngettext("{count:,} job failed", "{count:,} jobs failed", failed): failed,
         _("{count:,} new", count=new): new,
     }
     shown = [fact for fact, count in facts.items() if count]
@@ -168,16 +168,14 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     """Build the title of the tree: its size, and a warning if Hermes would resume another
     session."""
     count = len(lineage.nodes)
-    label = ngettext("Lineage · 1 session", "Lineage · {count} sessions", count, count=count)
+    label = ngettext("Lineage · 1 session", "Lineage · {count} sessions", count)
     if lineage.predicted != lineage.resume.id:
         # The warning first: a narrow pane cuts the end.
         warning = _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
         return Content.assemble((f"  {warning}", "$warning"), (f" · {label}", "bold"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
-    compressed = ngettext(
-        "compressed once", "compressed {count:,} times", compactions, count=compactions
-    )
+    compressed = ngettext("compressed once", "compressed {count:,} times", compactions)
     facts = formats.joined(
         lineage.resume.reason if is_chain else "",
         _("{cost} in all", cost=cost) if cost else "",
@@ -235,7 +233,6 @@ def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
             "1 more hit in “{title}”",
             "{count:,} more hits in “{title}”",
             row.hidden,
-            count=row.hidden,
             title=_title(row.conversation),
         )
         return more, _("Enter shows them")
@@ -301,7 +298,6 @@ def _job(row: JobRow, now: float) -> Sequence[str]:
         "1 run of a cron job, {ago}",
         "{count:,} runs of a cron job, the newest {ago}",
         count,
-        count=count,
         ago=formats.ago(row.total.last_active, now),
     )
     enter = _("Enter folds them") if row.expanded else _("Enter shows them")

@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -37,8 +36,6 @@ from ..work.application import Arrival
 from .context import ShownConversation
 from .messages import PaneMessages
 
-SILENT_SECONDS = 30.0
-"""After so long without a change, whatever was live is looked at again."""
 _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
 _AWAY_SECONDS = 3.0
@@ -133,7 +130,6 @@ class MainScreen(PaneMessages):
                     "1 deletion as old as the configuration says was deleted for good",
                     "{count:,} deletions as old as the configuration says were deleted for good",
                     count,
-                    count=count,
                 )
             )
 
@@ -151,15 +147,13 @@ class MainScreen(PaneMessages):
         ends; without moving anything."""
         before = await self.call(self.store.fingerprint)
         self.listing.read()
-        read_at = time.monotonic()
         while True:
             await asyncio.sleep(_POLL_SECONDS if self.app.app_focus else _AWAY_SECONDS)
             now = await self.call(self.store.fingerprint)
-            is_old = self.listing.is_live and time.monotonic() - read_at >= SILENT_SECONDS
-            if now != before or is_old:
-                before, read_at = now, time.monotonic()
-                self.listing.schedule_read()
+            if now != before:
+                before, self.listing.is_outdated = now, True
                 self.loader.read_new()
+            self.listing.read_if_due()
 
     async def _prepare_search(self) -> None:
         """Read what every search needs of the whole store before the first keystroke, which would
@@ -180,7 +174,6 @@ class MainScreen(PaneMessages):
             self.start("search", self._prepare_search)
 
     def watch_attention(self) -> None:
-        self.search.show_attention()
         self.loader.read_new()
         self.describe_row()
 

@@ -70,7 +70,7 @@ class PaneMessages(KeyScreen):
     def enter_row(self, row: ListRow) -> None:
         """Go one step into a row: read a conversation, at its hit if it has one, or show more."""
         if isinstance(row, JobRow):
-            self.listing.toggle_job(row.name)
+            self.listing.toggle_job(row.job)
         elif isinstance(row, MoreRow):
             self.search.unfold(row)
         elif isinstance(row, SuggestionRow):

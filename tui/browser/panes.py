@@ -50,7 +50,7 @@ IMPORTS = {
     "help": "tui.screens.help.HelpCard",
     "insights": "tui.screens.insights.screen.InsightsScreen",
     "keymap": "tui.settings.keymap.keymap_and_trouble",
-    "measuring": "tui.browser.list.measuring.Measuring",
+    "measuring": "tui.browser.list.measuring.measure",
     "old": "tui.browser.other_stores.OldScreen",
     "old-transcripts": "tui.browser.other_stores.read_old_transcripts",
     "palette": "tui.screens.palette.open_palette",
@@ -222,10 +222,6 @@ class Panes(Context):
         self.remove_class("-zoom-list", "-zoom-side")
         self.share_out()
         return True
-
-    def redraw_marks(self) -> None:
-        self.rows.refresh_rows()
-        self.show_header_soon()
 
     # The lines at the top
 

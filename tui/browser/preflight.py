@@ -18,7 +18,7 @@ from hermes_browse.store.messages.details import Details
 from hermes_browse.store.messages.preview import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..settings.keys.screen_commands import PREFLIGHT
 from ..text import formats
@@ -56,19 +56,21 @@ def place_and_cost(
     """
     cwd, branch = conversation.cwd, conversation.git_branch
     is_there = not cwd or not is_here or os.path.isdir(cwd)
-    sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
+    sentence = N_("in {directory}") if is_there else N_("in {directory} (not there)")
     place = formats.joined(
-        sentence.format(directory=one_line(cwd, 200)) if cwd else "",
+        _(sentence, directory=one_line(cwd, 200)) if cwd else "",
         _("branch {name}", name=one_line(branch, 80)) if branch else "",
     )
     names = conversation.model or "", details.facts.get("billing_provider", "")
     facts = [one_line(name, 80) for name in names]
     tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
     if tokens:
-        sentence = _(
-            "context about {count} tokens, all sent again unless the provider still has them cached"
+        facts.append(
+            _(
+                "context about {count} tokens, all sent again unless the provider still has them cached",
+                count=formats.number(tokens),
+            )
         )
-        facts.append(sentence.format(count=formats.number(tokens)))
         if (most := max_uncached_cost(conversation, tokens)) is not None:
             facts.append(_("that is {cost} at most", cost=formats.money(most)))
     return list(filter(None, [place, formats.joined(*facts)]))

@@ -142,8 +142,8 @@ def open_window(plan: ResumePlan, template: str) -> None:
     if program == "tmux" and not os.environ.get("TMUX"):
         raise BrowseError(_("no window here: it takes tmux, or the option “window” · Y copies"))
     if reason := _start(words, may_stay=program != "tmux"):
-        failed = _("{program} opened no window: {reason}")
-        raise BrowseError(failed.format(program=one_line(program, 60), reason=reason))
+        name = one_line(program, 60)
+        raise BrowseError(_("{program} opened no window: {reason}", program=name, reason=reason))
     if program == "tmux" and _tmux_window(plan) is None:
         raise BrowseError(_("Hermes ended at once in its new window of tmux"))
 
@@ -242,9 +242,10 @@ class Resuming:
             main.app.exit(plan)
             return
         except OSError as error:
-            failed = _("{program} could not be started: {reason}.")
-            reason = failed.format(program=plan.executable, reason=error.strerror)
-            main.failed(BrowseError(reason))
+            program, reason = plan.executable, error.strerror
+            main.warn(
+                _("{program} could not be started: {reason}.", program=program, reason=reason)
+            )
         else:
             failure = _("back from Hermes, which {ended}", ended=how_it_ended(ended))
             main.say(_("back from Hermes") if ended in _WELL else failure)

@@ -20,7 +20,6 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import and_more
-from ..browser.edit.marking import Undoable
 from ..browser.list.list_model import FirstPage
 from ..browser.main import MainScreen, OtherScreen
 from ..settings.keys import changed
@@ -162,7 +161,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
 
     message = " · ".join([describe_restored(restored), *notes, *more])
     if new:
-        main.edits.record(Undoable(message, back), sessions)
+        main.edits.record(message, back, sessions)
     else:
         main.say(message)
     return message

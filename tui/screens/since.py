@@ -16,7 +16,7 @@ from hermes_browse.store.since.since import LANES, Since, SinceItem
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..browser.edit.marking import Undoable, Undone
+from ..browser.edit.marking import Undone
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
 from ..browser.transcript.cards import RawCard
@@ -207,5 +207,5 @@ class SinceScreen(ListScreen):
             with self._opened() as again:
                 return again.undo_all_read(done).sentence, ()
 
-        self.main.edits.record(Undoable(done.sentence, undo), ())
+        self.main.edits.record(done.sentence, undo)
         self.catalog_changed()

@@ -279,14 +279,6 @@ class StoreScreen(Screen[ScreenResultType]):
         job = partial(self._reporting, work, *args, **kwargs)
         return self.run_worker(job, group=group, exclusive=True)
 
-    def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> None:
-        """Call something after so many seconds, unless the group is started anew before."""
-        self.start(group, self._call_later, seconds, call)
-
-    async def _call_later(self, seconds: float, call: Callable[[], object]) -> None:
-        await asyncio.sleep(seconds)
-        call()
-
     def start_write(
         self, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> Worker[None]:

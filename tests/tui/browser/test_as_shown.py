@@ -158,7 +158,7 @@ async def test_the_status_line_knows_who_writes(tmp_path):
     async with on_store(store, NOW + 86_400) as browser:
         assert "no one is writing" in browser.status
         await browser.press("a", "u")
-        browser.screen.listing.schedule_read()
+        browser.screen.listing.read(whole=False)
         await browser.press("f5")
         assert "no one is writing" in browser.status
 
@@ -166,7 +166,7 @@ async def test_the_status_line_knows_who_writes(tmp_path):
 @pytest.mark.slow
 async def test_silence_ends_what_was_live(tmp_path, monkeypatch):
     """Without any change of the store."""
-    monkeypatch.setattr("hermes_browse.tui.browser.main.SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("hermes_browse.tui.browser.list.listing.SILENT_SECONDS", 0.0)
     async with on_demo(tmp_path) as browser:
         assert "Hermes is writing" in browser.status
         browser.screen.clock = lambda: NOW + 86_400

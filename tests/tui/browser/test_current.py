@@ -180,7 +180,7 @@ def compare(browser, meant, *, is_late):
         assert bool(details_of) == bool(of_row(browser, row))
     model = screen.transcript.model
     if model is not None and screen.line("title").size.width:
-        name = one_line(formats.name(screen.details.complete(model.conversation)[0]), 300)
+        name = one_line(formats.name(screen.details.complete(model.conversation)), 300)
         title = browser.text("#title").strip()
         assert title.startswith(name[:8]), f"the title {title!r} stands over {name!r}"
     if is_late:

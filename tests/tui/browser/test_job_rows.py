@@ -101,7 +101,7 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path):
             browser.screen.listing.sort_by(sort)
             await browser.settle()
             rows = [browser.screen.rows.source.row(index) for index in range(3)]
-            assert {row.key for row in rows} == {"cwebhook_large", "cwebhook_small", "jcron aa11"}
+            assert {row.key for row in rows} == {"cwebhook_large", "cwebhook_small", "jaa11"}
             totals = [row.total if isinstance(row, JobRow) else row.conversation for row in rows]
             if sort is Sort.TOKENS:
                 assert [each.tokens.total for each in totals] == [60, 50, 10]

@@ -42,7 +42,7 @@ def listed(browser):
     return [
         row.conversation
         if isinstance(row, ConversationRow)
-        else source._details.complete(row.runs[0])[0]
+        else source._details.complete(row.runs[0])
         for row in rows
         if isinstance(row, ConversationRow | JobRow)
     ]
@@ -345,8 +345,8 @@ def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path):
     with Store(path).reader() as reader:
         (bare,) = read_catalog(reader, NOW).select(View.ALL)
         (counted,) = with_details(reader, [bare])
-    assert ListLayout().text(bare, 80, NOW, complete=False).rstrip().endswith("~10")
-    assert ListLayout().text(counted, 80, NOW, complete=True).rstrip().endswith(" 3")
+    assert ListLayout().text(bare, 80, NOW).rstrip().endswith("~10")
+    assert ListLayout().text(counted, 80, NOW).rstrip().endswith(" 3")
     assert (
         "~10 msgs" in conversation_title(bare, 80).plain
         and " 3 msgs" in conversation_title(counted, 80).plain

@@ -13,23 +13,25 @@ def _conversation(last_active):
 
 def test_a_row_has_what_was_read_and_measured():
     details, conversation = RowDetails(), _conversation(1.0)
-    assert details.complete(conversation) == (conversation, False)
+    assert details.complete(conversation) == conversation
+    assert not details.is_fresh(conversation)
     details.add([conversation._replace(preview="hello", rows=2)])
-    known, is_fresh = details.complete(conversation)
-    assert is_fresh and (known.preview, known.rows, known.size) == ("hello", 2, None)
+    known = details.complete(conversation)
+    assert details.is_fresh(conversation)
+    assert (known.preview, known.rows, known.size) == ("hello", 2, None)
     details.amounts[Sort.SIZE]["a"] = 7
-    assert details.complete(conversation) == (known._replace(size=7), True)
+    assert details.complete(conversation) == known._replace(size=7)
 
 
 def test_what_was_known_is_shown_until_it_is_read_again():
     """And a count that was measured since is the newer one."""
     details = RowDetails()
     details.add([_conversation(1.0)._replace(preview="hello", rows=2)])
-    later, is_fresh = details.complete(_conversation(2.0))
-    assert (later.preview, later.rows, is_fresh) == ("hello", 2, False)
+    later = details.complete(_conversation(2.0))
+    assert (later.preview, later.rows) == ("hello", 2)
+    assert not details.is_fresh(later)
     details.amounts[Sort.MESSAGES]["a"] = 3
-    later, is_fresh = details.complete(_conversation(2.0))
-    assert (later.preview, later.rows, is_fresh) == ("hello", 3, False)
+    assert details.complete(later).rows == 3
 
 
 def test_an_empty_preview_is_read_once():
@@ -46,11 +48,11 @@ async def test_an_old_count_is_not_taken_for_a_new_one(tmp_path, monkeypatch):
         monkeypatch.setattr(browser.screen.listing, "complete", lambda first, last: None)
         row = browser.screen.rows.source.row(1)
         conversation, details = row.conversation, browser.screen.details
-        known = details.complete(conversation)[0].rows
+        known = details.complete(conversation).rows
         earlier = [part._replace(last_active=1.0) for part in conversation.segments]
         old = Catalog(earlier).conversation(conversation.root_id)
         details.add([old._replace(preview="hello", rows=1000)])
-        assert details.complete(conversation)[0].rows == 1000
+        assert details.complete(conversation).rows == 1000
         await browser.press("down")
         await browser.settle()
-        assert details.complete(conversation)[0].rows == known
+        assert details.complete(conversation).rows == known

@@ -17,10 +17,9 @@ from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.sizes import Sizes, read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.browser.list.list_model import NamedRows, RowDetails
 from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import (
-    NamedRows,
     PlanOrder,
     PlanRow,
     SparedRow,
@@ -107,7 +106,7 @@ def test_a_plan_as_rows(plan):
     assert kinds == {PlanRow: alone + 2, HeadRow: 1, SparedRow: len(found.spared)}
     assert [source.index_of(row.key) for row in rows] == list(range(len(rows)))
     assert rows[0].goes and not rows[1].goes
-    _source, opened = rows_of(found, opened={"jcron job1", "jcron job2"})
+    _source, opened = rows_of(found, opened={"jjob1", "jjob2"})
     assert len(opened) == len(rows) + len(runs)
     for selected, spared, count in (((), (), 1), ((), found.spared, 2 + len(found.spared))):
         _source, rows = rows_of(found._replace(selected=selected, spared=spared))

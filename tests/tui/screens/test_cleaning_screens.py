@@ -292,7 +292,7 @@ async def test_a_job_is_one_line(path):
     async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = list_of(browser)
-        index = plan.source.index_of("jcron job1")
+        index = plan.source.index_of("jjob1")
         assert index is not None and "▸ hello there · 2 runs" in browser.text("#plan")
         plan.cursor = index
         count = len(plan.source)

@@ -236,11 +236,11 @@ async def test_the_map_takes_leaves_and_reads(path):
         assert tiles.has_focus and formats.clip(tiles.current.name, 40) in browser.status
         assert sum(tile.bytes for tile in tiles.tiles) == screen.space.total
         places = {tile.tip: index for index, tile in enumerate(tiles.tiles)}
-        for tip, key in (("cron_job1_20260101_030000", "jcron job1"), ("old", "pold")):
+        for tip, key in (("cron_job1_20260101_030000", "jjob1"), ("old", "pold")):
             tiles.cursor = places[tip]
             await browser.settle()
             assert screen.rows.current.key == key
-        screen.open_job("jcron job1")
+        screen.open_job("jjob1")
         await browser.settle()
         for tip in ("cron_job1_20260101_030000", "old"):
             tiles.cursor = places[tip]

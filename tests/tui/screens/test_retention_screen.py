@@ -30,7 +30,7 @@ async def test_forecasts_count_messages_as_the_list_does(browser):
     list_of(browser).cursor = titles.index("Import ten years of sailings")
     await browser.settle()
     row = list_of(browser).current.conversation
-    assert row.message_count == 13 == browser.screen.details.complete(row)[0].rows
+    assert row.message_count == 13 == browser.screen.details.complete(row).rows
 
 
 async def test_what_hermes_deletes(home):

@@ -1,5 +1,6 @@
 """What makes it quick, told by counting: modules, statements, threads and lines, never seconds."""
 
+import asyncio
 import gc
 import sqlite3
 import threading
@@ -147,33 +148,26 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path, monkeypat
 
 @pytest.mark.slow
 async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
-    """Each reading makes all conversations anew; the first change after a pause is read soon."""
-    monkeypatch.setattr(listing, "_BETWEEN", 500.0)
+    """Each reading makes all conversations anew; a read under way is not cancelled by a change, as
+    of a large store it takes longer than the pause."""
     async with on_demo(tmp_path) as browser:
-        reading, waits = browser.screen.listing, list[float]()
-        monkeypatch.setattr(
-            browser.screen, "start_later", lambda group, seconds, call: waits.append(seconds)
-        )
-        reading._is_scheduled, reading._took, reading._read_at = False, 0.0, time.monotonic()
-        reading.schedule_read()
-        reading.schedule_read()
-        assert len(waits) == 1 and 400.0 < waits[0] <= 500.0
-        reading._is_scheduled, reading._read_at = False, time.monotonic() - 501.0
-        reading.schedule_read()
-        assert waits[1:] == [listing._PAUSE]
-
-
-async def test_a_read_under_way_is_not_cancelled_by_a_change(tmp_path, monkeypatch):
-    """Of a large store it takes longer than the pause between changes."""
-    async with on_demo(tmp_path) as browser:
+        browser.screen.cancel("watch")
         reading, reads = browser.screen.listing, list[bool]()
-        monkeypatch.setattr(reading, "read", lambda *, whole: reads.append(whole))
-        reading._reading = 1
-        reading._read_changes()
-        assert not reads and reading._is_scheduled
-        reading._reading = 0
-        reading._read_changes()
-        assert len(reads) == 1
+        monkeypatch.setattr(reading, "read", lambda *, whole=True: reads.append(whole))
+        now = time.monotonic()
+        reading._read_at, reading._whole_at, reading._took = now, now, 0.0
+        reading.is_live, reading.is_outdated = False, True
+        reading.read_if_due()
+        assert not reads, "it was read just now"
+        reading._read_at = reading._whole_at = now - listing._BETWEEN
+        reading.read_if_due()
+        assert reads == [False]
+        reading._read_at, reading._whole_at = now, now - listing._WHOLE_PAUSE
+        reading.read_if_due()
+        assert reads == [False, True], "an increment cannot detect every change"
+        reading._reader = browser.screen.start("catalog", asyncio.sleep, 60.0)
+        reading.read_if_due()
+        assert len(reads) == 2
 
 
 @pytest.mark.parametrize("is_hit", [False, True])

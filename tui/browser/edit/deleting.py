@@ -89,9 +89,7 @@ class DeleteCard(CountCard):
         location: Location,
     ) -> None:
         count = len(plan.selected)
-        asked = ngettext(
-            "type {count} to delete it", "type {count} to delete them", count, count=count
-        )
+        asked = ngettext("type {count} to delete it", "type {count} to delete them", count)
         super().__init__(count, asked, _("{count} and Enter delete", count=count))
         self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
         # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
@@ -104,7 +102,6 @@ class DeleteCard(CountCard):
                 "Move 1 conversation to the trash?",
                 "Move {count:,} conversations to the trash?",
                 self.count,
-                count=self.count,
             ),
             "bold",
         )
@@ -159,7 +156,6 @@ class DeleteCard(CountCard):
                     "with 1 subagent ({messages})",
                     "with {count:,} subagents ({messages})",
                     len(each.subagents),
-                    count=len(each.subagents),
                     messages=formats.counted(each.of_subagents.shown, "message"),
                 )
                 if each.cost_usd != conversation.cost_usd:
@@ -290,7 +286,7 @@ def protected(context: Context, plan: Plan) -> str:
     if not plan.spared:
         return _("nothing to do")
     first, more = plan.spared[0], len(plan.spared) - 1
-    conversation = context.details.complete(first.conversation)[0]
+    conversation = context.details.complete(first.conversation)
     name = conversation.title or conversation.preview or conversation.id  # it may not be read yet
     sentence = _("“{name}” is protected: {why}")
     if more:
@@ -307,7 +303,6 @@ async def carry_out(context: Context, plan: Plan) -> CleanedUp:
         "Moving 1 conversation to the trash",
         "Moving {count:,} conversations to the trash",
         count,
-        count=count,
     )
     context.progress = f"{title} …"
     are_few = count <= _FEW_CONVERSATIONS

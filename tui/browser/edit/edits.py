@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ from .deleting import (
     protected,
     spared_words,
 )
-from .marking import Marking, Undoable, Undone, restore_deleted, undo_changes
+from .marking import Marking, Undone, restore_deleted, undo_changes
 from .naming import RenameCard, TagCard
 
 _AT_ONCE = 200
@@ -90,19 +90,8 @@ class Edits(Marking):
             lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
         )
         if len(conversations) == 1:
-            (conversation,), (change,) = conversations, changes
-            changed = self._outermost(conversation, change.session_ids)
-            changes = [_by_name(change, conversation, changed)]
+            changes = [_by_name(changes[0], conversations[0])]
         self._changed(changes, many)
-
-    def _outermost(self, conversation: Conversation, touched: Collection[str]) -> Conversation:
-        """Return the outermost conversation that a flag was set on: as in Hermes, that of a subagent
-        is set on the conversation it works for as well, if that was compressed."""
-        above = self._main.catalog.of_session(conversation.parent_root_id or "")
-        while above is not None and not set(touched).isdisjoint(above.session_ids):
-            conversation = self._main.details.complete(above)[0]
-            above = self._main.catalog.of_session(conversation.parent_root_id or "")
-        return conversation
 
     def _changed(self, changes: Sequence[Change], many: str = "") -> None:
         done = [change for change in changes if change.rows]
@@ -111,7 +100,7 @@ class Edits(Marking):
             return
         touched = [session for change in done for session in change.session_ids]
         sentence = done[0].sentence if len(done) == 1 else _(many, count=len(touched))
-        self.record(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
+        self.record(sentence, undo_changes(self._main.opened(), done), touched)
 
     # Titles and tags
 
@@ -206,7 +195,7 @@ class Edits(Marking):
         def undo() -> Undone:
             return store.undo_tags(done).sentence, done.session_ids
 
-        self.record(Undoable(done.sentence, undo), done.session_ids)
+        self.record(done.sentence, undo, done.session_ids)
 
     # Plans: delete, and archive several
 
@@ -247,7 +236,7 @@ class Edits(Marking):
         sentence = spared_words(planned.plan, cleaned, _("moved to the trash"))
         if deleted is not None:
             sentence = formats.joined(sentence, *deleted.notes[:1])
-            undo = partial(restore_deleted, self._main, [deleted])
+            undo = partial(restore_deleted, self._main, deleted)
             self._record_plan(done_of(planned.plan, cleaned), sentence, undo)
         if cleaned.error is not None:
             self._main.failed(cleaned.error)
@@ -272,20 +261,18 @@ class Edits(Marking):
     def _record_plan(self, plan: Plan, sentence: str, undo: Callable[[], Undone]) -> None:
         touched = [session for each in plan.selected for session in each.session_ids]
         touched += [session.id for session in plan.reparented]
-        self.record(Undoable(sentence, undo), touched)
+        self.record(sentence, undo, touched)
 
 
 def _selection(conversations: Sequence[Conversation]) -> Selection:
     return Selection(marks=frozenset(conversation.id for conversation in conversations))
 
 
-def _by_name(change: Change, asked: Conversation, changed: Conversation) -> Change:
-    """Name in the sentence the conversation that was changed, as its row does: the store names the
-    session it was asked for, by its title or else its id."""
-    known = changed.title or changed.preview
-    if not known:
+def _by_name(change: Change, conversation: Conversation) -> Change:
+    """Name in the sentence a conversation as its row does: the store names the session it was asked
+    for, by its title or else its id."""
+    known = conversation.title or conversation.preview
+    if conversation.tip.title or not known:
         return change
-    title = asked.tip.title
-    old = f"“{one_line(title, _NAME_CELLS)}”" if title else asked.id
     name = f"“{one_line(known, _NAME_CELLS)}”"
-    return change._replace(sentence=change.sentence.replace(old, name))
+    return change._replace(sentence=change.sentence.replace(conversation.id, name))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.flags import Change
-from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.progress import EVERY, Stage
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
@@ -104,21 +103,30 @@ class Marking:
         else:
             main.start("marks", self._mark_rows, 0, len(main.rows) - 1)
 
+    async def _mark_rows(self, first: int, last: int) -> None:
+        rows = map(self._main.rows.source.row, range(first, last + 1))
+        await self._add(chain.from_iterable(map(conversations_of, rows)))
+
     async def _mark_found(self, results: SearchResults) -> None:
         """Mark all conversations of a search, also those whose hits have not been read."""
-        main, catalog = self._main, self._main.catalog
-        await self._mark_rows(0, len(main.rows) - 1)
+        catalog = self._main.catalog
+        await self._mark_rows(0, len(self._main.rows) - 1)
         if results.total is None or results.total.at_least:
-            main.say(_("not all hits are counted: those that are shown are marked"))
+            self._main.say(_("not all hits are counted: those that are shown are marked"))
             return
         roots = filter(None, map(catalog.root_of, results.total.sessions))
-        main.marks.update(await main.call(partial(self._present, catalog, list(roots))))
-        main.redraw_marks()
+        await self._add(map(catalog.conversation, filter(catalog.is_root, roots)))
+
+    async def _add(self, conversations: Iterable[Conversation]) -> None:
+        """Mark conversations, which are made on a thread, as there may be thousands."""
+        self._main.marks.update(await self._main.call(partial(self._by_root, conversations)))
+        self._main.redraw_marks()
 
     async def renew_marks(self) -> None:
         """Keep what is marked as it is now, without what is gone."""
         main, roots = self._main, list(self._main.marks)
-        present = await main.call(partial(self._present, main.catalog, roots))
+        there = map(main.catalog.conversation, filter(main.catalog.is_root, roots))
+        present = await main.call(partial(self._by_root, there))
         for root in main.marks.keys() & roots:
             if root in present:
                 main.marks[root] = present[root]
@@ -126,25 +134,8 @@ class Marking:
                 del main.marks[root]
         main.redraw_marks()
 
-    def _present(self, catalog: Catalog, roots: Sequence[str]) -> dict[str, Conversation]:
-        """Return the conversations of a catalog by their roots; on any thread, as there may be
-        thousands."""
-        there = filter(catalog.is_root, roots)
-        complete = self._main.details.complete
-        return {root: complete(catalog.conversation(root))[0] for root in there}
-
-    async def _mark_rows(self, first: int, last: int) -> None:
-        source, details = self._main.rows.source, self._main.details
-
-        def conversations() -> dict[str, Conversation]:
-            return {
-                each.root_id: details.complete(each)[0]
-                for row in map(source.row, range(first, last + 1))
-                for each in conversations_of(row)
-            }
-
-        self._main.marks.update(await self._main.call(conversations))
-        self._main.redraw_marks()
+    def _by_root(self, conversations: Iterable[Conversation]) -> dict[str, Conversation]:
+        return {each.root_id: self._main.details.complete(each) for each in conversations}
 
     def clear(self) -> None:
         self._main.marks.clear()
@@ -157,15 +148,20 @@ class Marking:
 
     # Undo
 
-    def record(self, entry: Undoable, touched: Sequence[str]) -> None:
+    def record(
+        self, sentence: str, undo: Callable[[], Undone], touched: Sequence[str] = ()
+    ) -> None:
         """Add a change to the undo journal, report it, and update the list.
 
-        `touched` has the ids of the sessions that were changed, deleted or restored.
+        Args:
+            sentence: Description of the change, in the past tense.
+            undo: Of `Undoable`.
+            touched: Ids of the sessions that were changed, deleted or restored.
         """
-        self.journal.append(entry)
+        self.journal.append(Undoable(sentence, undo))
         if touched:
             self.clear()
-        self._main.say(_("{done} · u undoes", done=entry.sentence))
+        self._main.say(_("{done} · u undoes", done=sentence))
         self._main.reread(touched)
 
     def undo(self) -> None:
@@ -211,40 +207,20 @@ def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Un
     return back
 
 
-def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
-    """Restore deletions, and take them out of the list.
-
-    Raises:
-        RefusedError: Of the first, if none of them can be restored.
-    """
-    store, several = context.opened(), len(left) > 1
-    done: list[Restored] = []
-    refused: list[RefusedError] = []
-    conversations = 0
+def restore_deleted(context: Context, deleted: Deleted) -> Undone:
+    """Restore a deletion."""
 
     def tell(stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages
             context.writes.tell(context.show_progress, f"{stage.words} …")
 
-    for deleted in left[::-1]:  # parents were deleted first, and find their children again
-        try:
-            restored = store.restore(deleted.bundle.name, check=not several, tell=tell)
-        except RefusedError as error:
-            refused.append(error)  # perhaps restored from the trash before; the others can be
-            continue
-        left.remove(deleted)
-        done.append(restored)
-        conversations += len(set(deleted.bundle.conversations).intersection(restored.sessions))
-    if not done:
-        raise refused[0]
-    touched = [session for each in done for session in each.sessions]
+    bundle = deleted.bundle
+    restored = context.opened().restore(bundle.name, tell=tell)
+    conversations = len(set(bundle.conversations).intersection(restored.sessions))
     words = _(
         "restored {conversations}: {sessions}, {messages}",
         conversations=formats.counted(conversations, "conversation"),
-        sessions=formats.counted(len(touched), "session"),
-        messages=formats.counted(sum(each.messages for each in done), "message"),
+        sessions=formats.counted(len(restored.sessions), "session"),
+        messages=formats.counted(restored.messages, "message"),
     )
-    notes = [note for each in done for note in each.notes]
-    notes += [error.sentence for error in refused]
-    notes += store.check_index() if several else ()
-    return formats.joined(words, *notes), tuple(touched)
+    return formats.joined(words, *restored.notes), restored.sessions

@@ -268,15 +268,11 @@ class ListLayout(NamedTuple):
             return _(name), "dim"
         return _(name) + order_arrow(sort, reverse=self.reverse), "plain"
 
-    def text(self, conversation: Conversation, width: int, now: float, *, complete: bool) -> str:
-        """Format the columns of a row of `width` cells.
-
-        Args:
-            now: Unix seconds.
-            complete: Whether the count of its messages has been read.
-        """
+    def text(self, conversation: Conversation, width: int, now: float) -> str:
+        """Format the columns of a row of `width` cells, as of `now` (Unix seconds)."""
         text = ""
-        is_counted = complete or conversation.message_count or conversation.status is Status.EMPTY
+        is_empty = conversation.status is Status.EMPTY
+        is_counted = conversation.rows is not None or conversation.message_count or is_empty
         for name, cells in self._fitting(width, language()):
             column = _EVERY[name]
             is_known = is_counted or name != "messages"

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, sort_key
-from hermes_browse.store.sessions.models import Conversation, Session, Sort, View, known_sum
+from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.relations import job_of, name_in_title
 from hermes_browse.store.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
-from ...widgets.list_rows import ListRow, NoteRow
-from .rows import ConversationRow, JobRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from .rows import ConversationRow, JobRow, conversation_of
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
@@ -35,13 +35,6 @@ _SUMMED = (
     *("cache_write_tokens", "reasoning_tokens"),
 )
 """Counters of a session that are added up for a job."""
-
-
-def job_key_of(root: Session) -> str | None:
-    """Return the key of the job that a conversation is a run of, given its root; None if it is no
-    cron run."""
-    job = job_of(root)
-    return f"cron {job}" if job is not None else None
 
 
 class Order(NamedTuple):
@@ -66,6 +59,8 @@ class RowDetails:
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
+        self.measured: dict[Sort, dict[str, object]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
+        """In which state each conversation was measured last, by root id."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.jobs: Mapping[str, str] = {}
@@ -85,41 +80,65 @@ class RowDetails:
         for each in conversations:
             self._cached[each.root_id] = self._state(each), each.preview, each.rows
 
-    def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Return the conversation with all that was read, what is new in it and whether it waits;
-        and whether preview and count are up to date."""
+    def is_fresh(self, conversation: Conversation) -> bool:
+        """Return whether its preview and count have been read as they are now."""
+        state, _preview, rows = self._cached.get(conversation.root_id, (None, "", None))
+        return rows is not None and state == self._state(conversation)
+
+    def complete(self, conversation: Conversation) -> Conversation:
+        """Return the conversation with all that was read, what is new in it and whether it
+        waits."""
         root = conversation.root_id
         nothing = None, conversation.preview, conversation.rows
-        state, preview, rows = self._cached.get(root, nothing)
-        is_fresh = rows is not None and state == self._state(conversation)
-        if not is_fresh:
+        _state, preview, rows = self._cached.get(root, nothing)
+        if not self.is_fresh(conversation):
             rows = self.amounts[Sort.MESSAGES].get(root, rows)
         if (new := self.attention.unread.get(root)) is not None:
             first = new.first_message_id
             conversation = conversation._replace(new_messages=new.amount, first_new=first)
-        whole = conversation._replace(
+        return conversation._replace(
             preview=preview,
             rows=rows,
             size=self.amounts[Sort.SIZE].get(root, conversation.size),
             waits=conversation.waits or root in self.attention.waiting,
             note=self.notes.get(conversation.id, conversation.note),
         )
-        return whole, is_fresh
 
     def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
         """Return those that have no title, and whose preview has not been read.
 
         That of a conversation without messages stays empty.
         """
-        completed = [self.complete(each) for each in conversations if not each.title]
-        return [each for each, is_fresh in completed if not (each.preview or is_fresh)]
+        unread = [each for each in conversations if not (each.title or self.is_fresh(each))]
+        return [each for each in map(self.complete, unread) if not each.preview]
 
     def job_title(self, run: Conversation) -> str:
         """Return the title of a job, given any run of it: its name, else its task, else its id;
         printable."""
         job = job_of(run.root) or ""
         name = self.jobs.get(job) or name_in_title(run.title)
-        return one_line(name or self.complete(run)[0].preview or f"cron {job}", 200)
+        return one_line(name or self.complete(run).preview or f"cron {job}", 200)
+
+
+class NamedRows(FixedRows):
+    """Rows, with what has been read of their conversations by now; what is out of date is read when
+    it is shown."""
+
+    def __init__(self, rows: Sequence[ListRow], details: RowDetails) -> None:
+        super().__init__(rows)
+        self._details = details
+
+    def row(self, index: int) -> ListRow:
+        row: Any = super().row(index)
+        conversation = getattr(row, "conversation", None)
+        if conversation is not None:
+            row = row._replace(conversation=self._details.complete(conversation))
+        named: ListRow = row
+        return named
+
+    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
+        shown = (getattr(row, "conversation", None) for row in self._rows[first : last + 1])
+        return [each for each in filter(None, shown) if not self._details.is_fresh(each)]
 
 
 def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None) -> Conversation:
@@ -146,7 +165,7 @@ class CatalogRows:
     Args:
         roots: Root ids in order.
         details: What has been read so far.
-        opened: Names of expanded jobs.
+        opened: Ids of expanded jobs.
         empty: Text shown if there are none.
         order: The order of `roots`.
         notes: Rows above all others.
@@ -196,8 +215,7 @@ class CatalogRows:
         runs = [self._catalog.conversation(root) for root in roots]
         newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
         title = self._details.jobs.get(job) or name_in_title(newest.title) or None
-        name = f"cron {job}"
-        return JobRow(name, runs, _total(runs, newest, title), name in opened)
+        return JobRow(job, runs, _total(runs, newest, title), job in opened)
 
     def _place_among(self, others: Sequence[str], row: JobRow) -> int:
         """Return the index at which a job belongs among other conversations."""
@@ -219,8 +237,7 @@ class CatalogRows:
     def row(self, index: int) -> ListRow:
         row = self._rows[index]
         if isinstance(row, str):
-            conversation, complete = self._details.complete(self._catalog.conversation(row))
-            return ConversationRow(conversation, complete=complete)
+            return ConversationRow(self._details.complete(self._catalog.conversation(row)))
         return self._with_sums(row) if isinstance(row, JobRow) else row
 
     def _with_sums(self, row: JobRow) -> JobRow:
@@ -235,13 +252,8 @@ class CatalogRows:
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 
     def lacking(self, first: int, last: int) -> list[Conversation]:
-        lacking = []
-        for row in map(self.row, range(first, min(last + 1, len(self)))):
-            if isinstance(row, ConversationRow) and not row.complete:
-                lacking.append(row.conversation)
-            elif isinstance(row, JobRow) and self._details.complete(row.runs[0])[0].rows is None:
-                lacking.append(row.runs[0])
-        return lacking
+        shown = map(conversation_of, map(self.row, range(first, min(last + 1, len(self)))))
+        return [each for each in shown if each is not None and not self._details.is_fresh(each)]
 
     def index_of(self, key: str) -> int | None:
         try:

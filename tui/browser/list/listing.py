@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,10 +28,10 @@ from .columns import ListLayout
 from .list_model import CatalogRows, make_rows
 
 if TYPE_CHECKING:
-    from .measuring import Measuring
+    from textual.worker import Worker
 
-_PAUSE = 0.4
-"""Minimum seconds between a change and the next read."""
+SILENT_SECONDS = 30.0
+"""After so long without a read, whatever was live is looked at again."""
 _BETWEEN = 2.0
 """Minimum seconds between reads: each makes all conversations anew."""
 _SHARE = 20.0
@@ -120,19 +120,16 @@ class Listing:
         self._took = self._whole_took = 0.0
         """Seconds of the last read, and of the last full one."""
         self._read_at = self._whole_at = 0.0
-        self._is_scheduled = False
+        """When these were begun."""
+        self._reader: Worker[None] | None = None
+        """The last read, perhaps still under way."""
+        self.is_outdated = False
+        """The store has changed since the last read was begun."""
         self._touched: set[str] = set()
         """Sessions to re-read because this program changed them."""
-        self._reading = 0
-        """How many reads of the catalog are under way; one that was cancelled ends a little later."""
         self._has_begun_marks = False
         self.is_live = False
         """Somebody was writing at the last read."""
-
-    @cached_property
-    def _measuring(self) -> Measuring:
-        measuring: Measuring = load("measuring")(self._main)
-        return measuring
 
     def begin(self, at: int = 0) -> None:
         """Show the first page if view and order are the default, with the cursor on the row `at`.
@@ -141,8 +138,7 @@ class Listing:
         """
         main = self._main
         main.rows.columns = self.columns
-        self.is_live = _is_live(main.catalog)
-        main.writing = self._writing()
+        self._tell_who_writes(is_live=_is_live(main.catalog))
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
             self._show(self._maker()(main.catalog), top=True)
@@ -171,17 +167,29 @@ class Listing:
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
-        self._read_at = time.monotonic()
-        self._main.start("catalog", self._read, None if whole else self._state)
+        self._read_at, self.is_outdated = time.monotonic(), False
+        state = None if whole else self._state
+        if state is None:
+            self._whole_at = self._read_at
+        self._reader = self._main.start("catalog", self._read, state)
+
+    def read_if_due(self) -> None:
+        """Read what has changed since the last read, and seldom everything, as some changes an
+        increment cannot detect. One under way goes on: a long one never ended while somebody
+        writes."""
+        if self._reader is None or not self._reader.is_finished:
+            return
+        now = time.monotonic()
+        since, is_changed = now - self._read_at, self._read_at > self._whole_at
+        is_silent = self.is_live and since >= SILENT_SECONDS
+        if is_changed and now - self._whole_at >= max(
+            _WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE
+        ):
+            self.read()
+        elif is_silent or (self.is_outdated and since >= max(_BETWEEN, self._took * _SHARE)):
+            self.read(whole=False)
 
     async def _read(self, state: StoreState | None) -> None:
-        self._reading += 1
-        try:
-            await self._read_catalog(state)
-        finally:
-            self._reading -= 1
-
-    async def _read_catalog(self, state: StoreState | None) -> None:
         main, make = self._main, self._maker()
         now, catalog, location = main.clock(), main.catalog, main.location
         touched = frozenset(self._touched)
@@ -199,16 +207,14 @@ class Listing:
         self._touched -= touched
         if read.jobs is not None:  # everything was read, not only changes
             main.details.jobs = read.jobs
-            self._whole_at, self._whole_took = time.monotonic(), read.took
-            main.cancel("whole")
+            self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
         self._show(read.rows)
         main.catalog = read.catalog
         self._measure()
         self.read_attention()
         main.retract(_("reading the store again"), then=_("the store was read again"))
-        self.is_live = read.live
-        main.writing = self._writing()
+        self._tell_who_writes(is_live=read.live)
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
         """Give the keys to the list if another program has deleted what is being read: the row that
@@ -223,8 +229,12 @@ class Listing:
         is_gone = catalog.sessions.keys().isdisjoint(model.conversation.session_ids)
         if is_gone and main.focused in (main.transcript, main.lineage):
             main.set_focus(main.rows)
-            words = _("“{name}” is no longer in the store: another program deleted it")
-            main.warn(words.format(name=one_line(name(model.conversation), _NAME)))
+            main.warn(
+                _(
+                    "“{name}” is no longer in the store: another program deleted it",
+                    name=one_line(name(model.conversation), _NAME),
+                )
+            )
 
     def read_attention(self) -> None:
         """Read in the background what is new, and what waits for the user."""
@@ -262,30 +272,10 @@ class Listing:
         listed = (key for key in keys if rows.index_of(key) is not None)
         self._show(rows, key=next(listed, None), top=top)
 
-    def schedule_read(self) -> None:
-        """Schedule a read after a change of the store, unless one is due."""
-        if self._is_scheduled:
-            return
-        self._is_scheduled = True
-        since = time.monotonic() - self._read_at
-        wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
-        self._main.start_later("changes", wait, self._read_changes)
-
     def reread(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
         self._touched.update(session_ids)
-        self.read(whole=self._state is None)
-
-    def _read_changes(self) -> None:
-        self._is_scheduled = False
-        if self._reading:  # it would be cancelled, and a long one never ends while somebody writes
-            self.schedule_read()
-            return
-        self.read(whole=self._state is None)
-        # Some changes an increment cannot detect.
-        pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
-        since = time.monotonic() - self._whole_at
-        self._main.start_later("whole", max(pause - since, _PAUSE), self.read)
+        self.read(whole=False)
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""
@@ -339,10 +329,8 @@ class Listing:
     async def _measured(self, sort: Sort) -> None:
         main = self._main
         try:
-            async for is_all in self._measuring.measure(sort, main.view):
-                if is_all:
-                    self.refresh()
-                main.rows.refresh_rows()
+            if await load("measuring")(main, sort):
+                self.refresh()
         finally:
             main.progress = ""
 
@@ -350,13 +338,11 @@ class Listing:
         self.read()
         self._main.say(_("reading the store again"))
 
-    def toggle_job(self, name: str) -> None:
-        self._opened ^= {name}
+    def toggle_job(self, job: str) -> None:
+        self._opened ^= {job}
         self.refresh()
 
-    def _writing(self) -> str:
-        """Return what the status line says about writers; empty for the temporary store of old
-        transcripts."""
-        if self._main.location.old_files is not None:
-            return ""
-        return _("Hermes is writing") if self.is_live else _("no one is writing")
+    def _tell_who_writes(self, *, is_live: bool) -> None:
+        self.is_live = is_live
+        if self._main.location.old_files is None:  # else the store is a temporary one of ours
+            self._main.writing = _("Hermes is writing") if is_live else _("no one is writing")

@@ -87,8 +87,6 @@ class ConversationRow(NamedTuple):
 
     conversation: Conversation
     hits: int = 0
-    complete: bool = True
-    """Whether preview and count have been read."""
     best: int | None = None
     """The message id of its best hit."""
     is_named: bool = False
@@ -107,10 +105,10 @@ class ConversationRow(NamedTuple):
 
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
         conversation, new = self.conversation, _new(self.conversation)
-        columns = layout.text(conversation, width, now, complete=self.complete)
+        columns = layout.text(conversation, width, now)
         extra = badges(conversation)
         if self.hits:
-            extra = ngettext("1 hit", "{count} hits", self.hits, count=self.hits)
+            extra = ngettext("1 hit", "{count} hits", self.hits)
         room = width - 5 - cell_len(columns)
         extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
         room -= cell_len(extra) + line_width(new)
@@ -145,8 +143,8 @@ def is_live(row: object) -> bool:
 class JobRow(NamedTuple):
     """All runs of one cron job."""
 
-    name: str
-    """Its identity (see `list_model.job_key_of`)."""
+    job: str
+    """Its id."""
     runs: Sequence[Conversation]
     """In the order of the list."""
     total: Conversation
@@ -161,17 +159,17 @@ class JobRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"j{self.name}"
+        return f"j{self.job}"
 
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
-        columns = layout.text(self.total, width, now, complete=True)
+        columns = layout.text(self.total, width, now)
         count = formats.counted(len(self.runs), "run")
         arrow = "▾" if self.expanded else "▸"
         new = _new(self.total)
         room = width - 6 - cell_len(columns) - cell_len(count) - line_width(new)
         return [
             (f" {arrow} ", "dim"),
-            (formats.fit(one_line(self.title or self.name), room), "title"),
+            (formats.fit(one_line(self.title or self.job), room), "title"),
             *new,
             (f" {count}", "accent" if not new else "dim"),
             (f" {columns} ", "dim"),
@@ -236,7 +234,7 @@ class MoreRow(NamedTuple):
         return f"m{self.root_id}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        more = ngettext("1 more hit", "{count:,} more hits", self.hidden, count=self.hidden)
+        more = ngettext("1 more hit", "{count:,} more hits", self.hidden)
         return [(formats.fit(f"   ▸ {more}", width), "dim")]
 
 

@@ -105,7 +105,7 @@ def _queries(lines: Iterable[str], sign: str) -> tuple[str, ...]:
 
 
 class QueryHistory:
-    """Past and kept searches, and a position among the past ones.
+    """Past and kept searches.
 
     Args:
         path: The file; None keeps them in memory only.
@@ -115,10 +115,6 @@ class QueryHistory:
     def __init__(self, path: Path | None, say: Callable[[str], object]) -> None:
         self._path, self._say = path, say
         self._lines: list[str] = []
-        self._walk: list[str] = []
-        """The text of the box, and the queries before it."""
-        self._place = 0
-        """In those."""
 
     def load(self) -> None:
         """Read the file, on any thread; searches made meanwhile stay the newest."""
@@ -153,7 +149,6 @@ class QueryHistory:
     def add(self, text: str) -> None:
         """Remember a search as the newest."""
         text = text.strip()
-        self.stop()
         if text and len(text) <= _LONGEST and self.past[:1] != (text,):
             self._append(json.dumps(text))
 
@@ -178,24 +173,6 @@ class QueryHistory:
         except OSError as error:
             self._say(_("this search cannot be remembered ({reason})", reason=error.strerror))
 
-    @property
-    def is_walked(self) -> bool:
-        """Whether the box has an earlier search."""
-        return self._place > 0
-
-    def stop(self) -> None:
-        self._place = 0
-
-    def step(self, by: int, text: str) -> str | None:
-        """Step to the next older search (1) or back (-1), finally to the text of the box, which the
-        first step saves; None at either end."""
-        if not self.is_walked:
-            self._walk = [text, *(query for query in self.past if query != text)]
-        if not 0 <= self._place + by < len(self._walk):
-            return None
-        self._place += by
-        return self._walk[self._place]
-
 
 class Typed(NamedTuple):
     """A query and what is wrong with it."""
@@ -218,6 +195,10 @@ class QueryLine:
         self._main = main
         path = None if main.location.demo else history_path()  # searches of the demo are not saved
         self.history = QueryHistory(path, partial(main.call_later, main.say))
+        self._walk: list[str] = []
+        """What was typed, and the searches before it."""
+        self._place = 0
+        """In those; more than 0 while the box has an earlier search."""
         self._remark: str | None = None
         """Of a query that was not typed, while it is put into the box."""
         self._vocabulary = Vocabulary()
@@ -226,7 +207,7 @@ class QueryLine:
     def edited(self, text: str) -> Typed:
         """Mark and complete the changed text of the box; called within the keystroke."""
         if self._remark is None:
-            self.history.stop()
+            self._place = 0
         query = parse(text)
         # An incomplete filter that is still being typed is no problem yet.
         is_typed = self._offer(text) or text.endswith((":", "<", ">", "="))
@@ -241,15 +222,17 @@ class QueryLine:
     def recall(self, by: int) -> bool:
         """Put the previous search of the history into the box (-1), from an empty box or the first
         row on, or the next one (1); return False where the history is not walked."""
-        main, box, history = self._main, self._main.box, self.history
-        begins = by < 0 and (not box.value or main.rows.cursor == 0)
-        if not begins and not history.is_walked:
-            return False
-        text = history.step(-by, box.value)
-        if text is None:
+        main, typed = self._main, self._main.box.value
+        if self._place == 0:
+            if by > 0 or (typed and main.rows.cursor > 0):
+                return False
+            self._walk = [typed, *(query for query in self.history.past if query != typed)]
+        place = self._place - by
+        if not 0 <= place < len(self._walk):
             main.say(_("no earlier search"))
-        else:
-            self.put(text)
+            return True
+        self._place = place
+        self.put(self._walk[place])
         return True
 
     def put(self, text: str, remark: str = "") -> None:
@@ -262,6 +245,7 @@ class QueryLine:
         self._main.box.cursor_position = len(text)
 
     def remember(self) -> None:
+        self._place = 0
         self.history.add(self._main.box.value)
 
     def keep(self) -> None:

@@ -16,8 +16,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text.formats import counted
-from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
-from ..list.list_model import RowDetails
+from ...widgets.list_rows import HeadRow, ListRow, NoteRow
+from ..list.list_model import NamedRows, RowDetails
 from ..list.rows import ConversationRow, HitRow, MoreRow, SuggestionRow
 
 _FIRST = {
@@ -140,7 +140,7 @@ class SearchResults:
             ).append(hit)
         return groups
 
-    def rows(self, folds: Mapping[str, Fold], details: RowDetails) -> FixedRows:
+    def rows(self, folds: Mapping[str, Fold], details: RowDetails) -> NamedRows:
         """Build the rows: titles, then each conversation with its hits; or suggestions if there are
         none.
 
@@ -152,14 +152,13 @@ class SearchResults:
         rows: list[ListRow] = []
         if titles:
             rows.append(HeadRow(self._title_count()))
-            rows += [self._title_row(details.complete(each)[0]) for each in titles]
+            rows += map(self._title_row, titles)
         if groups:
             rows.append(HeadRow(self._count()))
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
-                shown = details.complete(conversation)[0]
-                rows.append(ConversationRow(shown, len(hits), best=best(hits).message_id))
+                rows.append(ConversationRow(conversation, len(hits), best=best(hits).message_id))
             unfolded = _shown(hits, folds.get(root, Fold.SOME))
             rows += [HitRow(hit, conversation) for hit in unfolded]
             if len(unfolded) < len(hits):
@@ -170,7 +169,7 @@ class SearchResults:
             rows += map(NoteRow, self.notes)
         elif self.answer.more:
             rows.append(NoteRow(self._what_follows()))
-        return FixedRows(rows)
+        return NamedRows(rows, details)
 
     @property
     def _titles_only(self) -> list[Conversation]:
@@ -182,7 +181,7 @@ class SearchResults:
         if self.has_more_titles:
             return _("{count:,}+ titles or ids", count=len(self.titles))
         count = len(self._titles_only)
-        return ngettext("1 title or id", "{count:,} titles or ids", count, count=count)
+        return ngettext("1 title or id", "{count:,} titles or ids", count)
 
     def _title_row(self, conversation: Conversation) -> ConversationRow:
         title = one_line(conversation.title or "", 400)
@@ -204,12 +203,6 @@ class SearchResults:
         if self.answer.stopped:
             return _("stopped here: what follows was not looked at")
         return _(_FIRST[self.order], count=len(self.hits))
-
-    @property
-    def listed(self) -> list[Conversation]:
-        """Each of its conversations once."""
-        every = (*self.titles, *self.conversations.values())
-        return list({each.root_id: each for each in every}.values())
 
     def number_of(self, hit: Hit) -> str:
         """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""

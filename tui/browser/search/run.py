@@ -88,10 +88,14 @@ class SearchRequest(NamedTuple):
     now: float
     """Unix seconds."""
 
-    def whole(self, store: OpenStore, conditions: Conditions) -> SearchRequest:
+    @property
+    def conditions(self) -> Conditions:
+        return compile_filters(self.query, self.now, self.view)
+
+    def whole(self, store: OpenStore) -> SearchRequest:
         """Return this with a catalog that was read in full, if the search needs that; on a reading
         thread."""
-        if self.catalog.exact or not conditions.needs_catalog:
+        if self.catalog.exact or not self.conditions.needs_catalog:
             return self
         return self._replace(catalog=store.catalog(self.now))
 
@@ -100,9 +104,8 @@ def find(
     store: OpenStore, request: SearchRequest, scan: Scan, order: Order, details: RowDetails
 ) -> SearchResults | CatalogRows:
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
-    conditions = compile_filters(request.query, request.now, request.view)
-    request = request.whole(store, conditions)
-    if not asks_for_conversations(request.query, conditions):
+    request = request.whole(store)
+    if not asks_for_conversations(request.query, request.conditions):
         return run(store, request, scan)
     catalog, view = request.catalog, request.view
     matching = frozenset(store.roots(request.query, catalog, view, request.now))
@@ -178,8 +181,7 @@ def count_hits(
         store.check()  # a newer query interrupts this store, not that of another profile
         return False
 
-    conditions = compile_filters(request.query, request.now, request.view)
-    request = request.whole(store, conditions)
+    request = request.whole(store)
     query, catalog, now = request.query, request.catalog, request.now
     if results.goes_on and results.total is None:
         total = store.count_hits(

@@ -100,21 +100,11 @@ class LiveSearch:
         if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
-            main.start("renew", self._renew, results)
-
-    async def _renew(self, results: SearchResults) -> None:
-        """Show the conversations of the hits as they are now; the hits are those that were found."""
-        main, catalog, before = self._main, self._main.catalog, results.listed
-        changed = [each for each in results.renewed(catalog).listed if each not in before]
-        main.details.add(await main.read(lambda store: store.with_details(changed)))
-        latest = main.results or results  # they may have been counted meanwhile
-        renewed = latest.renewed(catalog)
-        if renewed != latest:
-            self._show(renewed)
+            self._show(results.renewed(main.catalog))
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self._is_outdated = None, False, False
-        for group in ("search", "scan", "count", "renew"):
+        for group in ("search", "scan", "count"):
             self._main.cancel(group)
 
     def stop(self) -> bool:
@@ -158,7 +148,7 @@ class LiveSearch:
             main.rows.show(results, top=top)
             draw_now(main.rows)
             count = results.count
-            words = ngettext("1 conversation", "{count:,} conversations", count, count=count)
+            words = ngettext("1 conversation", "{count:,} conversations", count)
             main.search_status = " · ".join([words, *self._typed.problems])
             return
         # If a scan has shown some of it already, the cursor stays.
@@ -207,12 +197,9 @@ class LiveSearch:
         return results.status(problems)
 
     async def _count(self, results: SearchResults, request: SearchRequest) -> None:
-        """When typing pauses, count the messages of the conversations shown, as Hermes' own
-        counters are only hints; then all hits."""
+        """Count all hits when typing pauses."""
         main, location = self._main, self._main.location
         await asyncio.sleep(_REST)
-        main.details.add(await main.read(lambda store: store.with_details(results.listed)))
-        self._show(main.results or results)
         count = await main.read(lambda store: count_hits(store, results, request, location))
         counted = (main.results or results).with_count(count)  # they may be renewed by now
         if main.search_status:  # the cursor has not moved since
@@ -226,11 +213,6 @@ class LiveSearch:
     def _show(self, results: SearchResults, *, key: str | None = None, top: bool = False) -> None:
         self._main.results = results
         self._main.rows.show(results.rows(self._folds, self._main.details), key=key, top=top)
-
-    def show_attention(self) -> None:
-        """Show in the rows of hits what is new, and what waits."""
-        if self._main.results is not None:
-            self._show(self._main.results)
 
     def fold(self, by: int) -> None:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""

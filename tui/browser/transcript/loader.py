@@ -188,8 +188,9 @@ class TranscriptLoader:
 
     def _open(self, opening: Opening) -> None:
         self._leave()
-        detailed, is_fresh = self._main.details.complete(opening.conversation)
-        if not is_fresh:
+        details = self._main.details
+        detailed = details.complete(opening.conversation)
+        if not details.is_fresh(opening.conversation):
             detailed = detailed._replace(rows=None)  # counted again with the opening
         self._opening = opening._replace(conversation=detailed)
         self.is_recap = opening.is_recap
@@ -234,7 +235,7 @@ class TranscriptLoader:
         model = main.transcript.model
         titled = model if model is not None else self._opening
         if titled is not None:
-            detailed = main.details.complete(titled.conversation)[0]
+            detailed = main.details.complete(titled.conversation)
             here = main.seen.words if main.seen is not None else ""
             title = header.conversation_title(detailed, width)
             facts = header.conversation_facts(detailed, main.mode, width, here)
@@ -276,7 +277,7 @@ class TranscriptLoader:
     async def _read_tail(self, shown: TranscriptModel) -> None:
         main, conversation, reading = self._main, shown.conversation, self._main.mode
         if conversation.first_new is None:
-            conversation = main.details.complete(conversation)[0]
+            conversation = main.details.complete(conversation)
 
         def read(store: OpenStore) -> TranscriptModel | None:
             model = read_model(store, conversation, reading)

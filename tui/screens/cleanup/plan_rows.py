@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.cleanup.plan import Planned
 from hermes_browse.store.sessions.catalog import SpareReason
@@ -16,7 +16,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from ...browser.list.list_model import RowDetails
 from ...text import formats, sentences
 from ...text.styled import Line, row_line
-from ...widgets.list_rows import Column, Columns, FixedRows, HeadRow, ListRow, NoteRow
+from ...widgets.list_rows import Column, Columns
 
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
@@ -58,27 +58,6 @@ def idle_age(conversation: Conversation, now: float) -> str:
     """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
     idle = idle_seconds(conversation, now)
     return formats.age(0.0, idle) if idle is not None else "?"
-
-
-class NamedRows(FixedRows):
-    """Rows, with the names of their conversations that have been read by now; what is out of date
-    is read when it is shown, as in the list."""
-
-    def __init__(self, rows: Sequence[ListRow], details: RowDetails) -> None:
-        super().__init__(rows)
-        self._details = details
-
-    def row(self, index: int) -> ListRow:
-        row: Any = super().row(index)
-        if not isinstance(row, (NoteRow, HeadRow)):
-            row = row._replace(conversation=self._details.complete(row.conversation)[0])
-        named: ListRow = row
-        return named
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = (getattr(row, "conversation", None) for row in self._rows[first : last + 1])
-        completed = map(self._details.complete, filter(None, shown))
-        return [conversation for conversation, is_fresh in completed if not is_fresh]
 
 
 class PlanRow(NamedTuple):

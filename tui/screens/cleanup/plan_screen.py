@@ -24,6 +24,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
+from ...browser.list.list_model import NamedRows
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
 from ...browser.search.query_line import complete
@@ -33,7 +34,7 @@ from ...widgets.bindings import following
 from ...widgets.card import Card, styled
 from ...widgets.list_rows import NoteRow
 from ..sub_screen import SubScreen
-from .plan_rows import BY_HAND, NamedRows, PlanOrder
+from .plan_rows import BY_HAND, PlanOrder
 from .plan_view import NO_PLAN, PlanView, make_view, rows_of
 
 _REST = 0.15

@@ -14,14 +14,15 @@ from textual.content import Content
 from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
 from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
 from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser.edit.deleting import PreparedPlan
-from ...browser.list.list_model import RowDetails, job_key_of
+from ...browser.list.list_model import NamedRows, RowDetails
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.list_rows import HeadRow, ListRow, NoteRow
-from .plan_rows import NamedRows, PlanOrder, PlanRow, SparedRow, sums_of
+from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 
 
 def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
@@ -29,7 +30,7 @@ def _by_job(plan: Plan) -> list[tuple[str, list[Planned]]]:
     conversation is empty."""
     jobs: dict[tuple[str, str], list[Planned]] = {}
     for planned in plan.selected:
-        job = job_key_of(planned.conversation.root) or ""
+        job = job_of(planned.conversation.root) or ""
         key = job, "" if job else planned.conversation.root_id
         jobs.setdefault(key, []).append(planned)
     return [(job, runs) for (job, _root), runs in jobs.items()]

@@ -16,12 +16,12 @@ from hermes_browse.store.cleanup.selection import toggled, with_age
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.edit.deleting import PreparedPlan
 from ...browser.list.conversation_list import ConversationList
-from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
 from ...text import formats
 from ...widgets.bindings import following
@@ -178,7 +178,7 @@ class PruneScreen(PlanScreen):
         for tip, size in space.conversations[:MOST_TILES]:
             name, conversation = tip, self.main.catalog.of_session(tip)
             if conversation is not None:
-                name = formats.name_so_far(self.main.details.complete(conversation)[0])
+                name = formats.name_so_far(self.main.details.complete(conversation))
             goes = min(view.freed.get(tip, 0), size)
             largest.append(Tile(one_line(name, 100), size, goes, tip))
         count, goes = len(space.conversations), view.totals.bytes
@@ -222,7 +222,7 @@ class PruneScreen(PlanScreen):
         if self.map.current is not None:
             self.say(self.map.current.about())
         if conversation := self._tile:
-            for key in (f"j{job_key_of(conversation.root)}", f"p{conversation.root_id}"):
+            for key in (f"j{job_of(conversation.root)}", f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:
                     self.rows.cursor = place
 

@@ -23,13 +23,14 @@ from hermes_browse.store.wording import N_, _, pgettext
 from ...browser.context import Context
 from ...browser.list.columns import messages_text
 from ...browser.list.conversation_list import ConversationList
+from ...browser.list.list_model import NamedRows
 from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
 from ...text.styled import Line, row_line
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 from ..sub_screen import ListScreen
-from .plan_rows import NamedRows, idle_age
+from .plan_rows import idle_age
 from .time_axis import TimeAxis, coming
 
 

@@ -190,7 +190,7 @@ class InsightsScreen(SubScreen):
     def _title(self, root_id: str) -> str:
         assert self.grouped is not None  # it has the conversation
         conversation = self.grouped.catalog.conversation(root_id)
-        return formats.name_so_far(self.main.details.complete(conversation)[0])
+        return formats.name_so_far(self.main.details.complete(conversation))
 
     def watch_behind(self, row: GroupRow | None) -> None:
         """List the conversations behind a row, or show the table again."""
@@ -248,7 +248,7 @@ class InsightsScreen(SubScreen):
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, JobRow):
-            self._opened ^= {row.name}
+            self._opened ^= {row.job}
             self.watch_behind(self.behind)
         elif isinstance(row, GroupRow) and row.by != "conversation":
             self.behind = row
