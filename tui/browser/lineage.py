@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
@@ -143,7 +142,7 @@ class TreeRow(NamedTuple):
 class LineageTree(ConversationList, inherit_bindings=False):
     """A family tree."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(LINEAGE)
+    BINDINGS = bindings(LINEAGE)
 
     def __init__(self) -> None:
         super().__init__(id="lineage")

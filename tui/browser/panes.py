@@ -19,7 +19,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import OF_COMPRESSED
 from ..settings.start import NARROW, has_head
@@ -61,7 +61,7 @@ IMPORTS = {
     "resuming": "tui.browser.resuming.Resuming",
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "search": "tui.browser.search.search.LiveSearch",
-    "searches": "tui.browser.search.searches.SearchesCard",
+    "searches": "tui.browser.edit.naming.SearchesCard",
     "seen-here": "tui.screens.inspection.toggle_seen_here",
     "since": "tui.screens.since.SinceScreen",
     "sort": "tui.screens.palette.choose_sort",
@@ -233,18 +233,17 @@ class Panes(Context):
 
     def show_header(self) -> None:
         self._is_header_due = False
-        width, catalog, is_searching = self.size.width, self.catalog, self.searched is not None
-        shown, old = shown_line(catalog, self.view), _("{count:,} old transcripts")
-        if is_searching:
-            old = _("{count:,} old transcripts not searched")
-        if is_searching and catalog.exact:
-            counts = catalog.counts()
-            shown = _(
-                "search in {count:,} of {total:,} conversations",
-                count=counts[self.current_view],
-                total=counts[View.ALL],
-            )
-        old = old.format(count=self.old_files) if self.old_files else ""
+        width, catalog, counts = self.size.width, self.catalog, self.catalog.counts()
+        shown, old = shown_line(catalog, self.view), N_("{count:,} old transcripts")
+        if self.searched is not None:
+            old = N_("{count:,} old transcripts not searched")
+            if catalog.exact:
+                shown = _(
+                    "search in {count:,} of {total:,} conversations",
+                    count=counts[self.search_view],
+                    total=counts[View.ALL],
+                )
+        old = _(old, count=self.old_files) if self.old_files else ""
         shown = formats.joined(self.uncovered(), shown, old)
         self.line("header").update(header.title(self.location, self.attention, shown, width))
         offered = self.offered

@@ -6,8 +6,8 @@ import stat
 import pytest
 from browsing import HeldAnswers, on_store
 
+from hermes_browse.tui.browser.edit.naming import SearchesCard
 from hermes_browse.tui.browser.search.query_line import QueryHistory, history_path
-from hermes_browse.tui.browser.search.searches import SearchesCard
 
 
 def _silent(text):

@@ -6,9 +6,8 @@ import pytest
 from browsing import browsing, demo_app
 from textual.widgets import Input, OptionList
 
-from hermes_browse.tui.browser.edit.naming import TagCard
+from hermes_browse.tui.browser.edit.naming import SearchesCard, TagCard, TagChoice
 from hermes_browse.tui.browser.list.rows import ConversationRow
-from hermes_browse.tui.browser.search.searches import SearchesCard, TagChoice
 
 
 def tagged(browser):

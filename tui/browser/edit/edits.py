@@ -22,7 +22,6 @@ from hermes_browse.store.wording import N_, _
 
 from ...text import formats
 from ..current import ConversationPanes
-from ..search.searches import TagChoice
 from .deleting import (
     PlanChoices,
     PreparedPlan,
@@ -33,7 +32,7 @@ from .deleting import (
     spared_words,
 )
 from .marking import Marking, Undone, restore_deleted, undo_changes
-from .naming import RenameCard, TagCard
+from .naming import RenameCard, TagCard, TagChoice
 
 _AT_ONCE = 200
 """Conversations changed per transaction."""

@@ -118,23 +118,11 @@ _DEFAULT = ("age", "source", "messages", "own", "cost", "model")
 """Columns shown by default, each in rows that are wide enough for it."""
 
 
-def _folder(conversation: Conversation) -> str:
-    return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
-
-
-def _tokens(conversation: Conversation) -> str:
-    return formats.number(conversation.tokens.total) if conversation.tokens.total else ""
-
-
 def messages_text(conversation: Conversation) -> str:
     """Format the number of messages; `~` before that of Hermes' own counters, until they are
     counted."""
     count = conversation.message_count
     return ("~" if conversation.rows is None and count else "") + formats.number(count)
-
-
-def _size(conversation: Conversation) -> str:
-    return formats.size(conversation.size) if conversation.size is not None else "…"
 
 
 COLUMNS: dict[str, Column[Conversation]] = {
@@ -162,8 +150,20 @@ COLUMNS: dict[str, Column[Conversation]] = {
         least=110,
         lead=2,
     ),
-    "tokens": Column(N_("tokens"), 7, lambda each, now: _tokens(each), _NEVER, order=Sort.TOKENS),
-    "size": Column(N_("size"), 8, lambda each, now: _size(each), _NEVER, order=Sort.SIZE),
+    "tokens": Column(
+        N_("tokens"),
+        7,
+        lambda each, now: formats.number(each.tokens.total) if each.tokens.total else "",
+        _NEVER,
+        order=Sort.TOKENS,
+    ),
+    "size": Column(
+        N_("size"),
+        8,
+        lambda each, now: "…" if each.size is None else formats.size(each.size),
+        _NEVER,
+        order=Sort.SIZE,
+    ),
     "started": Column(
         N_("started"),
         0,
@@ -175,7 +175,11 @@ COLUMNS: dict[str, Column[Conversation]] = {
         N_("branch"), 18, lambda each, now: one_line(each.git_branch or ""), _NEVER, lead=2
     ),
     "directory": Column(
-        N_("directory"), 22, lambda each, now: one_line(_folder(each)), _NEVER, lead=2
+        N_("directory"),
+        22,
+        lambda each, now: one_line((each.cwd or "").rstrip("/").rpartition("/")[2]),
+        _NEVER,
+        lead=2,
     ),
 }
 """Columns by their names in the configuration."""

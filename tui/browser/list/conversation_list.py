@@ -12,7 +12,6 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive, var
@@ -68,7 +67,7 @@ class ConversationList(LongView, can_focus=True):
     LOOK_PREFIX = "list"
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
+    BINDINGS = bindings(LIST)
 
     cursor: reactive[int] = reactive(0, repaint=False)
     """Index of the row under the cursor."""

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
-from textual import events
 from textual.actions import SkipAction
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.reactive import Reactive
 
@@ -58,7 +56,7 @@ class QueryBox(TextBox):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"query--filter", "query--problem"}
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(QUERY_BOX)
+    BINDINGS = bindings(QUERY_BOX)
 
     def __init__(
         self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False
@@ -97,7 +95,7 @@ class QueryBox(TextBox):
 class SearchBox(QueryBox):
     """The box for a query, whose keys are those of the screen: they move in the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
+    BINDINGS = bindings(SEARCH_BOX)
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
     """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for
@@ -105,23 +103,16 @@ class SearchBox(QueryBox):
 
     def __init__(self) -> None:
         super().__init__(placeholder=_(_HINT), id="search", compact=True)
-
-    def _on_paste(self, event: events.Paste) -> None:
-        """Insert the first line of a paste, up to 2,048 characters."""
-        lines = event.text.splitlines()
-        if lines:
-            self.insert_text_at_cursor(lines[0][:2048])
-        event.stop()
-        event.prevent_default()
+        self.max_length = 2048  # a longer paste is refused
 
 
 class FindBox(TextBox):
     """The box for a text to find in the transcript."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(FIND_BOX)
+    BINDINGS = bindings(FIND_BOX)
 
 
 class GoToBox(TextBox):
     """The box for the number or the id of a message."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(GO_TO_BOX)
+    BINDINGS = bindings(GO_TO_BOX)

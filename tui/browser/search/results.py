@@ -105,29 +105,19 @@ class SearchResults:
         if not catalog.exact:
             return self
 
-        present: dict[str, Conversation] = {}
-        for each in (*self.titles, *self.conversations.values()):
-            newer = catalog.of_session(each.root_id)
-            if newer is not None:
-                present[each.root_id] = newer._replace(preview=each.preview)
-        roots = {id: each.root_id for id, each in self.conversations.items()}
-        hits = tuple(hit for hit in self.hits if roots.get(hit.session_id) in present)
+        def newer(each: Conversation) -> Conversation | None:
+            known = catalog.of_session(each.root_id)
+            return known._replace(preview=each.preview) if known is not None else None
+
+        every = {id: newer(each) for id, each in self.conversations.items()}
+        conversations = {id: each for id, each in every.items() if each is not None}
+        gone = every.keys() - conversations.keys()
+        hits = tuple(hit for hit in self.hits if hit.session_id not in gone)
         return replace(
             self,
             answer=replace(self.answer, hits=hits),
-            titles=tuple(present[each.root_id] for each in self.titles if each.root_id in present),
-            conversations={id: present[root] for id, root in roots.items() if root in present},
-        )
-
-    def with_count(self, counted: SearchResults) -> SearchResults:
-        """Return them with what was counted of them."""
-        return replace(
-            self,
-            total=counted.total,
-            roots=counted.roots,
-            suggestions=counted.suggestions,
-            notes=counted.notes,
-            coverage=counted.coverage,
+            titles=tuple(filter(None, map(newer, self.titles))),
+            conversations=conversations,
         )
 
     def groups(self) -> dict[str, list[Hit]]:

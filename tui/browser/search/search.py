@@ -200,8 +200,8 @@ class LiveSearch:
         """Count all hits when typing pauses."""
         main, location = self._main, self._main.location
         await asyncio.sleep(_REST)
-        count = await main.read(lambda store: count_hits(store, results, request, location))
-        counted = (main.results or results).with_count(count)  # they may be renewed by now
+        counted = await main.read(lambda store: count_hits(store, results, request, location))
+        counted = counted.renewed(main.catalog)
         if main.search_status:  # the cursor has not moved since
             main.search_status = counted.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
