@@ -25,13 +25,12 @@ from .terminal.handover import Handover, is_job
 from .terminal.textual_private import driver_of, forget_colours
 from .widgets.bindings import BoundKeys, bindings, key_names
 from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
-from .work.application import Arrival
-from .work.key_order import OrderedKeys
+from .work.application import Application, Arrival
 
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
-class BrowseApp(OrderedKeys):
+class BrowseApp(Application):
     """The browser; its result is a plan to resume a conversation, or None.
 
     Args:

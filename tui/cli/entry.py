@@ -17,8 +17,7 @@ from hermes_browse.store.wording import ENGLISH, _, speak
 
 from .. import version
 from ..settings.read_config import chosen_language
-from .output import complain, note, print_text, with_advice
-from .standard_output import discard_output, printing
+from .output import complain, discard_output, note, print_text, printing, with_advice
 from .stores import INTERRUPTED, opened_location, opened_there
 
 if TYPE_CHECKING:

@@ -31,9 +31,8 @@ from ..text.export_files import (
 )
 from ..text.formats import counted
 from .command import StoreCommand
-from .output import fields, note
+from .output import fields, note, printing
 from .parser import Argument, Flag, Valued, name_arg
-from .standard_output import printing
 
 _LONGEST = 200
 """Letters of the query that a sentence repeats."""

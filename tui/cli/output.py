@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,6 @@ from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
 from hermes_browse.store.wording import N_, _, pgettext
 
 from ..text.glyphs import cells
-from .standard_output import printing
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -86,6 +86,36 @@ class TableColumn(NamedTuple):
 
 Number = partial(TableColumn, right=True, form="{:,}".format)
 """A column of whole numbers."""
+
+# Standard output
+
+
+def discard_output() -> None:
+    """Discard buffered output, which Python would otherwise fail to flush at exit and report."""
+    try:
+        output = sys.stdout.fileno()
+    except OSError:  # not a real file, so nothing is reported
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, output)
+    os.close(null)
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Within the block, what standard output does not take, on a full disk for example, is a
+    BrowseError; a pipe that its reader has closed stays BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # no other: those of the store are BrowseErrors
+        discard_output()
+        reason = error.strerror or error
+        raise BrowseError(
+            _("Standard output could not be written: {reason}.", reason=reason)
+        ) from error
+
 
 # JSON
 

@@ -1,4 +1,6 @@
-"""The browser as a program: its terminal, signals, the end, and what all stores share."""
+"""The browser as a program: its terminal, signals, the end, what all stores share; and keys, one after
+the other: each is handled when all that those before it led to is done, and what it has changed is
+drawn at once."""
 
 from __future__ import annotations
 
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.text import Text
 from textual.app import App
 from textual.driver import Driver
+from textual.events import Event, Key, Paste
+from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, locate
@@ -24,7 +28,13 @@ from hermes_browse.store.wording import _
 from ..settings.start import Start
 from ..terminal.handover import Handover, call_at_end
 from ..terminal.logfile import log_failure
-from ..terminal.textual_private import driver_of, end_with
+from ..terminal.textual_private import (
+    draw_now,
+    driver_of,
+    end_with,
+    give_answers,
+    run_bound,
+)
 from .jobs import StoreScreen, Writes
 
 if sys.platform != "win32":
@@ -33,6 +43,11 @@ if sys.platform != "win32":
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
     from hermes_browse.store.hosts.link import Links
+
+_PATIENCE = 1.0
+"""Seconds that a key waits at most for those before it."""
+_FRAME = 1 / 60
+"""Seconds between two keys that are drawn at once."""
 
 
 class Arrival(NamedTuple):
@@ -85,6 +100,8 @@ class Application(App["ResumePlan"]):
         """What can be undone in each store, by its path: it stays when another store is shown."""
         self.pane_sizes = self.startup.pane_sizes
         """Shared by the main screens of all stores."""
+        self._drawn_at = 0.0
+        """When a key was drawn at once, by `time.monotonic`."""
 
     def switch_to(self, location: Location, store: Store, first: Any, arrival: Arrival) -> None:
         """Replace this store by another, in the same view and order; the arguments are those of
@@ -166,3 +183,47 @@ class Application(App["ResumePlan"]):
         """
         if (event := getattr(driver_of(self), "exit_event", None)) is not None:
             event.set()
+
+    # Keys
+
+    async def on_event(self, event: Event) -> None:
+        """Handle a key, or a paste, when all that those before it led to is done.
+
+        In Textual 8 a key passes the queues of the focused widget and of all its ancestors first: that
+        takes half a millisecond, and of keys that come together one may overtake another, or what
+        that has chosen. The hint of the very first start goes with the first key.
+        """
+        if not isinstance(event, Key | Paste):
+            await super().on_event(event)
+            return
+        if self.is_hint_wanted:
+            self.is_hint_wanted = False
+            self.query("FirstHint").remove()
+        self.app_focus = True
+        await self._come_to_rest()
+        event.stop()
+        field = self.focused
+        if isinstance(field, Input) and (isinstance(event, Paste) or event.is_printable):
+            await field.on_event(event)
+        elif isinstance(event, Key) and not await run_bound(self, event.key):
+            await self.screen.on_event(event)
+        self._draw_focused()
+
+    def _draw_focused(self) -> None:
+        """Draw what the key has changed where it went, unless keys come faster than frames."""
+        now = time.monotonic()
+        if self.focused is not None and now - self._drawn_at > _FRAME:
+            self._drawn_at = now
+            draw_now(self.focused)
+
+    async def _come_to_rest(self) -> None:
+        """Wait for what is under way where the keys go: a choice, the answer of a card, the focus of
+        a screen that has just come. Keys typed before the first frame do not wait for that frame."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            await give_answers(self)
+            *pumps, _app = (self.focused or self.screen).ancestors_with_self
+            is_starting = not self._is_ready and self.screen.is_mounted
+            if is_starting or not any(pump.message_queue_size for pump in pumps):
+                return
+            await asyncio.sleep(0)
