@@ -13,7 +13,7 @@ from .keys import Command
 from .keys.main_commands import MAIN_SCOPES, PANES
 from .keys.screen_commands import CARDS, SCREENS
 from .options import OPTIONS, Problem, similar, toml
-from .read_config import Configuration, Trouble, located
+from .read_config import Configuration, located
 
 _NAMES = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
@@ -140,7 +140,7 @@ def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[
         yield Problem(text, _("Give one of them another key."), command.id)
 
 
-def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
+def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Problem]]:
     """Return the user's own keys by command id, as `App.set_keymap` takes them, and everything that
     is wrong in the configuration, by line."""
     own: dict[str, str] = {}
@@ -149,7 +149,7 @@ def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[T
         commands = known_commands()
         own = dict(_without_wrong_keys(keys, {each.id for each in commands if each.id}, problems))
         problems += _conflicts(commands, own)
-    troubles = [*configuration.troubles, *located(configuration.text, "keys", problems)]
+    troubles = [*configuration.troubles, *located(configuration.lines, "keys", problems)]
     return own, sorted(troubles, key=lambda each: each.line or 0)
 
 
@@ -168,7 +168,7 @@ def keymap_and_trouble(
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
         problem = Problem(_("there is no theme “{name}”.", name=theme), similar(theme, themes))
-        troubles += located(configuration.text, "theme", [problem])
+        troubles += located(configuration.lines, "theme", [problem])
     if not troubles:
         return keymap, ""
     first, *others = sorted(troubles, key=lambda each: each.line or 0)

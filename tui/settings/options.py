@@ -52,7 +52,7 @@ class Options(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is wrong with a value."""
+    """What is wrong in the file."""
 
     text: str
     remedy: str = ""
@@ -60,6 +60,16 @@ class Problem(NamedTuple):
     """Of a table: the key that is meant."""
     number: int = 0
     """Which of several tables of a name is meant, counted from 0."""
+    table: str = ""
+    """The option or table that it is in; empty for the file as a whole."""
+    line: int | None = None
+    """Counted from 1; None for the file as a whole, also where the text names a line."""
+
+    def sentence(self, name: str = "config.toml") -> str:
+        """Return what is wrong and where, in one printable line."""
+        place = _("{name}: {text}") if self.line is None else _("{name}, line {line}: {text}")
+        text = f"{self.text} {self.remedy}".rstrip()
+        return one_line(place.format(name=name, line=self.line, text=text), 400)
 
 
 class Option(NamedTuple):
@@ -85,25 +95,26 @@ class Option(NamedTuple):
         """What it, its items or its values can be."""
         return tuple(import_module(self.table).COLUMNS) if self.table else self.choices
 
-    def parse(self, value: Any) -> tuple[object, list[Problem]]:
-        """Return a value of TOML as `Options` has it, None for the default, and what is wrong with
-        it."""
+    def parse(self, value: Any, problems: list[Problem]) -> object:
+        """Return a value of TOML as `Options` has it, None for the default, and add what is wrong
+        with it."""
         if not self._holds(value):
-            return None, [Problem(self._sentence(self.wrong, value), similar(value, self.names))]
+            text = self._sentence(self.wrong, value)
+            problems.append(Problem(text, similar(value, self.names)))
+            return None
         if not self.wrong_item:
-            return value, []
+            return value
         is_table = isinstance(value, Mapping)
-        good, problems = {}, []
+        good = {}
         for key, item in value.items() if is_table else ((each, each) for each in value):
             if item in self.names:
                 good[key] = item
                 continue
-            remedy = similar(item, self.names) or _(
-                "There are {names}.", names=", ".join(self.names)
-            )
             text = self._sentence(self.wrong_item, item, str(key))
+            every = _("There are {names}.", names=", ".join(self.names))
+            remedy = similar(item, self.names) or every
             problems.append(Problem(text, remedy, key if is_table else ""))
-        return good if is_table else tuple(good), problems
+        return good if is_table else tuple(good)
 
     def _holds(self, value: Any) -> bool:
         if not isinstance(value, self.kind):

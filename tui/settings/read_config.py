@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hermes_browse.store.files import FileTooLargeError, read_regular, user_folder
@@ -47,15 +48,10 @@ def _bare(name: str) -> str:
     return re.sub(r"""["'\s]""", "", name)
 
 
-def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
-    """Return the line, counted from 1, that sets a key; None if not found, as TOML can spell keys
-    in other ways.
-
-    Args:
-        table: Name of the table the key is in, empty for the top.
-        name: The key, or a table of that name.
-        index: Which of several tables of that name (`[[hosts]]`), counted from 0.
-    """
+def lines_of(text: str) -> dict[tuple[str, int], int]:
+    """Return the lines, counted from 1, that set a key or begin a table: by its path, and by the
+    number of its table among those of that name (`[[hosts]]`), counted from 0. Keys that are spelled
+    in other ways of TOML are not found."""
     lines: dict[tuple[str, int], int] = {}
     tables = Counter[str]()
     current = ""
@@ -63,28 +59,10 @@ def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
         if header := _TABLE.match(line):
             path = current = _bare(header[1])
             tables[path] += 1
-        else:
-            key = _bare(line.partition("=")[0])
-            path = f"{current}.{key}" if current else key
+        elif path := _bare(line.partition("=")[0]):
+            path = f"{current}.{path}".removeprefix(".")
         lines.setdefault((path, max(tables[current] - 1, 0)), number)
-    return lines.get((f"{table}.{name}" if table else name, index))
-
-
-class Trouble(NamedTuple):
-    """An error in the file."""
-
-    line: int | None
-    """Counted from 1; None for the file as a whole, also where the text names a line."""
-    text: str
-    remedy: str = ""
-    table: str = ""
-    """The option or table that it is in; empty for the file as a whole."""
-
-    def sentence(self, name: str = "config.toml") -> str:
-        """Return what is wrong and where, in one printable line."""
-        place = _("{name}: {text}") if self.line is None else _("{name}, line {line}: {text}")
-        text = f"{self.text} {self.remedy}".rstrip()
-        return one_line(place.format(name=name, line=self.line, text=text), 400)
+    return lines
 
 
 class Configuration(NamedTuple):
@@ -93,101 +71,104 @@ class Configuration(NamedTuple):
     path: Path
     exists: bool = False
     options: Options = Options()
-    troubles: tuple[Trouble, ...] = ()
-    text: str = ""
+    troubles: tuple[Problem, ...] = ()
+    lines: Mapping[tuple[str, int], int] = MappingProxyType({})
+    """As of `lines_of`."""
 
     @property
-    def host_troubles(self) -> list[Trouble]:
+    def host_troubles(self) -> list[Problem]:
         """Errors because of which a host may be missing."""
         return [each for each in self.troubles if each.table in ("", _HOSTS)]
 
 
-def located(text: str, name: str, problems: Iterable[Problem]) -> Iterator[Trouble]:
+def located(
+    lines: Mapping[tuple[str, int], int], table: str, problems: Iterable[Problem]
+) -> Iterator[Problem]:
     """Yield what is wrong in an option or table of a file, with the line that is the nearest to
     it."""
     for each in problems:
-        # An empty line of the table would be that of an empty key.
-        line = line_of(text, name, each.key, each.number) if each.key else None
-        line = line or line_of(text, "", name, each.number) or line_of(text, "", name)
-        yield Trouble(line, each.text, each.remedy, name)
+        places = (f"{table}.{each.key}", each.number), (table, each.number), (table, 0)
+        line = next(filter(None, map(lines.get, places)), None)
+        yield each._replace(table=table, line=line)
 
 
-def _parse(name: str, value: object) -> tuple[object, list[Problem]]:
-    """Return a value of TOML as `Options` has it, None for the default, and what is wrong with
+def _parse(name: str, value: object, problems: list[Problem]) -> object:
+    """Return a value of TOML as `Options` has it, None for the default, and add what is wrong with
     it."""
     if name == _KEYS:
-        return _parse_keys(value)
+        return _parse_keys(value, problems)
     if name == _HOSTS:
-        return _parse_hosts(value)
-    option = next((each for each in OPTIONS if each.name == name), None)
-    if option is not None:
-        return option.parse(value)
-    remedy = similar(name, Options._fields)
-    if name in REMOVED:
-        remedy = _(REMOVED[name])
-    return None, [Problem(_("there is no option “{name}”.", name=name), remedy)]
+        return _parse_hosts(value, problems)
+    for option in OPTIONS:
+        if option.name == name:
+            return option.parse(value, problems)
+    remedy = _(REMOVED[name]) if name in REMOVED else similar(name, Options._fields)
+    problems.append(Problem(_("there is no option “{name}”.", name=name), remedy))
+    return None
 
 
-def _parse_hosts(value: object) -> tuple[tuple[Host, ...], list[Problem]]:
+def _parse_hosts(value: object, problems: list[Problem]) -> tuple[Host, ...]:
     hosts: dict[str, Host] = {}
-    problems: list[Problem] = []
-    for index, each in enumerate(value if isinstance(value, list) else [value]):
+    for number, each in enumerate(value if isinstance(value, list) else [value]):
         texts = each.values() if isinstance(each, Mapping) else [None]
         if not all(isinstance(text, str) for text in texts):
             text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
-            problems.append(Problem(text, number=index))
+            problems.append(Problem(text, number=number))
             continue
         for unknown in [key for key in each if key not in Host._fields]:
             text = _("a host has no “{name}”.", name=one_line(unknown, 60))
-            problems.append(Problem(text, similar(unknown, Host._fields), unknown, index))
+            problems.append(Problem(text, similar(unknown, Host._fields), unknown, number))
         known = {key: text for key, text in each.items() if key in Host._fields}
         host = Host(**{"name": "", "ssh": ""} | known)
         key, problem = host.problem()
         if not problem and host.name in hosts:
             key, problem = "name", _("there are two hosts of this name.")
-        if not problem:
+        if problem:
+            text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
+            problems.append(Problem(text, "", key, number))
+        else:
             hosts[host.name] = host
-            continue
-        text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
-        problems.append(Problem(text, "", key, index))
-    return tuple(hosts.values()), problems
+    return tuple(hosts.values())
 
 
-def _parse_keys(value: object) -> tuple[dict[str, str], list[Problem]]:
+def _parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        return {}, [Problem(_("“keys” is a table: a line [keys], and below it action = key."))]
+        text = _("“keys” is a table: a line [keys], and below it action = key.")
+        problems.append(Problem(text))
+        return {}
     keys: dict[str, str] = {}
-    problems: list[Problem] = []
     for action, key in value.items():
         names = [key] if isinstance(key, str) else key
         if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
             keys[action] = ",".join("comma" if each == "," else each for each in names)
-            continue
-        words = _("“{action}” takes a key, or a list of keys, not {value}.")
-        problems.append(Problem(words.format(action=action, value=shown(key)), "", action))
-    return keys, problems
+        else:
+            words = _("“{action}” takes a key, or a list of keys, not {value}.")
+            problems.append(Problem(words.format(action=action, value=shown(key)), "", action))
+    return keys
 
 
 def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
     import tomllib  # start: only with a configuration
 
+    lines = lines_of(text)
     values: dict[str, Any] = {}
+    troubles: list[Problem] = []
     document: dict[str, Any] = {}
-    troubles: list[Trouble] = []
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         remedy = _("The whole file is ignored until that is corrected.")
-        troubles.append(Trouble(None, _("{said}.", said=error), remedy))
+        troubles.append(Problem(_("{said}.", said=error), remedy))
     except RecursionError:
-        troubles.append(Trouble(None, _("brackets are nested too deeply.")))
+        troubles.append(Problem(_("brackets are nested too deeply.")))
     for name, value in document.items():
-        parsed, problems = _parse(name, value)
+        problems: list[Problem] = []
+        parsed = _parse(name, value, problems)
         if parsed is not None:
             values[name] = parsed
-        troubles += located(text, name, problems)
-    return Configuration(path, True, Options(**values), tuple(troubles), text)
+        troubles += located(lines, name, problems)
+    return Configuration(path, True, Options(**values), tuple(troubles), lines)
 
 
 def read_config(path: Path) -> Configuration:
@@ -207,4 +188,4 @@ def read_config(path: Path) -> Configuration:
         problem = _("this is not UTF-8, so the whole file is ignored.")
     else:
         return parse_config(text.replace("\r\n", "\n"), path)
-    return Configuration(path, exists=True, troubles=(Trouble(line, problem),))
+    return Configuration(path, exists=True, troubles=(Problem(problem, line=line),))
