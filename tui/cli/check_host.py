@@ -9,7 +9,6 @@ import shlex
 import time
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from hermes_browse.store.api import OpenStore
@@ -155,30 +154,7 @@ def _installing(host: Host, remedy: str) -> str:
 
 def install_line(host: Host) -> str | None:
     """Return the line for the shell here; None if the wheel or checkout this was installed from is
-    not there."""
-    source = _package_source()
-    if source is None:
-        return None
-    install = f"{source.receive}{_INSTALL.format(what=source.package)}"
-    # In double quotes, which every shell keeps as they are: there is no `$` or such a quote in it.
-    return f'{source.before}{login_command(host)} "{install}"{source.after}'
-
-
-class _PackageSource(NamedTuple):
-    """How a package gets to a host: parts of a command line."""
-
-    package: str
-    """What is installed there."""
-    before: str = ""
-    """Before ssh, here."""
-    receive: str = ""
-    """Receives it, there."""
-    after: str = ""
-    """After ssh, here."""
-
-
-def _package_source() -> _PackageSource | None:
-    """Return where the package comes from; None if that is gone.
+    not there.
 
     Installers write down where they took a package from, unless it was an index (PEP 610).
     """
@@ -186,21 +162,26 @@ def _package_source() -> _PackageSource | None:
         origin = json.loads(distribution(PROGRAM).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return None
-    address = urlsplit(origin.get("url", ""))
     if "vcs_info" in origin:
         vcs = origin["vcs_info"]
-        return _PackageSource(f"{vcs['vcs']}+{origin['url']}@{vcs['commit_id']}")
+        return _line(host, f"{vcs['vcs']}+{origin['url']}@{vcs['commit_id']}")
+    address = urlsplit(origin.get("url", ""))
     if address.scheme != "file":
-        return _PackageSource(origin.get("url") or PROGRAM)
+        return _line(host, origin.get("url") or PROGRAM)
     path = Path(unquote(address.path))
     if path.is_file():
         there = f"~/{path.name}"
-        return _PackageSource(
-            there, receive=f"cat >{there} && ", after=f" <{shlex.quote(str(path))}"
-        )
+        line = _line(host, there, f"cat >{there} && ")
+        return f"{line} <{shlex.quote(str(path))}"
     if not all((path / each).exists() for each in _PARTS):
         return None
     packed = shlex.join(["tar", "-C", str(path), "--exclude", "__pycache__", "-cf", "-", *_PARTS])
     folder = f"~/{PROGRAM}-source"
     unpack = f"mkdir -p {folder} && tar -C {folder} -xf - && "
-    return _PackageSource(folder, before=f"{packed} | ", receive=unpack)
+    return f"{packed} | {_line(host, folder, unpack)}"
+
+
+def _line(host: Host, package: str, receive: str = "") -> str:
+    """Return a line that installs a package there, after what receives it."""
+    # In double quotes, which every shell keeps as they are: there is no `$` or such a quote in it.
+    return f'{login_command(host)} "{receive}{_INSTALL.format(what=package)}"'

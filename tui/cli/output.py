@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.connection.stored_values import Json
@@ -43,6 +42,8 @@ class OutputLine(NamedTuple):
     """Cells."""
     lead: str = ""
     """Prefix of the text; lines wrapped on a terminal are indented by its width."""
+    lit: Sequence[Sequence[int]] = ()
+    """Ranges of code points that a terminal highlights; the text may be as stored then."""
 
 
 BLANK = OutputLine("said", "")
@@ -234,13 +235,6 @@ def no_title() -> str:
     return _("(no title)")
 
 
-def rich_output() -> ModuleType:
-    """Return what prints to a terminal."""
-    from . import rich_output  # start time: output into a pipe goes without Rich
-
-    return rich_output
-
-
 @printing()
 def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
     """Print rows under the heads of columns: with Rich on a terminal, aligned in a pipe; nothing if
@@ -249,7 +243,9 @@ def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
         return
     table = [[column.cell(row) for column in columns] for row in rows]
     if sys.stdout.isatty():
-        rich_output().print_rich_table(columns, table)
+        from . import rich_output  # start time: output into a pipe goes without Rich
+
+        rich_output.print_rich_table(columns, table)
         return
     table.insert(0, [column.title for column in columns])
     widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
@@ -266,7 +262,9 @@ def _padded(text: str, width: int, right: bool) -> str:
 def print_lines(lines: Iterable[OutputLine]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
-        rich_output().print_rich_lines(lines)
+        from . import rich_output  # likewise
+
+        rich_output.print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     for line in lines:

@@ -16,10 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _
-
-from ..text.formats import timestamp
+from hermes_browse.store.text import printable
 
 _GAP = 2
 _MIN_FLEXIBLE = 24
@@ -76,44 +73,23 @@ def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> N
     console.print(table)
 
 
-def _highlight(text: str, ranges: Iterable[Sequence[int]]) -> Text:
+def _highlighted(text: str, style: str, ranges: Iterable[Sequence[int]]) -> Text:
     """Make a stored text printable and highlight ranges of code points."""
-    result, last = Text(), 0
+    result, last = Text(style=style, overflow="fold"), 0
     for start, end in ranges:
-        result.append(printable(text[last:start])).append(
-            printable(text[start:end]), style="bold reverse"
-        )
+        result.append(printable(text[last:start]))
+        result.append(printable(text[start:end]), style="bold reverse")
         last = end
     return result.append(printable(text[last:]))
 
 
-def print_hit_group(heading: str, messages: Iterable[Any]) -> None:
-    """Print the hits of one conversation: its printable name as heading, the texts wrapped in a
-    column."""
+def print_rich_lines(lines: Iterable[Any]) -> None:
+    """Print lines styled by kind, indented and wrapped at words; see `output.OutputLine`."""
     console = _console()
-    console.print(Text(heading, style="bold", overflow="fold"))
-    table = Table.grid(padding=(0, _GAP, 0, 0), expand=True)
-    for width in (16, 9):
-        table.add_column(width=width, no_wrap=True, overflow="ellipsis", style="dim")
-    table.add_column(ratio=1, overflow="fold")
-    table.add_column(justify="right", no_wrap=True, style="dim")
-    for message in messages:
-        hit = message["hit"]
-        if hit is None:
-            time, shown = "", Text(one_line(message["text"]) or _("(no text)"), style="dim")
-        else:
-            time, shown = timestamp(hit.timestamp), _highlight(hit.snippet, hit.match)
-        table.add_row(time, one_line(message["role"], 9), shown, str(message["id"]))
-    console.print(Padding(table, (0, 0, 1, 2)))
-
-
-def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
-    """Print lines styled by kind, indented and wrapped at words."""
-    console = _console()
-    for kind, content, indent, lead in lines:
-        text = Text(content, style=_STYLES[kind], overflow="fold")
+    for kind, content, indent, lead, ranges in lines:
+        text = _highlighted(content, _STYLES[kind], ranges)
         if not lead:
             console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
             continue
         for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))):
-            console.print(Text(" " * len(lead) if number else lead, style="dim") + part)
+            console.print(Text.assemble((" " * len(lead) if number else lead, "dim"), part))

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import groupby
-from typing import NamedTuple
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
@@ -20,13 +20,15 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import joined, timestamp
 from .output import (
+    BLANK,
+    OutputLine,
     TableColumn,
     fields,
     fields_of_each,
     labelled,
     note,
+    print_lines,
     print_table,
-    rich_output,
 )
 from .parser import (
     ALL_HOSTS,
@@ -72,7 +74,7 @@ class _HitRow(NamedTuple):
             ]
         return document
 
-    def messages(self) -> Iterator[Json]:
+    def messages(self) -> Iterator[dict[str, Any]]:
         """Yield what is printed: the hit, in its conversation, and the messages around it, in
         reading order."""
         hit = self.hit
@@ -82,9 +84,10 @@ class _HitRow(NamedTuple):
                 "place": self.place,
                 "session": hit.session_id,
                 "id": number,
+                "time": timestamp(hit.timestamp) if is_hit else "",
                 "role": role,
-                "text": hit.snippet if is_hit else text,
-                "hit": hit if is_hit else None,
+                "text": hit.snippet if is_hit else one_line(text),
+                "match": hit.match if is_hit else None,
                 "name": self.name if is_hit else "",
             }
 
@@ -236,18 +239,24 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
         messages = [message for hit in hits for message in hit.messages()]
         print_table([*place_columns(answers), *_COLUMNS], messages)
         return
-    for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
-        some = list(group)
-        first = some[0]
-        name = joined(
-            first.name, one_line(first.hit.session_id), *_place_names(answers, first.place)
-        )
-        messages = [message for hit in some for message in hit.messages()]
-        rich_output().print_hit_group(name, messages)
+    print_lines(_hit_lines(answers, hits))
+
+
+def _hit_lines(answers: Answers[HitPage], hits: list[_HitRow]) -> Iterator[OutputLine]:
+    for (place, session_id), group in groupby(hits, lambda row: (row.place, row.hit.session_id)):
+        rows = list(group)
+        name = joined(rows[0].name, one_line(session_id), *_place_names(answers, place))
+        yield OutputLine("title", name)
+        for message in chain.from_iterable(row.messages() for row in rows):
+            match, text = message["match"], message["text"] or _("(no text)")
+            kind = "tool" if match is None else "said"
+            lead = f"  {message['time']:16}  {one_line(message['role'], 9):9}  {message['id']}  "
+            yield OutputLine(kind, text, lead=lead, lit=match or ())
+        yield BLANK
 
 
 _COLUMNS = [
-    TableColumn("time", "hit.timestamp", form=timestamp),
+    TableColumn("time", "time"),
     TableColumn("role", "role", dropped=2),
     TableColumn("conversation", "name"),
     TableColumn("text", "text", is_flexible=True, context="column"),
