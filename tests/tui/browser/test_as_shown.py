@@ -10,8 +10,7 @@ from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
-from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
-from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
+from hermes_browse.tui.screens.cleanup.plan_rows import ForecastRow, SparedRow
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.start import LastState, Start
 

@@ -20,14 +20,15 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import NamedRows, RowDetails
 from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import (
+    ForecastRow,
     PlanOrder,
     PlanRow,
     SparedRow,
+    freed_by,
     sums_of,
 )
-from hermes_browse.tui.screens.cleanup.plan_view import freed_by, what_goes
-from hermes_browse.tui.screens.cleanup.plan_view import rows_of as plan_rows
-from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
+from hermes_browse.tui.screens.cleanup.plan_rows import rows_of as plan_rows
+from hermes_browse.tui.screens.cleanup.prune_screen import what_goes
 from hermes_browse.tui.text.styled import bar, line_text
 from hermes_browse.tui.widgets.list_rows import HeadRow, NoteRow
 
@@ -65,19 +66,13 @@ def test_widths(plan, title, width):
     found = plan[0]
     each = found.selected[0]
     conversation = each.conversation._replace(title=title)
+    sums = sums_of([each])
     bundle = Bundle(
         "20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store"
     )
     rows = [
-        PlanRow(conversation, [each], sums_of([each]), 1, RowDetails()),
-        PlanRow(
-            each.conversation,
-            [each, each],
-            sums_of([each])._replace(is_measured=False),
-            1,
-            RowDetails(),
-            job="job",
-        ),
+        PlanRow("p", conversation, [each], sums, 1, ""),
+        PlanRow("j", conversation, [each] * 2, sums._replace(is_measured=False), 1, "job"),
         SparedRow(conversation, SpareReason("open", title)),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
@@ -117,7 +112,8 @@ def test_a_name_that_is_not_read_yet_is_not_said_to_be_missing(plan):
     """It may have a text: only when all was read it has none."""
     (boss,) = (each for each in plan[0].selected if each.conversation.id == "boss")
     details = RowDetails()
-    rows = NamedRows([PlanRow(boss.conversation, [boss], sums_of([boss]), 1, details)], details)
+    row = PlanRow("pboss", boss.conversation, [boss], sums_of([boss]), 1, "")
+    rows = NamedRows([row], details)
     assert " ✓ …" in line_text(rows.row(0).spans(80, NOW))
     details.add([boss.conversation._replace(preview="", rows=3)])
     assert " ✓ no text" in line_text(rows.row(0).spans(80, NOW))
@@ -142,7 +138,7 @@ def test_a_job_stands_where_its_sums_belong(plan):
     found = plan[0]._replace(selected=(first, made(samples["old"], 9, 500, 100), *runs), spared=())
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
         _source, (row, _alone) = rows_of(found, order=order)
-        assert row.job and row.sums[:2] == (700, 700), order
+        assert row.is_job and row.sums[:2] == (700, 700), order
         text = "".join(text for text, _look in row.spans(100, NOW))
         assert "10mo" in text, "as long idle as its oldest run"
 

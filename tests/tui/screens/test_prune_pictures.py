@@ -16,8 +16,7 @@ from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
-from hermes_browse.tui.screens.cleanup.plan_view import file_line
-from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen, file_line
 from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
 from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
 from hermes_browse.tui.screens.cleanup.time_axis import (

@@ -1,22 +1,32 @@
-"""Rows of a clean-up plan: what would go and what is spared, one by one or by cron job."""
+"""A plan as the screen shows it: rows of what would go and what is spared, one by one or by cron
+job, and its sums; rows of what Hermes deletes by itself.
+
+Laying out visits every conversation of the plan, on a reading thread; making a row visits that row
+only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Container, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
-from hermes_browse.store.cleanup.plan import Planned
-from hermes_browse.store.sessions.catalog import SpareReason
+from hermes_browse.store.amounts import DAY
+from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
+from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
 from hermes_browse.store.sessions.models import Conversation, known_sum
-from hermes_browse.store.sessions.relations import idle_seconds
+from hermes_browse.store.sessions.relations import idle_seconds, job_of
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ...browser.list.list_model import RowDetails
+from ...browser.edit.deleting import PreparedPlan
+from ...browser.list.columns import messages_text
+from ...browser.list.list_model import NamedRows, RowDetails
 from ...text import formats, sentences
 from ...text.styled import Line, row_line
-from ...widgets.list_rows import Column, Columns
+from ...widgets.list_rows import Column, Columns, HeadRow, ListRow, NoteRow
 
 BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
@@ -54,6 +64,12 @@ def sums_of(runs: Sequence[Planned]) -> Sums:
     )
 
 
+def key_in_plan(conversation: Conversation) -> str:
+    """Return the key of the row of a conversation, or that of the job that it is a run of."""
+    job = job_of(conversation.root)
+    return f"p{conversation.root_id}" if job is None else f"j{job}"
+
+
 def idle_age(conversation: Conversation, now: float) -> str:
     """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
     idle = idle_seconds(conversation, now)
@@ -63,6 +79,8 @@ def idle_age(conversation: Conversation, now: float) -> str:
 class PlanRow(NamedTuple):
     """A conversation that would go, or all runs of a cron job."""
 
+    key: str
+    """As of `key_in_plan`."""
     conversation: Conversation
     """That of the first run."""
     runs: Sequence[Planned]
@@ -70,34 +88,25 @@ class PlanRow(NamedTuple):
     sums: Sums
     goes: int
     """How many the user did not leave out."""
-    details: RowDetails
-    """What has been read so far."""
-    job: str = ""
-    """Empty for a conversation."""
+    title: str
+    """What the job is called, printable; the title of a conversation as it is stored."""
     is_open: bool = False
     """Whether the runs of the job are shown below."""
 
     @property
-    def title(self) -> str:
-        """What the job is called, printable; the title of a conversation as it is stored."""
-        conversation = self.conversation
-        return self.details.job_title(conversation) if self.job else conversation.title or ""
-
-    @property
-    def key(self) -> str:
-        return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
+    def is_job(self) -> bool:
+        return self.key.startswith("j")
 
     def _name(self) -> str:
         """Return what it is called; a job with how many runs it has."""
-        if not self.job:
+        if not self.is_job:
             along = len(self.runs[0].subagents)
             name = one_line(formats.name_so_far(self.conversation), 300)
             return f"{name}  ⊕{along}" if along else name
         runs = formats.counted(len(self.runs), "run")
         if 0 < self.goes < len(self.runs):
             runs = _("{count:,} of {runs}", count=self.goes, runs=runs)
-        sign = "▾" if self.is_open else "▸"
-        return f"{sign} {self.title} · {runs}"
+        return f"{'▾' if self.is_open else '▸'} {self.title} · {runs}"
 
     def spans(self, width: int, now: float) -> Line:
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
@@ -108,7 +117,7 @@ class PlanRow(NamedTuple):
     @property
     def about(self) -> str:
         """Say what it has no room for, and which keys work on it."""
-        if self.job:
+        if self.is_job:
             return _("Enter shows the runs of this job · Space removes or adds all of them")
         planned = self.runs[0]
         goes = _("D deletes every ✓ · Space keeps it")
@@ -145,7 +154,7 @@ PLAN_COLUMNS: Columns[PlanRow] = Columns(
     Column(
         N_("state"),
         7,
-        lambda row, now: "" if row.job else sentences.status(row.runs[0].standing),
+        lambda row, now: "" if row.is_job else sentences.status(row.runs[0].standing),
         least=84,
         lead=1,
     ),
@@ -193,3 +202,173 @@ class SparedRow(NamedTuple):
         by_hand = _("Space takes it all the same") if self.why.code in BY_HAND else ""
         stale = _("6 includes stale open ones") if self.why.code == "open" else ""
         return formats.joined(self.why.words, by_hand, stale)
+
+
+class ForecastRow(NamedTuple):
+    """A conversation that Hermes will delete by itself."""
+
+    conversation: Conversation
+    days: float
+    """Until it goes."""
+    about: str
+    """Why it goes."""
+
+    @property
+    def key(self) -> str:
+        return f"f{self.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> Line:
+        when = _("{days:,.0f} d", days=self.days)
+        if self.days < 1:
+            when = pgettext("deadline", "now")
+        sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
+        if self.conversation.pinned:
+            sign, look = "★", "accent"
+        archived = f"  {_('archived')}" if self.conversation.archived else ""
+        name = one_line(formats.name_so_far(self.conversation), 300) + archived
+        lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
+        return row_line(lead, (name, "title"), FORECAST_COLUMNS.text(self, width, now), width)
+
+
+FORECAST_COLUMNS: Columns[ForecastRow] = Columns(
+    Column(N_("day"), 11, lambda row, now: formats.day_key(now + row.days * DAY), least=76, lead=0),
+    Column(N_("idle"), 6, lambda row, now: idle_age(row.conversation, now)),
+    Column(
+        N_("source"),
+        7,
+        lambda row, now: formats.source(row.conversation.source),
+        least=50,
+        lead=1,
+    ),
+    Column(N_("msgs"), 6, lambda row, now: messages_text(row.conversation), least=60),
+)
+
+
+class PlanRows(NamedRows):
+    """The rows of a plan: jobs are called as they are by now, too."""
+
+    def row(self, index: int) -> ListRow:
+        row = super().row(index)
+        if isinstance(row, PlanRow) and row.is_job:
+            return row._replace(title=self._details.job_title(row.conversation))
+        return row
+
+
+_SORTED_BY: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
+    PlanOrder.IDLE: lambda row: rank(row.conversation),
+    PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
+    PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
+    PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
+    PlanOrder.TITLE: lambda row: (not row.title, row.title.casefold()),
+}
+
+
+def rows_of(
+    plan: Plan,
+    details: RowDetails,
+    left_out: Container[str],
+    empty: str,
+    opened: Container[str],
+    order: PlanOrder,
+) -> PlanRows:
+    """Return the rows of a plan: what would go, then what is spared; the runs of a cron job that go
+    are one line until it is opened.
+
+    Args:
+        details: Previews read so far.
+        left_out: Roots of conversations that the user leaves out.
+        empty: A sentence for a plan in which nothing goes.
+        opened: Keys of jobs whose runs are shown.
+        order: A job is sorted by the sums of its runs, and by the idle time of its oldest run.
+    """
+
+    def going(key: str, runs: Sequence[Planned]) -> PlanRow:
+        goes = sum(run.conversation.root_id not in left_out for run in runs)
+        first = runs[0].conversation
+        title = details.job_title(first) if key.startswith("j") else first.title or ""
+        return PlanRow(key, first, runs, sums_of(runs), goes, title, key in opened)
+
+    by_key: dict[str, list[Planned]] = {}
+    for planned in plan.selected:
+        by_key.setdefault(key_in_plan(planned.conversation), []).append(planned)
+    rows: list[ListRow] = []
+    for line in sorted(itertools.starmap(going, by_key.items()), key=_SORTED_BY[order]):
+        rows.append(line)
+        if line.is_open:
+            rows += [going(f"p{run.conversation.root_id}", [run]) for run in line.runs]
+    rows = rows or [NoteRow(empty)]
+    if plan.spared:
+        rows.append(HeadRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
+        rows += [SparedRow(*spared) for spared in plan.spared]
+    return PlanRows(rows, details)
+
+
+def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
+    """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have
+    their own tips."""
+    freed = {}
+    for planned in plan.selected:
+        freed[planned.conversation.id] = planned.own.total
+        for session in planned.subagents:
+            tip = catalog.conversation(session.id).tip.id
+            share = planned.of_subagents.total // len(planned.subagents)
+            freed[tip] = freed.get(tip, 0) + share
+    return freed
+
+
+class PlanView(NamedTuple):
+    """What the screen shows of a plan, computed so that the screen need not visit every
+    conversation; by default of no plan."""
+
+    rows: PlanRows
+    order: PlanOrder = PlanOrder.IDLE
+    """That of its rows."""
+    plan: Plan = Plan()
+    """What goes: without what the user leaves out."""
+    is_measured: bool = True
+    totals: Totals = Plan().totals()
+    sentence: str = ""
+    """The totals in words; empty if there is no plan."""
+    stays: str = ""
+    freed: Mapping[str, int] = MappingProxyType({})
+    """Bytes that go, by the tip of each conversation."""
+    roots: frozenset[str] = frozenset()
+    """All conversations of the plan, including those that the user leaves out."""
+    spared: Mapping[str, SpareReason] = MappingProxyType({})
+    """Why others stay, by root."""
+    sessions: frozenset[str] = frozenset()
+    """All sessions that go."""
+
+
+def make_view(
+    planned: PreparedPlan, rows: PlanRows, order: PlanOrder, left_out: Container[str]
+) -> PlanView:
+    """Compute what the screen shows of a plan, as rows in an order; `left_out` are the roots that
+    the user leaves out."""
+    plan = planned.plan
+    narrowed = plan.narrowed(left_out)
+    orphans = len(narrowed.reparented)
+    without_parent = ngettext(
+        "1 related conversation loses its parent",
+        "{count:,} related conversations lose their parent",
+        orphans,
+    )
+    return PlanView(
+        rows=rows,
+        order=order,
+        plan=narrowed,
+        is_measured=plan.is_measured,
+        totals=narrowed.totals(),
+        sentence=sentences.totals_line(narrowed),
+        stays=formats.joined(
+            sentences.along_line(plan, planned.selection.marks),
+            sentences.spared_line(plan),
+            without_parent if orphans else "",
+        ),
+        freed=freed_by(narrowed, planned.catalog),
+        roots=plan.roots(),
+        spared={spared.conversation.root_id: spared.why for spared in plan.spared},
+        sessions=frozenset(
+            session_id for each in narrowed.selected for session_id in each.session_ids
+        ),
+    )

@@ -24,7 +24,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
-from ...browser.list.list_model import NamedRows
+from ...browser.list.list_model import RowDetails
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
 from ...browser.search.query_line import complete
@@ -34,8 +34,7 @@ from ...widgets.bindings import following
 from ...widgets.card import Card, styled
 from ...widgets.list_rows import NoteRow
 from ..sub_screen import SubScreen
-from .plan_rows import BY_HAND, PlanOrder
-from .plan_view import NO_PLAN, PlanView, make_view, rows_of
+from .plan_rows import BY_HAND, PlanOrder, PlanRows, PlanView, make_view, rows_of
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
@@ -121,7 +120,7 @@ class PlanScreen(SubScreen):
     box = query_one(RulesBox)
     planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
     """The plan by the rules, with what the user leaves out; None while another one is made."""
-    view = var(NO_PLAN, init=False, always_update=True)
+    view = var(PlanView(PlanRows((), RowDetails())), init=False, always_update=True)
     """The plan as shown: the last one while another one is made."""
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
@@ -159,8 +158,8 @@ class PlanScreen(SubScreen):
         await asyncio.sleep(rest)
         selection = Selection(self.box.parsed, marks=self.choices.taken)
         if sentence := why_none(selection):
-            rows = NamedRows([NoteRow(sentence)], self.main.details)
-            self.view = NO_PLAN._replace(rows=rows, order=self.order)
+            rows = PlanRows([NoteRow(sentence)], self.main.details)
+            self.view = PlanView(rows, self.order)
             self._is_made()
             self._measure_once()
             return

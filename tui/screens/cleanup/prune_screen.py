@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import Resize
 from textual.getters import query_one
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
+from hermes_browse.store.cleanup.plan import Totals
 from hermes_browse.store.cleanup.selection import toggled, with_age
-from hermes_browse.store.cleanup.sizes import SpaceMap
+from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -27,15 +29,59 @@ from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import ListRow, head_of
-from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, SparedRow
+from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, PlanView, SparedRow, key_in_plan
 from .plan_screen import SWITCHES, PlanScreen, RulesBox
-from .plan_view import PlanView, file_line, what_goes
 from .reclaim import open_reclaim
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
 from .time_axis import Measure, TimeAxis, axis_of
 
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
+
+
+def what_goes(view: PlanView, space: SpaceMap | None, width: int, *, is_old: bool) -> Content:
+    """Say what a plan deletes, as far as it fits; `is_old` if another plan is being made."""
+    totals = view.totals
+    if not view.sentence:
+        return Content("")
+    if not totals.conversations:
+        return Content.styled(" " + _("nothing to clean up"), "dim")
+    parts = [formats.counted(totals.conversations, "conversation")]
+    share = totals.bytes / space.total if space is not None and space.total else 0.0
+    if 0.005 <= share <= 1:  # less would be "0%", and what is more was deleted by now
+        parts.append(_("{share:.0%} of the store", share=share))
+    line = Content(formats.fitting(f" ✓ {' · '.join([*parts, view.sentence])}", width))
+    return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
+
+
+def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_color: bool) -> Content:
+    """Draw the file as a bar of what stays, what goes by a plan and what is free already, then its
+    sizes as far as they fit.
+
+    `name` is printable, `totals` are those of the plan; `width` is in cells.
+    """
+    used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
+    goes, given_back = min(totals.free_bytes, used), min(totals.given_back_bytes, used)
+    size = max(min(width // 5, 40), 8)
+    free = min(round(file.free_bytes / whole * size), size)
+    freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
+    stays, going, empty = "░█·" if no_color else "██░"
+    parts = [
+        (f" {name} {formats.size(file.file_bytes)} ", ""),
+        (stays * (size - freed - free), "$secondary-muted"),
+        (going * freed, "$warning"),
+        (empty * free, "dim"),
+    ]
+    room = width - 1 - sum(cell_len(text) for text, _look in parts)
+    sizes = {
+        _("{size} freed at once"): goes,
+        _("{size} free already"): file.free_bytes,
+        _("v shrinks the file by {size}"): given_back + file.free_bytes,
+        _("log {size}"): file.wal_bytes,
+    }
+    told = (text.format(size=formats.size(count)) for text, count in sizes.items() if count)
+    words = formats.fitting(" · ".join(told), room)
+    return Content.assemble(*parts, (f" {words if cell_len(words) <= room else ''}", "dim"))
 
 
 class PruneScreen(PlanScreen):
@@ -211,7 +257,7 @@ class PruneScreen(PlanScreen):
             super().came_to(row, by_hand=by_hand)
 
     def chose(self, row: ListRow) -> None:
-        if isinstance(row, PlanRow) and row.job:
+        if isinstance(row, PlanRow) and row.is_job:
             self.open_job(row.key)
         else:
             super().chose(row)
@@ -222,7 +268,7 @@ class PruneScreen(PlanScreen):
         if self.map.current is not None:
             self.say(self.map.current.about())
         if conversation := self._tile:
-            for key in (f"j{job_of(conversation.root)}", f"p{conversation.root_id}"):
+            for key in (key_in_plan(conversation), f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:
                     self.rows.cursor = place
 

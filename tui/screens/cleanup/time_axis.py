@@ -39,17 +39,16 @@ class Measure(StrEnum):
 
 
 _UNITS = {"day": N_("by day"), "week": N_("by week"), "month": N_("by month")}
-"""Widths of a column, narrowest first."""
-_EQUAL = N_("in equal parts")
-"""The width where there are too many months."""
+_DAYS = {"day": 1, "week": 7, "month": 30}
+"""In a column, about; narrowest first."""
 _KINDS = {
     "goes": ("█", N_("delete")),
     "spared": ("▒", N_("protected")),
     "stays": ("█", N_("keep")),
 }
 """Sign and name of each part of a column, lowest first."""
-_MOST_DAYS = 1_000_000.0
-"""Until then there are dates: Hermes takes any number of days."""
+_MOST_DAYS = 36_500.0
+"""A century: Hermes takes any number of days."""
 _BYTES = 2000.0
 """Of a message, as long as nothing is measured."""
 
@@ -79,17 +78,19 @@ class Axis(NamedTuple):
 
     def time_at(self, x: float) -> float:
         """The time at a position of the axis, from 0 on the left to 1 on the right."""
-        place = max(0.0, min(x, 1.0)) * len(self.columns)
-        index = min(int(place), len(self.columns) - 1)
-        start, end = self.edges[index : index + 2]
-        return start + (place - index) * (end - start)
+        return _on_line(x * len(self.columns), range(len(self.edges)), self.edges)
 
     def place_of(self, when: float) -> float:
         """The position of a time on the axis, from 0 to 1; there is at least one column."""
-        when = min(max(when, self.edges[0]), self.edges[-1])
-        index = min(bisect_right(self.edges, when), len(self.columns)) - 1
-        start, end = self.edges[index : index + 2]
-        return (index + (when - start) / (end - start)) / len(self.columns)
+        return _on_line(when, self.edges, range(len(self.edges))) / len(self.columns)
+
+
+def _on_line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
+    """Return the height at `x`, or the nearest end, of a line through points that rise."""
+    x = min(max(x, xs[0]), xs[-1])
+    right = min(bisect_right(xs, x), len(xs) - 1)
+    left = right - 1
+    return ys[left] + (x - xs[left]) / (xs[right] - xs[left]) * (ys[right] - ys[left])
 
 
 def axis_of(
@@ -117,49 +118,49 @@ def axis_of(
         when = chain.last_active if chain.last_active is not None else chain.root.started_at
         if when is None:
             continue
-        messages = sum(each.message_count for each in chain.segments)
-        amounts = {
-            Measure.BYTES: messages * per_message,
-            Measure.CONVERSATIONS: 0.0 if chain.is_attached_subagent else 1.0,
-            Measure.MESSAGES: messages,
-            Measure.COST: chain.cost_usd or 0.0,
-        }
-        amount = amounts[measure]
+        amount = 0.0 if chain.is_attached_subagent else 1.0
+        if measure is Measure.COST:
+            amount = chain.cost_usd or 0.0
+        elif measure is not Measure.CONVERSATIONS:
+            amount = sum(each.message_count for each in chain.segments)
         if measure is Measure.BYTES:
             if all(each.id in sizes for each in chain.segments):
                 amount = sum(sizes[each.id].total for each in chain.segments)
             else:
+                amount *= per_message
                 is_estimated = True
         kind = "spared" if chain.root_id in spared else "stays"
         shares.append(AxisShare(when, "goes" if chain.id in gone else kind, amount))
     return make_axis(shares, measure, most, now)._replace(is_estimated=is_estimated)
 
 
-def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
-    """Return the starts of the columns between two times, then the end of the last; no more than
-    `most` columns, the last of which may then end before `last`."""
-    day = bucket_of(date.fromtimestamp(first), unit)
-    edges = [begin_of(day)]
-    while edges[-1] <= last and len(edges) <= most:
-        day = bucket_after(day, unit)
-        edges.append(begin_of(day))
-    return edges
-
-
 def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
     """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds), in the
-    narrowest unit that fits; without any there are no columns."""
+    narrowest unit that fits; without any there are no columns.
+
+    The first column has all that is older, too, if there are too many months.
+    """
     if not shares:
-        return Axis(_EQUAL, (now,), (), measure)
+        return Axis(_UNITS["day"], (now,), (), measure)
     first = min(max(min(each.when for each in shares), 0.0), now)
-    equal = [first + (now - first) * index / most for index in range(most + 1)]
-    by_unit = ((name, _edges(unit, first, now, most)) for unit, name in _UNITS.items())
-    unit, edges = next((each for each in by_unit if each[1][-1] > now), (_EQUAL, equal))
+    fitting = (unit for unit, days in _DAYS.items() if now - first < (most - 1) * days * DAY)
+    unit = next(fitting, "month")
+    edges = _edges(unit, first, now)[-most - 1 :]
     columns = [dict.fromkeys(_KINDS, 0.0) for _start in edges[:-1]]
     for each in shares:
         index = bisect_right(edges, each.when, hi=len(columns)) - 1
         columns[max(index, 0)][each.kind] += each.amount
-    return Axis(unit, edges, columns, measure)
+    return Axis(_UNITS[unit], edges, columns, measure)
+
+
+def _edges(unit: str, first: float, last: float) -> list[float]:
+    """Return the starts of the columns between two times, then the end of the last."""
+    day = bucket_of(date.fromtimestamp(first), unit)
+    edges = [begin_of(day)]
+    while edges[-1] <= last:
+        day = bucket_after(day, unit)
+        edges.append(begin_of(day))
+    return edges
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
@@ -193,17 +194,17 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 def labels(axis: Axis, width: int) -> str:
     """Return the line of `width` cells below the columns: years, and months if they fit."""
     wanted = []
-    before = None
+    year = month = 0
     for index, start in enumerate(axis.edges[:-1]):
         at = datetime.fromtimestamp(start)
-        text = month = _(at.strftime("%b"))[:3]
-        if before is None and at.month > 1:
-            text = f"{month} {at.year}"
-        elif before is None or at.year != before.year:
+        text = _(at.strftime("%b"))[:3]
+        if not year and at.month > 1:
+            text = f"{text} {at.year}"
+        elif at.year != year:
             text = str(at.year)
-        elif at.month == before.month:
+        elif at.month == month:
             text = ""
-        before = at
+        year, month = at.year, at.month
         wanted.append((index * width // len(axis.columns), text))
     return place_labels(wanted, width)
 
@@ -265,13 +266,13 @@ class TimeAxis(Picture):
         for look, (sign, words) in _KINDS.items():
             if self._can_cut and any(each[look] for each in axis.columns):
                 cells += [Cell(sign, look), Cell(f" {_(words)}  ", "text")]
-        used = sum(cell_len(cell.text) for cell in cells)
-        cutoff = self._cutoff(width - used)
+        left = width - sum(cell_len(cell.text) for cell in cells)
+        cutoff = self._cutoff(left)
+        left -= cell_len(cutoff)
         cells.append(Cell(cutoff, "cut"))
-        used += cell_len(cutoff)
         keys = _("[ ] move it · m measures")
-        if self._can_cut and used + cell_len(keys) + 2 < width:
-            cells.append(Cell(f"{keys} ".rjust(width - used), "text"))
+        if self._can_cut and cell_len(keys) + 2 < left:
+            cells.append(Cell(f"{keys} ".rjust(left), "text"))
         return cells
 
     def _cutoff(self, room: int) -> str:
