@@ -39,8 +39,10 @@ class Measure(StrEnum):
 
 
 _UNITS = {"day": N_("by day"), "week": N_("by week"), "month": N_("by month")}
-_DAYS = {"day": 1, "week": 7, "month": 30}
-"""In a column, about; narrowest first."""
+_DAYS = {"day": 1, "week": 7, "month": 31}
+"""Most days of a column, narrowest first."""
+_EQUAL = N_("in equal parts")
+"""The width where there are too many months."""
 _KINDS = {
     "goes": ("█", N_("delete")),
     "spared": ("▒", N_("protected")),
@@ -136,21 +138,21 @@ def axis_of(
 
 def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
     """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds), in the
-    narrowest unit that fits; without any there are no columns.
-
-    The first column has all that is older, too, if there are too many months.
-    """
+    narrowest unit that fits; without any there are no columns."""
     if not shares:
-        return Axis(_UNITS["day"], (now,), (), measure)
+        return Axis(_EQUAL, (now,), (), measure)
     first = min(max(min(each.when for each in shares), 0.0), now)
-    fitting = (unit for unit, days in _DAYS.items() if now - first < (most - 1) * days * DAY)
-    unit = next(fitting, "month")
-    edges = _edges(unit, first, now)[-most - 1 :]
+    # The first and the last column may be parts of a unit.
+    wide = (unit for unit, days in _DAYS.items() if now - first < (most - 1) * days * DAY)
+    if unit := next(wide, ""):
+        edges = _edges(unit, first, now)
+    else:
+        edges = [first + (now - first) * index / most for index in range(most + 1)]
     columns = [dict.fromkeys(_KINDS, 0.0) for _start in edges[:-1]]
     for each in shares:
         index = bisect_right(edges, each.when, hi=len(columns)) - 1
         columns[max(index, 0)][each.kind] += each.amount
-    return Axis(_UNITS[unit], edges, columns, measure)
+    return Axis(_UNITS.get(unit, _EQUAL), edges, columns, measure)
 
 
 def _edges(unit: str, first: float, last: float) -> list[float]:
