@@ -32,6 +32,7 @@ from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, JobRow,
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript.scroll import Needed
 from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.settings.start import Start
 from hermes_browse.tui.text.family import Entry, SessionEntry
 from hermes_browse.tui.widgets.list_rows import ListRow
 from hermes_browse.tui.work.jobs import StoreScreen
@@ -40,14 +41,14 @@ NOW = 1_780_000_000.0
 """2026-05-28 20:26:40 UTC."""
 
 
-def open_app(location: Location, now: float = NOW) -> BrowseApp:
+def open_app(location: Location, now: float = NOW, startup: Start | None = None) -> BrowseApp:
     """The browser as `start.run_browser` opens it, with the clock at `now`."""
     store = Store(location.path, notes=notes_file(location))
     with store.reader() as reader:
         first = read_first_page(reader, now)
         details = RowDetails()
         details.add(with_details(reader, first.select()[:60]))
-    app = BrowseApp(location, store, FirstPage(first, details))
+    app = BrowseApp(location, store, FirstPage(first, details), startup=startup)
     app.clock = lambda: now
     return app
 
@@ -178,6 +179,12 @@ class Browser:
             while handled() == before and not holds():  # a thread is at work, or a timer runs
                 assert time.monotonic() < end, "it never came"
                 await asyncio.sleep(0.004)
+
+    async def follow(self) -> None:
+        """Read what another program has written, as the browser does soon after."""
+        self.screen.listing.read()
+        self.screen.loader.read_new()
+        await self.settle()
 
     async def measure(self) -> None:
         """Lay out the whole transcript: the scroll bar estimates what has not been on screen yet.

@@ -4,10 +4,10 @@ A paragraph is a test, and begins on its own: its first line says what holds, `#
 check`. Before its lines come those of the first paragraph of its file, unless it has an `@` itself.
 
 Behind `@` stand a home and the cells of the terminal, behind `$` keys, named ones as `<enter>`,
-behind `*` a widget and a word in it that is clicked, behind `=` other cells of the terminal. Behind
-`|` is named what is looked at then: a widget by its id, or one of `_PANES`; of `list/boat` only the
-lines with this pattern. `&` is a statement of SQL that another program runs, `?` a query, `%` a line
-for the shell.
+behind `*` a widget and a pattern in it that is clicked, behind `=` other cells of the terminal. `^` ends
+the browser, and the next keys open it again. Behind `|` is named what is looked at then: a widget by
+its id, or one of `_PANES`; of `list/boat` only the lines with this pattern. `&` is a statement of SQL
+that another program runs, `?` a query, `%` a line for the shell.
 
 `>` is what is shown. `HERMES_BROWSE_TESTS=record` writes it anew: read the difference.
 """
@@ -25,6 +25,7 @@ from platforms import posix_only
 from trashing import differences, dump, is_sound, rows, run
 
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.tui.settings.start import read_start
 
 FOLDER = Path(__file__).parent / "recorded"
 _MASKS = {
@@ -79,8 +80,10 @@ async def _act(browser, sign, words):
     else:
         widget, word = words.strip().split(" ", 1)
         lines = browser.text(f"#{widget}").split("\n")
-        y = next(at for at, line in enumerate(lines) if word in line)
-        await browser.pilot.click(f"#{widget}", offset=(lines[y].index(word), y))
+        y, x = next(
+            (y, found.start()) for y, line in enumerate(lines) if (found := re.search(word, line))
+        )
+        await browser.pilot.click(f"#{widget}", offset=(x, y))
         await browser.settle()
 
 
@@ -122,14 +125,19 @@ async def test_played(path, head, paragraph, tmp_path, monkeypatch):
                 location, now = _home(name, root)
             elif sign == "&":
                 run(store, words)
+                if browser is not None:
+                    await browser.follow()
             elif sign == "%":
                 found += _shell(words)
             elif sign == "?":
                 found += [f"> {' '.join(map(str, row))}" for row in rows(store, words)]
+            elif sign == "^":
+                await stack.aclose()
+                browser = None
             elif sign in ("$", "=", "*"):
                 if browser is None:
                     size = tuple(map(int, cells.split("x")))
-                    app, before = open_app(location, now), dump(store)
+                    app, before = open_app(location, now, read_start()), dump(store)
                     browser = await stack.enter_async_context(browsing(app, size))
                 await _act(browser, sign, words)
                 for pane in panes.split():

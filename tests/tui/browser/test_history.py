@@ -6,8 +6,7 @@ import stat
 import pytest
 from browsing import HeldAnswers, on_store
 
-from hermes_browse.tui.browser.edit.naming import SearchesCard
-from hermes_browse.tui.browser.search.query_line import QueryHistory, history_path
+from hermes_browse.tui.browser.search.query_line import QueryHistory
 
 
 def _silent(text):
@@ -64,45 +63,6 @@ def store(fixture_store):
     return fixture_store("state-v22")
 
 
-@pytest.mark.slow
-async def test_up_brings_back_what_was_searched_for(store):
-    async with on_store(store) as browser:
-        box = browser.screen.box
-        await browser.press("slash")
-        for text in ("auth", "docker"):
-            await browser.type(text)
-            await browser.press("enter", "slash", "escape")
-            assert box.value == ""
-        await browser.type("dra")
-        await browser.press("up")
-        assert box.value == "docker" and box.cursor_position == 6
-        assert "hit" in browser.status
-        await browser.press("up")
-        assert box.value == "auth"
-        await browser.press("up")
-        assert box.value == "auth" and "no earlier search" in browser.status
-        await browser.press("down")
-        assert box.value == "docker"
-        await browser.press("down")
-        assert box.value == "dra"
-        await browser.press("escape", "up", "x")
-        assert box.value == "dockerx"
-        await browser.press("up")
-        assert box.value == "docker", "typing begins the walk anew"
-    assert history_path().is_file()
-    async with on_store(store) as browser:
-        await browser.press("slash", "up")
-        assert browser.screen.box.value == "docker"
-
-
-@pytest.mark.slow
-async def test_up_moves_in_the_list_below_its_first_row(store):
-    async with on_store(store) as browser:
-        await browser.search("the")
-        await browser.press("down", "down", "up")
-        assert browser.screen.rows.cursor == 2 and browser.screen.box.value == "the"
-
-
 async def test_what_a_key_said_stays_when_the_search_has_ended(store, monkeypatch):
     answers = HeldAnswers(monkeypatch)
     async with on_store(store) as browser:
@@ -113,27 +73,3 @@ async def test_what_a_key_said_stays_when_the_search_has_ended(store, monkeypatc
         assert "search kept" in browser.status and browser.screen.results is not None
         await browser.press("down")
         assert "search kept" not in browser.status
-
-
-@pytest.mark.slow
-async def test_a_search_is_kept_and_taken_again(store):
-    async with on_store(store) as browser:
-        await browser.search("auth")
-        await browser.press("ctrl+s")
-        assert "search kept" in browser.status
-        await browser.press("escape")
-        await browser.type("docker")
-        await browser.press("enter", "ctrl+r")
-        screen = browser.app.screen
-        assert isinstance(screen, SearchesCard)
-        prompts = [str(option.prompt) for option in screen.query_one("#choices").options]
-        assert prompts == ["★ auth", "  docker"]
-        await browser.pilot.press("a", "u", "enter")
-        await browser.settle()
-        assert browser.screen.box.value == "auth" and browser.screen.box.has_focus
-        await browser.press("ctrl+r")
-        await browser.pilot.press("delete", "delete", "escape")
-        await browser.settle()
-        assert (
-            browser.screen.query_line.history.kept == () == browser.screen.query_line.history.past
-        )

@@ -1,6 +1,7 @@
 """Searching some thousand messages: hits are counted in the background, read on in pages, and a
 scan can be stopped."""
 
+import asyncio
 import threading
 
 import pytest
@@ -8,6 +9,8 @@ from browsing import NOW, on_store
 from builders import big_store
 from resting import press_key
 from searching import count, search
+from trashing import family
+from trashing import run as run_sql
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
@@ -16,6 +19,7 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.query import EMPTY, parse
 from hermes_browse.store.search.scope import make_scope
 from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.browser.search import search as search_work
 from hermes_browse.tui.browser.search.run import NEXT_PAGE, PAGE, Scan, SearchRequest, run
 
 
@@ -93,8 +97,6 @@ async def test_the_first_key_finds_the_store_looked_through(large):
 @pytest.mark.slow
 async def test_a_key_stops_the_count(large, monkeypatch):
     """What is counted for a query that stands no more is not waited for."""
-    from hermes_browse.tui.browser.search import search as module
-
     counting, stopped = threading.Event(), threading.Event()
 
     def count_hits(store, *given, **more):
@@ -108,7 +110,7 @@ async def test_a_key_stops_the_count(large, monkeypatch):
 
     async with on_store(large) as browser:
         with monkeypatch.context() as patch:
-            patch.setattr(module, "count_hits", count_hits)
+            patch.setattr(search_work, "count_hits", count_hits)
             await browser.pilot.press("slash", *"ferry")
             await browser.wait_until(counting.is_set)
         await browser.type(" zzzzqq")
@@ -119,9 +121,7 @@ async def test_a_key_stops_the_count(large, monkeypatch):
 @pytest.mark.slow
 async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
     """Nor does it get the number of the view before."""
-    from hermes_browse.tui.browser.search import search as module
-
-    original, held = module.count_hits, threading.Event()
+    original, held = search_work.count_hits, threading.Event()
 
     def count_hits(store, *given, **more):
         if not held.is_set():
@@ -130,7 +130,7 @@ async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
                 store.reader.value("SELECT 1")  # until it is interrupted
         return original(store, *given, **more)
 
-    monkeypatch.setattr(module, "count_hits", count_hits)
+    monkeypatch.setattr(search_work, "count_hits", count_hits)
     async with on_store(large) as browser:
         await browser.pilot.press("slash", *"ferry")
         await browser.wait_until(held.is_set)
@@ -200,3 +200,27 @@ def test_a_keystroke_asks_no_more_than_its_search(large, typed):
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
         named = 8  # previews of conversations without a title
         assert reader.statements - before <= searched + named
+
+
+async def test_a_count_does_not_bring_back_what_was_there_before(tmp_path, monkeypatch):
+    """The store changes while the hits are counted."""
+    path = family(tmp_path / "state.db")
+    begun, go_on = threading.Event(), threading.Event()
+    count_hits = search_work.count_hits
+
+    def slow(*asked):
+        begun.set()
+        go_on.wait(10)
+        return count_hits(*asked)
+
+    async with on_store(path) as browser:
+        monkeypatch.setattr(search_work, "count_hits", slow)
+        browser.screen.focus_search()
+        browser.screen.box.value = "lantern"  # a key would wait for the count
+        await asyncio.to_thread(begun.wait, 10)
+        run_sql(path, "UPDATE sessions SET title = 'Harbour anew' WHERE id = 'other'")
+        browser.screen.listing.read()
+        await browser.wait_until(lambda: "Harbour anew" in browser.text("#list"))
+        go_on.set()
+        await browser.settle()
+        assert "Harbour anew" in browser.text("#list")
