@@ -14,15 +14,26 @@ import queue
 import re
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
+from ..connection.reader import Stopped
 from ..connection.stored_values import Json
+from ..errors import BrowseError, QueryInterruptedError
+from ..progress import never
 from ..wording import _
 from .host import Host, HostError, explain, fault
-from .question import AnswerLine, AskedQuestion
-from .ssh import ANSWER_BYTES, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
+from .ssh import (
+    ANSWER_BYTES,
+    ANSWER_SECONDS,
+    CONNECT_SECONDS,
+    NOISE_BYTES,
+    SshProcess,
+    in_thread,
+)
 
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
@@ -32,6 +43,12 @@ RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
+_POLL = 0.1
+"""Seconds between two looks whether a call is to be stopped."""
+_WAITING = 20
+"""Lines about the progress of one question that may wait to be read."""
+PROGRESS_BYTES = 1_000_000
+"""A longer line about progress is not kept."""
 _ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
 """How a line begins that belongs to a question."""
 _SHORT = 10_000
@@ -61,6 +78,85 @@ class _Unasked(msgspec.Struct):
 
 _unasked = msgspec.json.Decoder(_Unasked)
 """Made here, not by the first threads that listen; see `codec`."""
+
+
+class AnswerLine(NamedTuple):
+    """A line that belongs to a question."""
+
+    kind: str
+    """Its second key: `answer`, `error`, `tell` or `portion`."""
+    value: bytes
+    """The value of that key, as JSON."""
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether another line follows."""
+        return self.kind in ("tell", "portion")
+
+
+class AskedQuestion:
+    """A question that was sent, and the lines that come back about it: its progress, then its
+    answer."""
+
+    def __init__(self, connection: Connection, number: int) -> None:
+        self._connection, self._number = connection, number
+        self._lines: queue.SimpleQueue[AnswerLine | BrowseError] = queue.SimpleQueue()
+
+    def heard(self, line: AnswerLine) -> None:
+        """Take a line about it; nothing after its answer, and of its progress what there is room
+        for."""
+        if not line.is_progress:
+            self._end()
+        elif len(line.value) > PROGRESS_BYTES or self._lines.qsize() >= _WAITING:
+            return
+        self._lines.put(line)
+
+    def fail(self, error: BrowseError) -> None:
+        """Give up: whoever waits for the answer gets the error at once."""
+        self._lines.put(error)
+
+    def cancel(self) -> None:
+        """Cancel it, from any thread."""
+        self.fail(QueryInterruptedError(_("The query was interrupted.")))
+        self._connection.tell({"cancel": self._number})
+
+    def _end(self) -> None:
+        self._connection.asked.pop(self._number, None)
+
+    def lines(
+        self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
+    ) -> Iterator[AnswerLine]:
+        """Yield the lines about it; the last one is its answer.
+
+        Args:
+            seconds: How long it may take; a change that reports has its time again.
+            stopped: Polled; True asks for an answer with what is done so far.
+            changes: Whether it changes the store.
+
+        Raises:
+            HostError: The answer does not come.
+            QueryInterruptedError: `cancel` was called.
+        """
+        until, is_asked = time.monotonic() + seconds, False
+        try:
+            while time.monotonic() <= until:
+                if not is_asked and stopped():
+                    is_asked = True
+                    self._connection.tell({"stop": self._number})
+                try:
+                    line = self._lines.get(timeout=_POLL)
+                except queue.Empty:
+                    continue
+                if isinstance(line, BrowseError):
+                    raise line.with_traceback(None)
+                yield line
+                if not line.is_progress:
+                    return
+                if changes:
+                    until = time.monotonic() + seconds
+            raise self._connection.silent(seconds)
+        finally:
+            self._end()
 
 
 class Connection:
@@ -111,7 +207,7 @@ class Connection:
     def ask(self, call: str, arguments: bytes) -> AskedQuestion:
         """Send a call with its arguments as JSON."""
         number = next(self._numbers)
-        asked = AskedQuestion(number, self.asked, self.tell, self.silent)
+        asked = AskedQuestion(self, number)
         with self._lock:
             self._check()
             self.asked[number] = asked

@@ -25,8 +25,7 @@ from ..text import one_line
 from ..wording import _
 from . import codec
 from .host import Host, HostError, fault, ssh_command
-from .link import CHANGE_SECONDS, Link, Links
-from .question import AskedQuestion
+from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000
