@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, cycle, pairwise
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -28,23 +28,25 @@ from ..text.sentences import cache_share, ended_at, facts
 from ..text.styled import Span
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
-from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
+from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs
 from .sub_screen import ConversationScreen, MessageRow
 
-_LEAD = 12
+_LEAD = 15
 """Cells of the names at the left."""
 _PAUSE = 1800.0
 """Seconds; whatever takes longer is a pause."""
 _SHORT = 20
 """A pause is as long as this part of the rest."""
-_HEIGHT = 3
-"""Most cells of the columns of calls and of subagents."""
-_TOOLS = ("series-1", "series-2", "series-3")
-"""Looks of the tools that are called most."""
-Period = tuple[float, float, str]
-"""Begin and end in Unix seconds, and a look."""
+_MOST = 3
+"""Most tools with a row of their own, and most rows of subagents."""
+Period = tuple[float, float, Cell]
+"""Begin and end in Unix seconds, and what is drawn from one to the other."""
 NamedRow = tuple[str, Sequence[Cell]]
 """A row and its name at the left."""
+_MARK, _CUT = Cell("▲", "cut"), Cell("▼", "cut")
+_CALL, _SUBAGENT = Cell("█", "series-1"), Cell("█", "series-3")
+_TURNS = Cell("█", "text"), Cell("█", "stays")
+"""In turn."""
 
 
 class Scale:
@@ -64,30 +66,30 @@ class Scale:
         return self._places[index] / (self._places[-1] or 1.0)
 
 
-def _spans(run: Run) -> list[Period]:
-    """Return when the subagents of a run were there."""
+def _subagents(run: Run) -> list[Period]:
+    """Return when the subagents of a run were there, by their begin."""
     begins = [(each.root.started_at, each) for each in run.subagents]
-    return [
-        (begin, ended_at(each) or begin, "series-3") for begin, each in begins if begin is not None
-    ]
+    return sorted(
+        (begin, ended_at(each) or begin, _SUBAGENT) for begin, each in begins if begin is not None
+    )
 
 
 class RunAxis(Picture):
     """Draws a run; `▲` is at the time of the row under the cursor."""
 
     NAME = "run"
-    LOOKS = (*_TOOLS, "others", "stays", "none", "cut", "text")
+    LOOKS = ("series-1", "series-3", "stays", "none", "cut", "text")
 
     _fixed: Callable[[int], list[NamedRow]] | None = None
     """Returns the rows but for the mark; of a long run they take longer than a frame, and are made
     once for each width."""
     scale = Scale(())
-    _pointed: tuple[float, ...] = ()
+    _pointed: tuple[Period, ...] = ()
     """The time that is marked, if there is one."""
 
     def show(self, run: Run) -> None:
         """Show a run."""
-        ends = [time for begin, end, _look in _spans(run) for time in (begin, end)]
+        ends = [time for begin, end, _cell in _subagents(run) for time in (begin, end)]
         times = [row.at for row in run.rows if row.at is not None]
         self._fixed = cache(lambda room: list(self._rows(run, room)))
         self.scale = Scale([*times, *run.compressions, *ends])
@@ -96,7 +98,7 @@ class RunAxis(Picture):
 
     def point_at(self, at: float | None) -> None:
         """Mark a time (Unix seconds)."""
-        self._pointed = () if at is None else (at,)
+        self._pointed = () if at is None else ((at, at, _MARK),)
         self.redraw()
 
     def draw_rows(self) -> list[list[Cell]]:
@@ -105,52 +107,39 @@ class RunAxis(Picture):
             return []
         first, last = (formats.timestamp(self.scale.times[end]) for end in (0, -1))
         times = place_labels([(0, first), (room - len(last), last)], room)
-        marked = self._signs("▲", self._pointed, room)
+        marked = self._lane(self._pointed, room)
         return [
             runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
             for name, cells in (*self._fixed(room), ("", marked), ("", [Cell(times, "text")]))
         ]
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
-        turns = [NOTHING] * room
-        for number, row in enumerate(run.turns):
-            if row.at is not None:
-                # Two looks in turn, none of which a tool has.
-                first, look = self._column(row.at, room), "stays" if number % 2 else "text"
-                turns[first:] = [Cell("█", look)] * (room - first)
-        yield _("turns"), turns
-        if run.tools:
-            most = Counter(use.name for use in run.tools).most_common(len(_TOOLS))
-            looks = {name: look for (name, _count), look in zip(most, _TOOLS, strict=False)}
-            uses = [(use.at, looks.get(use.name, "others")) for use in run.tools]
-            calls = [(at, at, look) for at, look in uses if at is not None]
-            counts = Counter(look for _at, look in uses)
-            yield "", list(_legend([*looks.items(), (_("others"), "others")], counts))
-            yield from self._columns(_("calls"), calls, room, _HEIGHT)
+        begins = [row.at for row in run.turns if row.at is not None]
+        ends = [*begins[1:], self.scale.times[-1]]
+        yield _("turns"), self._lane(zip(begins, ends, cycle(_TURNS), strict=False), room)
+        most = dict(Counter(use.name for use in run.tools).most_common(_MOST))
+        tools = [use.name if use.name in most else _("others") for use in run.tools]
+        for tool in dict.fromkeys([*most, *tools]):
+            times = [use.at for use, name in zip(run.tools, tools, strict=True) if name == tool]
+            calls = [(at, at, _CALL) for at in times if at is not None]
+            yield one_line(f"{len(times):,}× {tool}", 30), self._lane(calls, room)
         yield _("parts"), list(self._parts(run, room))
-        if run.subagents:
-            height = min(len(run.subagents), _HEIGHT)
-            yield from self._columns(_("subagents"), _spans(run), room, height)
+        subagents = _subagents(run)
+        for row in range(min(len(subagents), _MOST)):  # so that those in parallel are side by side
+            yield "" if row else _("subagents"), self._lane(subagents[row::_MOST], room)
         if run.compressions:
-            yield _("compressed"), self._signs("▼", run.compressions, room)
+            cuts = [(at, at, _CUT) for at in run.compressions]
+            yield _("compressed"), self._lane(cuts, room)
 
     def _column(self, at: float, room: int) -> int:
         return min(int(self.scale.share(at) * room), room - 1)
 
-    def _signs(self, sign: str, times: Iterable[float], room: int) -> list[Cell]:
-        columns = {self._column(at, room) for at in times}
-        return [Cell(sign, "cut") if each in columns else NOTHING for each in range(room)]
-
-    def _columns(
-        self, name: str, spans: Iterable[Period], room: int, height: int
-    ) -> Iterator[NamedRow]:
-        """Count in each column what was there."""
-        sums: list[Counter[str]] = [Counter() for _column in range(room)]
-        for begin, end, look in spans:
-            for column in range(self._column(begin, room), self._column(end, room) + 1):
-                sums[column][look] += 1
-        rows = stack([sorted(each.items()) for each in sums], room, height)
-        return zip((name, *[""] * height), rows, strict=False)
+    def _lane(self, periods: Iterable[Period], room: int) -> list[Cell]:
+        cells = [NOTHING] * room
+        for begin, end, cell in periods:
+            first, last = self._column(begin, room), self._column(end, room)
+            cells[first : last + 1] = [cell] * (last + 1 - first)
+        return cells
 
     def _parts(self, run: Run, room: int) -> Iterator[Cell]:
         """Name cost and cache share of each part, from where it begins."""
@@ -160,14 +149,6 @@ class RunAxis(Picture):
             model = one_line(part.model, 60)
             text = "│" + formats.joined(formats.dollars(part.cost_usd), cache_share(part), model)
             yield Cell(formats.fit(text, max(end - column, 0)), "text")
-
-
-def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[Cell]:
-    """Name the tools by their colours."""
-    for name, look in looks:
-        if counts[look]:
-            yield Cell("█", look)
-            yield Cell(f" {one_line(name, 30)} {counts[look]:,}  ", "text")
 
 
 _COLUMNS: Columns[MessageRow] = Columns(

@@ -45,7 +45,7 @@ async def test_the_run_of_the_sample(tmp_path, size):
             "not those of tools, which the legend names"
         )
         axis = browser.text("#axis")
-        for name in ("turns", "calls", "terminal 9", "parts", "subagents", "compressed"):
+        for name in ("turns", "9× terminal", "parts", "subagents", "compressed"):
             assert name in axis
         assert axis.count("▼") == 2 and "cache 92 %" in axis
         marks = browser.text("#marks")
