@@ -142,8 +142,8 @@ class StoreCommand(Subcommand):
         (conversation,) = self.find([self.given.id])
         return conversation
 
-    def confirm(self, count: int, what: str) -> None:
-        """Ask for a `y`, or for the number of items when there are several.
+    def confirm(self, count: int, what: str, *, by_number: bool = False) -> None:
+        """Ask for the number of items when there are several, or `by_number`, else for a `y`.
 
         Args:
             what: The action, as part of a sentence.
@@ -155,36 +155,21 @@ class StoreCommand(Subcommand):
             raise RefusedError(
                 _("Not without --yes: this would {what}. Nothing was changed.", what=what)
             )
-        wanted = str(count) if count > 1 else "y"
-        ask(
-            _(
-                "This will {what}. Type {wanted} to go on, anything else to leave: ",
-                what=what,
-                wanted=wanted,
-            ),
-            wanted,
+        wanted = str(count) if count > 1 or by_number else "y"
+        question = _(
+            "This will {what}. Type {wanted} to go on, anything else to leave: ",
+            what=what,
+            wanted=wanted,
         )
+        print(question, end="", file=sys.stderr)
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
+            raise RefusedError(_("Nothing was changed."))
 
 
 def on_a_terminal() -> bool:
     """Return whether standard input and standard error are terminals."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def ask(question: str, expected: str) -> None:
-    """Ask for confirmation.
-
-    Args:
-        question: Printed without a newline; the answer is typed behind it.
-        expected: The answer that confirms; case and commas are ignored.
-
-    Raises:
-        RefusedError: The answer was different.
-    """
-    print(question, end="", file=sys.stderr)
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().replace(",", "").lower() != expected:
-        raise RefusedError(_("Nothing was changed."))
 
 
 def telling() -> Callable[[Stage | Step], None]:

@@ -16,13 +16,12 @@ from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _
 
 from ..text.formats import counted, dollars, listed, own_and_tree, timestamp
 from ..text.sentences import effects_of_delete, spared_line, status
-from .command import StoreCommand, ask, telling
+from .command import StoreCommand, telling
 from .output import (
     Number,
     TableColumn,
@@ -146,12 +145,12 @@ class PruneCommand(StoreCommand):
         if is_archive:
             totals = totals._replace(free_bytes=0, given_back_bytes=0)
         asks = acts and not arguments.yes and bool(plan.selected)
-        if asks and not self.can_ask:
-            raise _unasked(totals, is_archive=is_archive)
         if not self.given.json:
             _print(plan, totals, selection, is_archive=is_archive)
-        if asks and arguments.delete:
-            _confirm(totals)
+        if asks and (arguments.delete or not self.can_ask):
+            what = _("archive {what}") if is_archive else _("move {what} to the trash")
+            what = what.format(what=_totals_text(totals))
+            self.confirm(totals.conversations, what, by_number=True)  # typed by no habit
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
         if acts and plan.selected and is_archive:
             self.store.archive_planned(plan)
@@ -219,23 +218,6 @@ class PruneCommand(StoreCommand):
             "measured_free_bytes": freed,
             "bundles": [bundle_json(each.bundle) for each in deleted],
         }
-
-
-def _unasked(totals: Totals, *, is_archive: bool) -> RefusedError:
-    sentence = _("Nothing was changed: it would delete {what}.")
-    if is_archive:
-        sentence = _("Nothing was changed: it would archive {what}.")
-    return RefusedError(sentence.format(what=_totals_text(totals)), remedy=_("Add --yes to do it."))
-
-
-def _confirm(totals: Totals) -> None:
-    """Ask for the number of conversations: unlike "y", it is not typed by habit."""
-    question = _(
-        "Type {count} to delete {conversations}, anything else to leave: ",
-        count=totals.conversations,
-        conversations=counted(totals.conversations, "conversation"),
-    )
-    ask(question, str(totals.conversations))
 
 
 def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
