@@ -31,14 +31,13 @@ _LIGHT = 2_400
 
 
 class EntryKind(StrEnum):
-    """The kinds of entries: messages, and rules between them."""
+    """The kinds of rules between messages."""
 
     DAY = "day"
     GAP = "gap"
     SEAM = "seam"
     LEFT_OUT = "left out"
     NEW = "new"
-    MESSAGE = "message"
 
 
 class Tools(StrEnum):
@@ -95,7 +94,8 @@ class Shown(NamedTuple):
 
 
 class Entry(NamedTuple):
-    kind: EntryKind
+    kind: str
+    """An `EntryKind`; of a message its role."""
     text: str = ""
     """Of a rule."""
     row: RowInfo | None = None
@@ -148,7 +148,7 @@ def make_entries(conversation: Conversation, outline: Outline) -> Iterator[Entry
         if new is not None and row.id >= new:
             new = None
             yield Entry(EntryKind.NEW, _("new from here"))
-        yield Entry(EntryKind.MESSAGE, row=row, number=number)
+        yield Entry(row.role, row=row, number=number)
     if END in outline.gaps:
         yield _left_out(outline.gaps[END])
 
@@ -280,11 +280,10 @@ class TranscriptModel:
         return next((each for each in places if self._is_of(each, kind)), None)
 
     def _is_of(self, index: int, kind: str) -> bool:
-        row, message = self.row(index), self.message(index)
-        if row is None:
-            return self.entries[index].kind == kind
-        is_summary = message is not None and message.is_summary
-        return (row.role == kind and not is_summary) if kind else row.role != "tool"
+        entry, message = self.entries[index], self.message(index)
+        if not kind:
+            return entry.row is not None and entry.kind != "tool"
+        return entry.kind == kind and not (message is not None and message.is_summary)
 
 
 NOTHING = TranscriptModel(

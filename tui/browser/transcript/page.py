@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from ...text.formats import clip
 from ...text.styled import NO_LINE, Line, Paragraph, TextLayout, fixed
-from .entries import NOTHING, EntryKind, Look, Shown, TranscriptModel
+from .entries import NOTHING, Look, Shown, TranscriptModel
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Term
@@ -184,7 +184,7 @@ class Page:
 
     def _draw(self, index: int, *, now: bool) -> TextLayout | None:
         entry = self.model.entries[index]
-        if entry.kind is not EntryKind.MESSAGE:
+        if entry.row is None:
             return _rule(entry.text, self.width)
         shown = self.shown(index)
         if shown is None:

@@ -21,7 +21,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import NOTHING, EntryKind, Shown, TranscriptModel
+from .entries import NOTHING, EntryKind, TranscriptModel
 from .page import Bookmark, Page, Position, lay_out
 
 _RULES = (EntryKind.DAY, EntryKind.SEAM)
@@ -81,7 +81,8 @@ class TranscriptScroll(LongView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
-        self._being_laid_out: set[Shown] = set()
+        self.is_laying_out = False
+        """Whether messages of the page are being laid out on another thread."""
         self._before: Bookmark | None = None
         """Where the last jump began."""
         self._is_updating = False
@@ -131,7 +132,9 @@ class TranscriptScroll(LongView, can_focus=True):
         index = self.page.current
         self.can_fold = index is not None and self.page.model.is_foldable(index)
         self.refresh()
-        self._lay_out_deferred()
+        if self.page.deferred and not self.is_laying_out:
+            self.is_laying_out = True
+            self.run_worker(self._lay_out_deferred())
         self.tell_seen()
 
     def watch_has_focus(self, _has_focus: bool) -> None:
@@ -140,35 +143,24 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def tell_seen(self) -> None:
         """Report the last message in sight, if there are new ones in the conversation."""
-        model, frame = self.page.model, self.page.frame()
-        new = model.conversation.first_new
-        if not self.has_focus or new is None or not frame:
+        page, conversation = self.page, self.page.model.conversation
+        if not self.has_focus or conversation.first_new is None:
             return
-        index = frame[-1][0]
-        while index + 1 < len(model) and not self.page.heights[index + 1]:  # shown with its call
-            index += 1
-        rows = map(model.row, range(index, -1, -1))
-        last = next((row.id for row in rows if row is not None), 0)
-        if last >= new:
-            self.post_message(self.Seen(model.conversation.segments, last))
+        # At the end with what has no lines of its own: results are shown with their calls.
+        rows = page.model.outline.rows if page.at_end else ()
+        ids = [row.id for row in rows[-1:]]
+        ids += [page.model.id_of(index) or 0 for index, _line in page.frame()]
+        last = max(ids, default=0)
+        if last >= conversation.first_new:
+            self.post_message(self.Seen(conversation.segments, last))
 
-    def _lay_out_deferred(self) -> None:
-        """Lay out deferred messages on another thread."""
-        messages = self.page.deferred.keys() - self._being_laid_out
-        if messages:
-            self._being_laid_out |= messages
-            self.run_worker(self._lay_out(messages))
-
-    async def _lay_out(self, messages: set[Shown]) -> None:
-        layouts = await asyncio.to_thread(lay_out, messages)
-        self._being_laid_out -= messages
-        self.page.show_laid_out(layouts)
-        self._update_page()
-
-    @property
-    def is_laying_out(self) -> bool:
-        """Whether a message of the page is being laid out on another thread."""
-        return bool(self._being_laid_out)
+    async def _lay_out_deferred(self) -> None:
+        """Lay out long messages on another thread until all of the page are."""
+        while self.page.deferred:
+            layouts = await asyncio.to_thread(lay_out, tuple(self.page.deferred))
+            self.page.show_laid_out(layouts)
+            self._update_page()
+        self.is_laying_out = False
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Go to where the scroll bar was dragged; our own moves are exact already."""
@@ -234,10 +226,8 @@ class TranscriptScroll(LongView, can_focus=True):
         """Go to the next or previous message, prompt, day or segment; of the last two, backwards
         first to the beginning of the current one."""
         page, start = self.page, self.page.current
-        if kind in _RULES:
-            index, line = page.position if page.stepped is None else (page.stepped, 0)
-            # Inside an entry, its own first line is the nearest rule backwards.
-            start = index + 1 if by < 0 and line else index
+        if kind in _RULES and page.stepped is not None:
+            start = page.stepped  # `current` is a message
         if start is None:
             return
         target = page.model.step(start, by, kind)

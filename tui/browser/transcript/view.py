@@ -186,7 +186,7 @@ class TranscriptView(TranscriptScroll):
         index, number = self.page.hit_entry, self.page.hit_number
         if index is None or number is None:
             return False
-        is_there = number + by in range(len(self.page.match_lines(index)))
+        is_there = 0 <= number + by < len(self.page.match_lines(index))
         if is_there:
             self._show_match(index, number + by)
         return is_there
@@ -215,23 +215,19 @@ class TranscriptView(TranscriptScroll):
         if self._unfolded != page.hit:
             page.opened.discard(self._unfolded)
             self._unfolded = None
-        lines = page.match_lines(index)
-        if not lines and page.hit not in page.opened and model.is_foldable(index):
+        if not page.match_lines(index) and page.hit not in page.opened:
             page.opened.add(page.hit)
-            lines = page.match_lines(index)
-            if lines:
-                self._unfolded = page.hit
-            else:
-                page.opened.discard(page.hit)
-        if lines:
-            self._show_match(index, len(lines) - 1 if last else 0)
-        else:
-            self._go_to(index, lead=_LEAD)
+            self._unfolded = page.hit
+            if not page.match_lines(index):
+                page.opened.remove(page.hit)
+        lines = page.match_lines(index)
+        self._show_match(index, len(lines) - 1 if last else 0)
         return True
 
     def _show_match(self, index: int, number: int) -> None:
-        self.page.hit_number = number
-        line = self.page.match_lines(index)[number]
-        self._go_to(index, lead=_LEAD)
-        if line > self.page.height - _LEAD - 3:  # below the page
-            self._go(self.page.moved((index, line), -(self.page.height // 3)), index)
+        """Show the start of a message, or one of its matches where that is below the page then."""
+        lines, height = self.page.match_lines(index), self.page.height
+        self.page.hit_number = number if lines else None
+        line = lines[number] if lines else 0
+        is_below = line > height - _LEAD - 3
+        self._go_to(index, lead=height // 3 - line if is_below else _LEAD)
