@@ -287,9 +287,9 @@ class FamilyLoader:
 
     def find_losses(self) -> None:
         """Find what the compressions lost, if the tree has the focus, as that takes long."""
-        main, family = self._main, self._main.family
-        if isinstance(main.focused, LineageTree) and family is not None:
-            main.start("losses", self._find_losses, family)
+        family = self._main.family
+        if isinstance(self._main.focused, LineageTree) and family is not None:
+            self._main.start("losses", self._find_losses, family)
 
     async def _find_losses(self, family: Family) -> None:
         main = self._main

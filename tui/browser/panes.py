@@ -248,7 +248,8 @@ class Panes(Context):
         self.line("header").update(header.title(self.location, self.attention, shown, width))
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
-        self.head.show(has_hits=self.results is not None, is_whole=catalog.exact)
+        self.head.has_hits, self.head.is_whole = self.results is not None, catalog.exact
+        self.head.refresh()
 
     def uncovered(self) -> str:
         """Return what the counts in the header do not cover; empty if they cover everything."""

@@ -275,9 +275,10 @@ def planning(
 def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> DeleteCard:
     """Build the card that asks whether to delete, with the names of the first conversations; on a
     reading thread."""
-    plan, catalog = planned.plan, planned.catalog
+    plan = planned.plan
     detailed = plan.with_details(store.with_details, NAMED, SPARED)
-    kept = store.with_details([catalog.conversation(child.id) for child in plan.reparented[:KEPT]])
+    children = [planned.catalog.conversation(child.id) for child in plan.reparented[:KEPT]]
+    kept = store.with_details(children)
     return DeleteCard(detailed, planned.selection.marks, kept, location)
 
 

@@ -12,13 +12,12 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import CleanedUp, done_of
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.notes.tagging import TagChange, tags_of
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ...text import formats
 from ..current import ConversationPanes
@@ -31,11 +30,9 @@ from .deleting import (
     protected,
     spared_words,
 )
-from .marking import Marking, Undone, restore_deleted, undo_changes
+from .marking import Marking, Undone, restore_deleted, undo_change
 from .naming import RenameCard, TagCard, TagChoice
 
-_AT_ONCE = 200
-"""Conversations changed per transaction."""
 _NAME_CELLS = 60
 """Cells of the name of a conversation in a sentence."""
 
@@ -56,8 +53,7 @@ class Edits(Marking):
         if not conversations:
             return
         if all(conversation.archived for conversation in conversations):
-            many = N_("brought {count:,} sessions")
-            main.start_write(self._flag, conversations, OpenStore.unarchive, many)
+            main.start_write(self._flag, conversations, OpenStore.unarchive)
         elif len(conversations) == 1:
             main.start_write(self._flag, conversations, OpenStore.archive)
         else:  # protected ones are spared
@@ -74,32 +70,24 @@ class Edits(Marking):
             self.pin_these(conversations)
 
     def pin_these(self, conversations: Sequence[Conversation]) -> None:
-        work, many = OpenStore.pin, N_("pinned {count:,} sessions")
-        if all(conversation.pinned for conversation in conversations):
-            work, many = OpenStore.unpin, N_("unpinned {count:,} sessions")
-        self._main.start_write(self._flag, conversations, work, many)
+        are_pinned = all(conversation.pinned for conversation in conversations)
+        work = OpenStore.unpin if are_pinned else OpenStore.pin
+        self._main.start_write(self._flag, conversations, work)
 
     async def _flag(
-        self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str = ""
+        self, conversations: Sequence[Conversation], work: Callable[[OpenStore, list[str]], Change]
     ) -> None:
-        """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` is
-        the message for several transactions, with a field `count` of sessions."""
+        """Set or clear a flag by `work`, called with the store and ids."""
         store, ids = self._main.opened(), [conversation.id for conversation in conversations]
-        changes = await self._main.write(
-            lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
-        )
-        if len(conversations) == 1:
-            changes = [_by_name(changes[0], conversations[0])]
-        self._changed(changes, many)
+        change = await self._main.write(partial(work, store, ids))
+        self._changed(_by_name(change, conversations[0]) if len(ids) == 1 else change)
 
-    def _changed(self, changes: Sequence[Change], many: str = "") -> None:
-        done = [change for change in changes if change.rows]
-        if not done:
+    def _changed(self, change: Change) -> None:
+        if change.rows:
+            undo = partial(undo_change, self._main.opened(), change)
+            self.record(change.sentence, undo, change.session_ids)
+        else:
             self._main.say(_("nothing had to be changed"))
-            return
-        touched = [session for change in done for session in change.session_ids]
-        sentence = done[0].sentence if len(done) == 1 else _(many, count=len(touched))
-        self.record(sentence, undo_changes(self._main.opened(), done), touched)
 
     # Titles and tags
 
@@ -138,7 +126,7 @@ class Edits(Marking):
         except BrowseError as error:
             self._ask_title(conversation, (typed, str(error)))
         else:
-            self._changed([renamed.change])
+            self._changed(renamed.change)
 
     def tag(self) -> None:
         """Ask for the tags of the targets; in the field are those that all of them have."""
@@ -153,7 +141,8 @@ class Edits(Marking):
         def answered(tags: list[str] | None) -> None:
             if tags is not None:
                 ids = [conversation.id for conversation in conversations]
-                self._change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
+                lost = sorted(common.difference(tags))
+                self._change_tags(lambda store: store.tag(ids, tags, lost))
 
         self._ask_tags(_("Tags"), about, sorted(common), answered)
 
@@ -163,10 +152,10 @@ class Edits(Marking):
 
         def answered(names: list[str] | None) -> None:
             if names:
-                self._change_tags(OpenStore.rename_tag, tag, "-".join(names))
+                self._change_tags(lambda store: store.rename_tag(tag, "-".join(names)))
 
         if choice.is_removed:
-            self._change_tags(OpenStore.rename_tag, tag, None)
+            self._change_tags(lambda store: store.rename_tag(tag, None))
         else:
             self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
 
@@ -180,13 +169,12 @@ class Edits(Marking):
         card = TagCard(title, about, typed, tags_of(self._main.catalog.chains()))
         self._main.app.push_screen(card, answered)
 
-    def _change_tags(self, work: Callable[..., TagChange], *args: object) -> None:
-        """Change tags by `work`, called with the store and what is given."""
-        self._main.start_write(self._store_tags, work, args)
+    def _change_tags(self, work: Callable[[OpenStore], TagChange]) -> None:
+        self._main.start_write(self._store_tags, work)
 
-    async def _store_tags(self, work: Callable[..., TagChange], args: Sequence[object]) -> None:
+    async def _store_tags(self, work: Callable[[OpenStore], TagChange]) -> None:
         store = self._main.opened()
-        done = await self._main.write(lambda: work(store, *args))
+        done = await self._main.write(partial(work, store))
         if not done.session_ids:
             self._main.say(_("nothing had to be changed"))
             return
@@ -255,7 +243,7 @@ class Edits(Marking):
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
         sentence = spared_words(plan, CleanedUp(done=plan.tips()), _("archived"))
-        self._record_plan(plan, sentence, undo_changes(store, [change]))
+        self._record_plan(plan, sentence, partial(undo_change, store, change))
 
     def _record_plan(self, plan: Plan, sentence: str, undo: Callable[[], Undone]) -> None:
         touched = [session for each in plan.selected for session in each.session_ids]

@@ -189,22 +189,8 @@ class Marking:
         main.reread(touched)
 
 
-def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Undone]:
-    """Return a function that undoes changes, the last first."""
-    left = list(changes)
-
-    def back() -> Undone:
-        touched: list[str] = []
-        sentence = ""
-        while left:  # after a failure a second call continues here
-            touched += left[-1].session_ids
-            sentence = store.undo(left[-1]).sentence
-            left.pop()
-        if len(changes) != 1:
-            sentence = _("undone for {count:,} sessions", count=len(touched))
-        return sentence, tuple(touched)
-
-    return back
+def undo_change(store: OpenStore, change: Change) -> Undone:
+    return store.undo(change).sentence, change.session_ids
 
 
 def restore_deleted(context: Context, deleted: Deleted) -> Undone:

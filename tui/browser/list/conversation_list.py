@@ -285,35 +285,21 @@ class ListHead(Widget):
     def __init__(self, rows: ConversationList) -> None:
         super().__init__(id="head")
         self._rows = rows
-        self._has_hits = self._is_whole = False
+        self.has_hits = False
+        """The rows are hits, which have an order of their own."""
+        self.is_whole = False
+        """All rows of the list have been read, so that the cursor's place in it is shown."""
         self.auto_links = False  # no link style over the names
-
-    def show(self, *, has_hits: bool, is_whole: bool) -> None:
-        """Update and redraw; the order of the list may have changed as well.
-
-        Args:
-            has_hits: The rows are hits, which have an order of their own.
-            is_whole: All rows of the list have been read, so that the cursor's place in it is
-                shown.
-        """
-        self._has_hits, self._is_whole = has_hits, is_whole
-        self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Build the line from segments, which takes a tenth of the time of a `Content`."""
         rows, first = self._rows, self._rows.scroll_offset.y
         in_sight = range(first, min(first + rows.size.height, len(rows)))
-        extra = _("hits") if self._has_hits else family_heading(map(rows.source.row, in_sight))
-        position = ""
-        if (
-            not self._has_hits
-            and self._is_whole
-            and len(rows)
-            and not isinstance(rows.current, NoteRow)
-        ):
-            position = f"{rows.cursor + 1:,}/{len(rows):,}"
+        extra = _("hits") if self.has_hits else family_heading(map(rows.source.row, in_sight))
+        is_placed = self.is_whole and not (self.has_hits or isinstance(rows.current, NoteRow))
+        position = f"{rows.cursor + 1:,}/{len(rows):,}" if is_placed and len(rows) else ""
         width = max(self.size.width - rows.scrollbar_size_vertical, 0)
-        head = rows.columns.head(width, extra, position=position, is_sorted=not self._has_hits)
+        head = rows.columns.head(width, extra, position=position, is_sorted=not self.has_hits)
         base, segments = self.visual_style.rich_style, []
         for text, look, sort in head:
             style = base + Style(dim=True) if look == "dim" else base

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -53,8 +51,8 @@ class _Read(NamedTuple):
     """Seconds."""
     live: bool
     """Somebody is writing."""
-    jobs: Mapping[str, str] | None
-    """Names of the cron jobs by id; None if only changes were read."""
+    is_whole: bool
+    """Everything was read, not only changes."""
 
 
 _NAME = 60
@@ -73,49 +71,13 @@ def _is_large(catalog: Catalog) -> bool:
     return len(catalog.sessions) > _LARGE
 
 
-def _update_catalog(
-    store: OpenStore,
-    catalog: Catalog,
-    state: StoreState | None,
-    touched: frozenset[str],
-    make: Callable[[Catalog], CatalogRows],
-    now: float,
-    home: Path | None,
-) -> _Read:
-    """Bring a catalog up to date from its state; without one, read everything. Names of jobs are in
-    `home`."""
-    begun = time.monotonic()
-    gc.disable()  # this makes much data without reference cycles, expensive to scan
-    is_whole = False
-    jobs = None
-    try:
-        step = store.increment(catalog, state, now, touched) if state is not None else None
-        is_whole = step is None
-        if step is None:
-            if catalog.exact and not _is_large(catalog):  # at the first read nothing is frozen yet
-                gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
-            gc.collect()  # or unreachable cycles would be frozen with the rest
-            state = store.state()  # before the catalog, so that no change in between is missed
-            step = store.catalog(now, catalog), state
-            jobs = read_job_names(home) if home is not None else {}
-        rows = make(step[0])
-        step[0].counts()
-    finally:
-        # Seldom after an increment: what the screen drops later is not freed until the next full
-        # read.
-        if is_whole or _is_large(catalog):
-            gc.freeze()
-        gc.enable()
-    is_written_to = bool(step[1].busy) or _is_live(step[0])  # by a lease or a lock
-    return _Read(*step, rows, time.monotonic() - begun, is_written_to, jobs)
-
-
 class Listing:
     """Keeps the list in step with the store without moving what is on screen."""
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._opened: set[str] = set()
+        self._opened: frozenset[str] = frozenset()
+        """The jobs whose runs are shown."""
         self._state: StoreState | None = None
         self._took = self._whole_took = 0.0
         """Seconds of the last read, and of the last full one."""
@@ -141,7 +103,7 @@ class Listing:
         self._tell_who_writes(is_live=_is_live(main.catalog))
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
-            self._show(self._maker()(main.catalog), top=True)
+            self._show(self._make(main.catalog), top=True)
             main.rows.action_move(at)
         else:
             self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
@@ -153,17 +115,10 @@ class Listing:
             if top:
                 self._main.rows.action_jump(len(self._main.notes()))
 
-    def _maker(self) -> Callable[[Catalog], CatalogRows]:
-        """Return a function that makes the rows in the current view and order, on any thread."""
+    def _make(self, catalog: Catalog) -> CatalogRows:
+        """Make the rows in the current view and order, on any thread."""
         main = self._main
-        return partial(
-            make_rows,
-            details=main.details,
-            view=main.view,
-            order=main.order,
-            opened=frozenset(self._opened),
-            notes=main.notes,
-        )
+        return make_rows(catalog, main.details, main.view, main.order, self._opened, main.notes)
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
@@ -190,23 +145,19 @@ class Listing:
             self.read(whole=False)
 
     async def _read(self, state: StoreState | None) -> None:
-        main, make = self._main, self._maker()
-        now, catalog, location = main.clock(), main.catalog, main.location
-        touched = frozenset(self._touched)
-        home = location.path.parent if location.home is not None else None
+        main, touched = self._main, frozenset(self._touched)
         try:
-            read = await main.read(
-                lambda store: _update_catalog(store, catalog, state, touched, make, now, home)
-            )
+            read = await main.read(lambda store: self._update(store, state, touched))
         except BrowseError as error:
             shown = main.rows.source
             if len(shown) and isinstance(shown.row(0), NoteRow):  # the store is being read
-                self._show(FixedRows([NoteRow(one_line(short_reason(error, location)))]), top=True)
+                self._show(
+                    FixedRows([NoteRow(one_line(short_reason(error, main.location)))]), top=True
+                )
             raise
         self._state, self._took = read.state, read.took
         self._touched -= touched
-        if read.jobs is not None:  # everything was read, not only changes
-            main.details.jobs = read.jobs
+        if read.is_whole:
             self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
         self._show(read.rows)
@@ -215,6 +166,35 @@ class Listing:
         self.read_attention()
         main.retract(_("reading the store again"), then=_("the store was read again"))
         self._tell_who_writes(is_live=read.live)
+
+    def _update(self, store: OpenStore, state: StoreState | None, touched: frozenset[str]) -> _Read:
+        """Bring the catalog up to date from its state, on a reading thread; without one, read
+        everything."""
+        begun, now = time.monotonic(), self._main.clock()
+        catalog, location = self._main.catalog, self._main.location
+        gc.disable()  # this makes much data without reference cycles, expensive to scan
+        is_whole = False
+        try:
+            step = store.increment(catalog, state, now, touched) if state is not None else None
+            is_whole = step is None
+            if step is None:
+                if catalog.exact and not _is_large(catalog):  # the first time nothing is frozen yet
+                    gc.unfreeze()  # a screen that was open then may have been closed since
+                gc.collect()  # or unreachable cycles would be frozen with the rest
+                state = store.state()  # before the catalog, so that no change between is missed
+                step = store.catalog(now, catalog), state
+                if location.home is not None:
+                    self._main.details.jobs = read_job_names(location.path.parent)
+            rows = self._make(step[0])
+            step[0].counts()
+        finally:
+            # Seldom after an increment: what the screen drops later is not freed until the next
+            # full read.
+            if is_whole or _is_large(catalog):
+                gc.freeze()
+            gc.enable()
+        is_written_to = bool(step[1].busy) or _is_live(step[0])  # by a lease or a lock
+        return _Read(*step, rows, time.monotonic() - begun, is_written_to, is_whole)
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
         """Give the keys to the list if another program has deleted what is being read: the row that
@@ -262,9 +242,9 @@ class Listing:
         self._main.start("rows", self._refresh, top, at)
 
     async def _refresh(self, top: bool, at: Sequence[str]) -> None:
-        catalog, make, before = self._main.catalog, self._maker(), self._main.rows.at
+        catalog, before = self._main.catalog, self._main.rows.at
         rows = await self._main.read(
-            lambda store: make(catalog if catalog.exact else store.catalog(catalog.now))
+            lambda store: self._make(catalog if catalog.exact else store.catalog(catalog.now))
         )
         now = self._main.rows.at
         is_moved = now is not before and now.is_step  # a key has moved it since
@@ -339,7 +319,7 @@ class Listing:
         self._main.say(_("reading the store again"))
 
     def toggle_job(self, job: str) -> None:
-        self._opened ^= {job}
+        self._opened = self._opened ^ {job}
         self.refresh()
 
     def _tell_who_writes(self, *, is_live: bool) -> None:

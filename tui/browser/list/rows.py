@@ -108,7 +108,7 @@ class ConversationRow(NamedTuple):
         columns = layout.text(conversation, width, now)
         extra = badges(conversation)
         if self.hits:
-            extra = ngettext("1 hit", "{count} hits", self.hits)
+            extra = formats.counted(self.hits, "hit")
         room = width - 5 - cell_len(columns)
         extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
         room -= cell_len(extra) + line_width(new)

@@ -107,9 +107,9 @@ def find(
     request = request.whole(store)
     if not asks_for_conversations(request.query, request.conditions):
         return run(store, request, scan)
-    catalog, view = request.catalog, request.view
-    matching = frozenset(store.roots(request.query, catalog, view, request.now))
-    roots = [root for root in order.roots(catalog, view) if root in matching]
+    catalog = request.catalog
+    matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
+    roots = [root for root in order.roots(catalog, request.view) if root in matching]
     if not roots:
         return SearchResults(Answer(request.query), of_list=True)
     return CatalogRows(catalog, roots, details, (), "", order)

@@ -10,9 +10,10 @@ from hermes_browse.store.errors import StoreBusyError
 from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
 from ...terminal.textual_private import draw_now
+from ...text.formats import counted
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..list.list_model import CatalogRows
@@ -95,12 +96,12 @@ class LiveSearch:
     def list_read(self) -> None:
         """Bring the results up to date with the catalog, which was read anew: search again if they
         are outdated, the store was busy, or conversations were searched."""
-        main, results = self._main, self._main.results
-        is_list = results is None and isinstance(main.rows.source, CatalogRows)
+        results = self._main.results
+        is_list = results is None and isinstance(self._main.rows.source, CatalogRows)
         if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
-            self._show(results.renewed(main.catalog))
+            self._show(results.renewed(self._main.catalog))
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self._is_outdated = None, False, False
@@ -130,8 +131,9 @@ class LiveSearch:
     async def _find(self, scan: Scan, top: bool) -> None:
         """Run the query and show what it finds: hits, or the list filtered."""
         main = self._main
-        view, order = main.search_view, main.hit_order
-        request = SearchRequest(self._typed.query, main.catalog, view, order, main.clock())
+        request = SearchRequest(
+            self._typed.query, main.catalog, main.search_view, main.hit_order, main.clock()
+        )
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         main.start("scan", self._show_progress, scan)
         try:
@@ -147,8 +149,7 @@ class LiveSearch:
             main.results = None
             main.rows.show(results, top=top)
             draw_now(main.rows)
-            count = results.count
-            words = ngettext("1 conversation", "{count:,} conversations", count)
+            words = counted(results.count, "conversation")
             main.search_status = " · ".join([words, *self._typed.problems])
             return
         # If a scan has shown some of it already, the cursor stays.
@@ -161,11 +162,11 @@ class LiveSearch:
 
     def _refuse(self) -> None:
         """Show why the query is not run, instead of hits of another one."""
-        main, refusal = self._main, self._typed.refusal
-        main.results = None
+        refusal = self._typed.refusal
+        self._main.results = None
         self._show_note(_("Nothing is looked for: {problem}", problem=refusal))
         others = [problem for problem in self._typed.problems if problem != refusal]
-        main.warn(" · ".join([refusal, *others]))
+        self._main.warn(" · ".join([refusal, *others]))
 
     async def _show_progress(self, scan: Scan) -> None:
         """Tell how far a scan is, and show its results so far; nothing while only an index is
@@ -198,15 +199,15 @@ class LiveSearch:
 
     async def _count(self, results: SearchResults, request: SearchRequest) -> None:
         """Count all hits when typing pauses."""
-        main, location = self._main, self._main.location
+        main = self._main
         await asyncio.sleep(_REST)
-        counted = await main.read(lambda store: count_hits(store, results, request, location))
-        counted = counted.renewed(main.catalog)
+        whole = await main.read(lambda store: count_hits(store, results, request, main.location))
+        whole = whole.renewed(main.catalog)
         if main.search_status:  # the cursor has not moved since
-            main.search_status = counted.status(self._typed.problems)
+            main.search_status = whole.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
-        offered = counted.suggestions and not counted.hits
-        self._show(counted, key=counted.suggestions[0].key if offered else None)
+        offered = whole.suggestions and not whole.hits
+        self._show(whole, key=whole.suggestions[0].key if offered else None)
 
     # Walking through the hits
 
