@@ -20,7 +20,7 @@ from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .commands import changed_names, program_names
 from .diffs import DiffLine, quoted, unified_diff
-from .edited_file import Edit, Extent, TrackedFile, whole
+from .edited_file import Edit, TrackedFile, whole
 from .replay import CHANGING_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
@@ -219,7 +219,7 @@ def _read_disk(path: str, file: TrackedFile) -> str | None:
     try:
         text = read_regular(path, _LARGEST).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return "same" if left.extent is Extent.ABSENT else "gone"
+        return "same" if left.is_absent else "gone"
     except (OSError, ValueError):
         return None
     known = left.text()  # before `read`, which takes the text over

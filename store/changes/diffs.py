@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .edited_file import EditedFile, Extent, Hunk, Line, SignedLine, signed, split
+from .edited_file import EditedFile, Hunk, Line, SignedLine, signed, split, whole
 
 NOTHING = "/dev/null"
 """The path in a header for a file that is not there."""
@@ -29,9 +29,9 @@ _JOINED = re.compile("[-+][^+]*")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@\n((?:[ +-].*\n?)*)", re.MULTILINE)
 
 
-FileDiff = tuple[str, str, list[Hunk]]
-"""What a diff says of one file: its path before, `NOTHING` for one that the tool calls new; its path
-after, `NOTHING` if it was deleted; and what changed."""
+FileDiff = tuple[str, str, list[Hunk] | str]
+"""What a diff says of one file: its path before; its path after, `NOTHING` if it was deleted; and
+what changed, or the whole text of one that the tool calls new."""
 
 
 def parse_diff(diff: str) -> list[FileDiff]:
@@ -46,10 +46,14 @@ def parse_diff(diff: str) -> list[FileDiff]:
     """
     diff = _MOVED.sub(r"--- a/\1\n+++ b/", f"{diff}\n")
     diff = _DELETED.sub(rf"--- a/\1\n+++ {NOTHING}", diff)
-    return [
-        (before, after, _hunks(before, body.removesuffix("\n")))
-        for before, after, body in _parts(_FILE, diff)
-    ]
+    return [_file_diff(*part) for part in _parts(_FILE, diff)]
+
+
+def _file_diff(before: str, after: str, body: str) -> FileDiff:
+    if before == NOTHING:  # no head stands above the lines of a new file
+        return after, after, "".join(line[1:] for line in split(body.rstrip("\n")))
+    hunks = [_hunk(*part) for part in _parts(_HUNK, body.removesuffix("\n"))]
+    return before, after, hunks or [whole("")] * (after == NOTHING)
 
 
 def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
@@ -58,13 +62,6 @@ def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
     if known.sub("", text).strip("\n"):
         raise ValueError(text)
     return known.findall(text)
-
-
-def _hunks(before: str, body: str) -> list[Hunk]:
-    """Parse the part of a diff below the paths; a new file has no head above its lines."""
-    if before == NOTHING:
-        return [Hunk(0, split(body.rstrip("\n")), is_end=True)]
-    return [_hunk(*part) for part in _parts(_HUNK, body)]
 
 
 def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
@@ -117,9 +114,8 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
         before: Its path before the first edit, without a slash ahead.
         after: Its path after the last, likewise.
     """
-    is_absent = version.extent is Extent.ABSENT
-    is_new = version.was_absent and not is_absent
-    is_gone = is_absent and not version.was_absent
+    is_new = version.was_absent and not version.is_absent
+    is_gone = version.is_absent and not version.was_absent
     # One name in the head, if there is no file on the other side.
     before, after = after if is_new else before, before if is_gone else after
     old, new = quoted(f"a/{before}"), quoted(f"b/{after}")

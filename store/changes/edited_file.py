@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from enum import Enum, auto
 from io import StringIO
 from typing import NamedTuple
 
@@ -77,17 +76,6 @@ def whole(text: str) -> Hunk:
     return Hunk(0, [f" {line}" for line in split(text)], is_end=True)
 
 
-class Extent(Enum):
-    """How far a file reaches."""
-
-    OPEN = auto()
-    """More lines from before may follow those that were seen."""
-    WHOLE = auto()
-    """No line follows; not all texts may be known."""
-    ABSENT = auto()
-    """There is no such file."""
-
-
 @dataclass
 class EditedFile:
     """The text of a file through edits that fit each other."""
@@ -98,20 +86,22 @@ class EditedFile:
     """The lines as they stand."""
     was_absent: bool = False
     """Whether there was no such file before the first edit."""
-    extent: Extent = Extent.OPEN
-    """As it stands."""
+    is_absent: bool = False
+    """Whether there is no such file now."""
+    is_whole: bool = False
+    """Whether no line follows those that were seen; not all texts may be known."""
 
     def text(self) -> str | None:
         """Return the whole text; None if not every line is known."""
         texts = [line.text for line in self.lines if line.text is not None]
-        is_open = self.extent is Extent.OPEN
-        return None if is_open or len(texts) < len(self.lines) else "".join(texts)
+        is_known = self.is_whole and len(texts) == len(self.lines)
+        return "".join(texts) if is_known else None
 
     def write(self, text: str, edit: Edit) -> None:
         """The whole text was written, in the place of one that is known."""
         new = [Line(line) for line in split(text)]
         lines = [f"{sign}{line.text}" for sign, line in signed(self.lines, new)]
-        self.extent = Extent.WHOLE
+        self.is_whole, self.is_absent = True, False
         self.patch([Hunk(0, lines, is_end=True)], edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
@@ -135,9 +125,9 @@ class EditedFile:
         texts = [line[1:] for line in hunk.lines if line[0] != "+"]
         end = hunk.start + len(texts)
         missing = end - len(self.lines)
-        is_longer = missing > 0 and self.extent is Extent.WHOLE
+        is_longer = missing > 0 and self.is_whole
         is_shorter = missing < 0 and hunk.is_end
-        if is_longer or is_shorter or self.extent is Extent.ABSENT:
+        if is_longer or is_shorter or self.is_absent:
             return False
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
@@ -147,8 +137,7 @@ class EditedFile:
             return False
         for line, text in zip(there, texts, strict=True):
             line.text = text
-        if hunk.is_end:
-            self.extent = Extent.WHOLE
+        self.is_whole |= hunk.is_end
         return True
 
 
@@ -192,12 +181,11 @@ class TrackedFile:
 
     def miss(self) -> None:
         """It was looked for and not found."""
-        if self.last.extent is Extent.ABSENT:
+        if self.last.is_absent:
             return
-        if self.last.lines or self.last.extent is Extent.WHOLE:
+        if self.last.lines or self.last.is_whole:
             self._begin_version()
-        self.last.was_absent = True
-        self.last.extent = Extent.ABSENT
+        self.last.was_absent = self.last.is_absent = self.last.is_whole = True
 
     def _begin_version(self) -> None:
         """Somebody else has changed it: nothing is known any more."""

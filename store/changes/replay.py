@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
@@ -18,7 +17,7 @@ from ..sessions.models import Session
 from ..tool_results import has_failed, json_at_start
 from .commands import moved_to, read_program
 from .diffs import NOTHING, parse_diff
-from .edited_file import Edit, Extent, TrackedFile, whole
+from .edited_file import Edit, TrackedFile, whole
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
@@ -58,13 +57,12 @@ def replay_uses(
         sessions: The sessions of the calls and those above them, by id.
     """
     results = read_results(reader, [use for use in uses if use.name in FILE_TOOLS])
-    home_of = cache(partial(_directory, sessions))
     # The file tools follow the terminal; their results do not always say where they were (0.14 to
     # 0.19).
     here: dict[str, str] = {}
     failed = 0
     for use in uses:
-        home = home_of(use.session_id)
+        home = _directory(sessions, use.session_id)
         if use.name == "terminal":
             folder = moved_to(str(as_mapping(use.arguments).get("command")))
             if folder is not None:
@@ -84,8 +82,10 @@ def _directory(sessions: Mapping[str, Session], session_id: str | None) -> str:
     """Return the directory of a session, or else that of the nearest one above it."""
     for _step in range(_DEPTH):
         session = sessions.get(session_id or "")
-        if session is None or session.cwd:
-            return (session and session.cwd) or ""
+        if session is None:
+            break
+        if session.cwd:
+            return session.cwd
         session_id = session.parent_id
     return ""
 
@@ -197,15 +197,15 @@ class _FileCall:
 
     def run_program(self) -> None:
         """Do the edits of a program that ended well and names them outright."""
-        result, edit = self.result, self.edit
-        if result.get("status") != "success" or not result.get("tool_calls_made"):
+        made = self.result.get("tool_calls_made")
+        if not made or self.result.get("status") != "success":
             return
+        edit = self.edit
         calls, _changes_no_other = read_program(str(self.arguments.get("code")))
-        if len(calls) == result["tool_calls_made"]:
-            for tool, arguments in calls:
+        for tool, arguments in calls if len(calls) == made else ():
+            if tool in EDITORS:
                 self.edit = edit._replace(tool=f"{edit.tool}: {tool}")
-                if tool in EDITORS:
-                    self._do(tool, arguments)
+                self._do(tool, arguments)
 
     def _do(self, tool: str, arguments: Json) -> None:
         """Do an edit by its arguments."""
@@ -235,18 +235,14 @@ class _FileCall:
             files = parse_diff(diff)
         except ValueError:
             return False
-        for before, after, hunks in files:
-            if before == NOTHING:
-                file = self._edited(after)
-                text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
-                file.write(text, self.edit)
-            elif after == NOTHING:
-                file = self._edited(before)
-                file.patch(hunks or [whole("")], self.edit)
-                file.last.extent = Extent.ABSENT
+        for before, after, change in files:
+            is_gone = after == NOTHING
+            file = self._edited(before, before if is_gone else after)
+            if isinstance(change, str):
+                file.write(change, self.edit)
             else:
-                file = self._edited(before, after)
-                file.patch(hunks, self.edit)
+                file.patch(change, self.edit)
+            file.last.is_absent |= is_gone
             if not self.arguments.get("path"):
                 # Mode `patch` shows new lines with other ends than it writes (0.19).
                 file.is_certain &= "\r\n" not in f"{diff}{file.last.text()}"
