@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from hermes_browse.store.files import read_regular, user_folder, write_private
 from hermes_browse.store.sessions.models import Sort, View
@@ -17,7 +17,6 @@ from hermes_browse.store.sessions.models import Sort, View
 from .options import DEFAULT_THEME, Options
 from .read_config import Configuration, config_path, read_config
 
-Choice = TypeVar("Choice", View, Sort)
 _MAX_BYTES = 10_000
 """A larger file was not written by us."""
 NARROW = 100
@@ -72,11 +71,6 @@ class PaneSizes:
         return columns * self.width // 100, lines
 
 
-def percent(value: object, default: int) -> int:
-    """Return a remembered percentage, or the default where it is invalid."""
-    return value if type(value) is int and LEAST <= value <= MOST else default
-
-
 class LastState(NamedTuple):
     """How the browser was left."""
 
@@ -91,33 +85,33 @@ class LastState(NamedTuple):
     is_list_alone: bool = False
 
 
-def _member(value: object, default: Choice) -> Choice:
-    return next((each for each in type(default) if each.value == value), default)
-
-
 def memory_path() -> Path:
     """The file in which the browser remembers how it was left."""
     return user_folder("state") / "browser.json"
 
 
 def read_memory(path: Path) -> LastState:
-    """Read what is remembered; a missing or invalid value is the default."""
+    """Read what is remembered; a missing value is the default, and with an invalid one all are."""
     try:
         document = json.loads(read_regular(path, _MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
+        theme = document.get("theme")
+        return LastState(
+            view=View(document.get("view", View.CHATS)),
+            sort=Sort(document.get("sort", Sort.ACTIVITY)),
+            reverse=document.get("reverse") is True,
+            theme=theme if isinstance(theme, str) else None,
+            list_width=_percent(document.get("list_width", WIDTH)),
+            list_height=_percent(document.get("list_height", HEIGHT)),
+            is_list_alone=document.get("list_alone") is True,
+        )
+    except (OSError, ValueError, AttributeError, RecursionError):
         return LastState()
-    if not isinstance(document, dict):
-        return LastState()
-    theme = document.get("theme")
-    return LastState(
-        view=_member(document.get("view"), View.CHATS),
-        sort=_member(document.get("sort"), Sort.ACTIVITY),
-        reverse=document.get("reverse") is True,
-        theme=theme if isinstance(theme, str) and len(theme) < 100 else None,
-        list_width=percent(document.get("list_width"), WIDTH),
-        list_height=percent(document.get("list_height"), HEIGHT),
-        is_list_alone=document.get("list_alone") is True,
-    )
+
+
+def _percent(value: object) -> int:
+    if type(value) is not int or not LEAST <= value <= MOST:
+        raise ValueError(value)
+    return value
 
 
 def write_memory(path: Path, memory: LastState) -> bool:
