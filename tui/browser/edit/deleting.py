@@ -222,8 +222,7 @@ class ProgressCard(Card[None]):
     def action_stop(self) -> None:
         """Stop the work; the portion under way is cancelled if that is still possible."""
         self.stopped.set()
-        if self.is_whole:
-            self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))
+        self.answer(_("stopping …"))
 
 
 _FEW_CONVERSATIONS = 25
@@ -306,9 +305,8 @@ async def carry_out(context: Context, plan: Plan) -> CleanedUp:
         count,
     )
     context.progress = f"{title} …"
-    are_few = count <= _FEW_CONVERSATIONS
-    card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}" if are_few else title)
-    if not are_few or messages >= _MANY_MESSAGES:
+    card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}")
+    if count > _FEW_CONVERSATIONS or messages >= _MANY_MESSAGES:
         context.app.push_screen(card)
 
     def tell(step: Step) -> None:
