@@ -14,9 +14,6 @@ NOTHING = "/dev/null"
 
 # The diff in a result
 
-_CONTEXT = "   "
-"""Signs of the unchanged lines after a change in a diff of `difflib`; fewer at the end of the
-file."""
 _LAST_LINE = 500_000
 """A hunk that begins beyond that is taken for damage."""
 _MOVED = re.compile(r"^# Moved: (.+?) -> ", re.MULTILINE)
@@ -74,7 +71,8 @@ def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
     start = int(first) - (counts[0] > 0)
     if _counts(signs) != counts or not 0 <= start <= _LAST_LINE:
         raise ValueError(text)
-    return Hunk(start, lines, is_end=not signs.endswith(_CONTEXT))
+    # Three unchanged lines follow a change in a diff of `difflib`, fewer at the end of the file.
+    return Hunk(start, lines, is_end=not signs.endswith("   "))
 
 
 def _signs(lines: Iterable[str | SignedLine]) -> str:
@@ -171,22 +169,17 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     for near in _NEAR.finditer(marks):
         start, end = near.span()
         hunk = lines[start:end]
-        above, within = signs[:start], signs[start:end]
-        message_id = next(filter(None, (_message_behind(*each) for each in hunk)), None)
-        old, new = (_range(above, within, other) for other in "+-")
-        yield DiffLine(f"@@ -{old} +{new} @@\n", message_id)
-        for sign, line in hunk:
-            message_id = _message_behind(sign, line) or message_id
+        (old, new), (removed, added) = _counts(signs[:start]), _counts(signs[start:end])
+        ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
+        message_ids = [_message_behind(*each) for each in hunk]
+        message_id = next(filter(None, message_ids), None)
+        yield DiffLine(f"@@ {ranges} @@\n", message_id)
+        for (sign, line), own_id in zip(hunk, message_ids, strict=True):
+            message_id = own_id or message_id
             text, line_end, _rest = f"{sign}{line.text}".partition("\n")
             yield DiffLine(f"{text}\n", message_id, sign != " ")
             if not line_end:
                 yield DiffLine("\\ No newline at end of file\n", message_id)
-
-
-def _range(above: str, within: str, other: str) -> str:
-    """Return the place of a hunk in one version, whose lines do not have the `other` sign."""
-    start, count = (len(signs) - signs.count(other) for signs in (above, within))
-    return f"{start + (count > 0)},{count}"
 
 
 def _message_behind(sign: str, line: Line) -> int | None:
