@@ -118,6 +118,15 @@ COMMANDS = {
 
 A module is imported to run its command or to print the help of that command."""
 
+_APART = {
+    "db": ("demo", "home", "profile"),
+    "demo": ("home", "profile"),
+    "host": ("home", "db", "demo", "all_hosts", "plain", "print_command"),
+    "old": ("all_hosts", "demo"),
+    "plain": ("print_command",),
+    "all_profiles": ("db", "demo", "profile", "old"),
+}
+"""Options that go without others, by the names of their values."""
 _READ_OLD = ("list", "search", "show", "export", "stats")
 """What `--old` goes with."""
 _EXIT_CODES = N_("""\
@@ -187,8 +196,7 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
         command = load(arguments.command)
         command.given = arguments
     for message in _contradictions(arguments, command, argv):
-        if message:
-            parser.commands.get(arguments.command, parser).error(message)
+        parser.commands.get(arguments.command, parser).error(message)
     return arguments, command
 
 
@@ -196,50 +204,30 @@ def _contradictions(
     arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
 ) -> Iterator[str]:
     """Yield the errors for options that argparse does not compare, as one may stand before the
-    command and another behind it; and those of the command. Some are empty."""
-    in_root = arguments.home is not None or arguments.profile is not None
-    if (arguments.db is not None) + arguments.demo + in_root > 1:
-        yield _("one store at a time: --home and --profile, or --db, or --demo")
-    if arguments.plain and (command is not None or arguments.print_command):
-        yield _("--plain is a way to browse: it goes with no command")
-    if arguments.print_command and command is not None:
-        yield _("--print-command goes with the browser; a command has `resume ID --print`")
-    if arguments.old:
-        yield _contradiction_of_old(arguments)
-    if arguments.host is not None:
-        yield _contradiction_of_hosts(arguments, command, argv)
-    if command is not None:
-        yield command.contradiction()
-
-
-def _contradiction_of_old(arguments: SimpleNamespace) -> str:
-    """Return the error for what does not go with `--old`; empty if there is none."""
-    if arguments.command not in _READ_OLD:
-        return _(
+    command and another behind it; and that of the command."""
+    for one, others in _APART.items():
+        for other in others:
+            if getattr(arguments, one) and getattr(arguments, other):
+                names = {"one": _option(one), "other": _option(other)}
+                yield _("{one} goes without {other}", **names)
+    for name in ("plain", "print_command"):
+        if command is not None and getattr(arguments, name):
+            yield _("{option} goes without a command", option=_option(name))
+    if arguments.old and arguments.command not in _READ_OLD:
+        yield _(
             "--old goes with {commands}; the browser has them under the key 5",
             commands=", ".join(_READ_OLD),
         )
-    if arguments.all_hosts:
-        return _("--all-hosts is about stores, and --old about files beside one")
-    if arguments.demo:
-        return _("--old is about files beside a store of your own, and --demo has none")
-    return ""
+    if arguments.host is not None:
+        if command is not None and not (command.takes_host and command.takes_common_options):
+            yield _("--host goes with a command that reads or writes a store")
+        if len(without(argv, {"--host"})) == len(argv):
+            # Behind `--` it would be sent along as a part of the command line.
+            yield _("--host stands ahead of `--`")
+    if command is not None and (message := command.contradiction()):
+        yield message
 
 
-def _contradiction_of_hosts(
-    arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
-) -> str:
-    """Return the same for `--host`."""
-    if command is None and (arguments.plain or arguments.print_command):
-        return _(
-            "--host opens the browser's own screen: it goes without --plain and --print-command"
-        )
-    if command is not None and not (command.takes_host and command.takes_common_options):
-        return _("--host goes with a command that reads or writes a store")
-    is_here = arguments.home is not None or arguments.db is not None or arguments.demo
-    if is_here or arguments.all_hosts:
-        return _(
-            "--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts"
-        )
-    # Behind `--` it would be sent along as a part of the command line.
-    return "" if len(without(argv, {"--host"})) < len(argv) else _("--host stands ahead of `--`")
+def _option(name: str) -> str:
+    """Return an option as it is typed, of the name that its value has."""
+    return f"--{name.replace('_', '-')}"

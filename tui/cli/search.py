@@ -119,8 +119,6 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
         Such a filter is refused because the query without it would match everything.
         """
-        if sentence := super().contradiction():
-            return sentence
         given = self.given
         if given.sort == HitOrder.RELEVANCE and (given.all_hosts or given.all_profiles):
             return _("several stores are searched by time: relevance cannot be compared")

@@ -208,14 +208,6 @@ class ManyStoresCommand(Subcommand, Generic[T]):
         """Print what all of them have."""
         raise NotImplementedError
 
-    def contradiction(self) -> str:
-        """Return the error for options that name a store beside `--all-profiles`."""
-        given = self.given
-        others = (given.db, given.demo, given.profile, given.old)
-        if given.all_profiles and any(others):
-            return _("--all-profiles goes with --home alone: it means every profile of that root")
-        return ""
-
     def start(self) -> int:
         answers = _ask_stores(self.given, self.ask)
         self.report(answers)

@@ -41,7 +41,7 @@ class SinceCommand(ManyStoresCommand[Since]):
             self._after(0.0)
         except ValueError as error:
             return f"--after: {error}"
-        return super().contradiction()
+        return ""
 
     def ask(self, store: OpenStore, now: float) -> Since:
         after = self._after(now)
