@@ -103,11 +103,6 @@ def test_a_mistake_in_the_configuration_hides_no_host(machines, tmp_path, mistak
     assert said in call("--host away list").err
 
 
-def test_names_as_json(machines):
-    configure(machines, "nas")
-    assert ask("hosts --names") == {"hosts": [{"name": "nas"}]}
-
-
 def test_nobody_answers(machines, tmp_path):
     """Without a store here: since when is not known, and who did not answer is named."""
     configure(machines, "down")

@@ -22,7 +22,6 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..settings.read_config import config_path, read_config
 from ..text.formats import timestamp
 from .check_host import problem_of, resume_problem
 from .command import Subcommand
@@ -37,7 +36,7 @@ from .output import (
     print_table,
     print_text,
 )
-from .parser import Argument, Flag, Valued, without
+from .parser import Argument, Valued, without
 from .stores import (
     INTERRUPTED,
     SOME_SILENT,
@@ -124,7 +123,6 @@ class HostsCommand(Subcommand):
             choices=["check"],
         ),
         Valued("name", "its name in the configuration", "HOST", nargs="?"),
-        Flag("--names", "print the names only, and ask nobody"),
     )
 
     def contradiction(self) -> str:
@@ -134,10 +132,6 @@ class HostsCommand(Subcommand):
         return ""
 
     def start(self) -> int:
-        if self.given.names:
-            names = [host.name for host in read_config(config_path()).options.hosts]
-            self.give({"hosts": [{"name": name} for name in names]}, print_text, *names)
-            return 0
         if self.given.what is not None:
             (state,) = _states([named_host(self.given.name)], is_check=True)
             problems = [state.problem] if state.problem is not None else []

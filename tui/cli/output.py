@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.connection.stored_values import Json
@@ -235,6 +236,12 @@ def no_title() -> str:
     return _("(no title)")
 
 
+def _rich() -> ModuleType:
+    from . import rich_output  # start time: output into a pipe goes without Rich
+
+    return rich_output
+
+
 @printing()
 def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
     """Print rows under the heads of columns: with Rich on a terminal, aligned in a pipe; nothing if
@@ -243,9 +250,7 @@ def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
         return
     table = [[column.cell(row) for column in columns] for row in rows]
     if sys.stdout.isatty():
-        from . import rich_output  # start time: output into a pipe goes without Rich
-
-        rich_output.print_rich_table(columns, table)
+        _rich().print_rich_table(columns, table)
         return
     table.insert(0, [column.title for column in columns])
     widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
@@ -262,9 +267,7 @@ def _padded(text: str, width: int, right: bool) -> str:
 def print_lines(lines: Iterable[OutputLine]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
-        from . import rich_output  # likewise
-
-        rich_output.print_rich_lines(lines)
+        _rich().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     for line in lines:

@@ -23,8 +23,8 @@ _PIECE = re.compile(
     r"(\s*)([（《“]*(?:[^\s\u2e80-\uffff（《“]+|[\u2e80-\uffff])[，。；：、？！）》”…]*|\S)"
 )
 """What stays on a line: a word, or a wide letter, with the brackets and marks that stick to it."""
-_MAX_INT = 2**53 - 1
-"""The largest integer that all JSON readers, and SQLite, represent exactly."""
+_MOST_DIGITS = 15
+"""Of a number that all JSON readers, and SQLite, represent exactly."""
 
 
 def _plural_form(one: str, many: str, count: int) -> str:
@@ -60,18 +60,6 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrapped(text, width)
-
-    def _format_usage(
-        self,
-        usage: str | None,
-        actions: Iterable[argparse.Action],
-        groups: Iterable[argparse._MutuallyExclusiveGroup],
-        prefix: str | None,
-    ) -> str:
-        label = _("usage: ") if prefix is None else prefix
-        placeholder = "x" * cells(label)  # argparse indents the following lines by its length
-        text = super()._format_usage(usage, actions, groups, placeholder)
-        return text.replace(placeholder, label, 1)
 
 
 class Parser(argparse.ArgumentParser):
@@ -119,12 +107,9 @@ def _closest(word: str, words: Sequence[str]) -> str | None:
 
 def count_arg(text: str) -> int:
     """Parse a non-negative integer."""
-    value = int(text) if text.isdecimal() and len(text) < 20 else -1
-    if not 0 <= value <= _MAX_INT:
-        raise argparse.ArgumentTypeError(
-            _("wants a whole number, 0 or more, not {text!r}", text=text)
-        )
-    return value
+    if text.isdecimal() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    raise argparse.ArgumentTypeError(_("wants a whole number, 0 or more, not {text!r}", text=text))
 
 
 def name_arg(text: str) -> str:
