@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -25,6 +26,8 @@ from .lines import TextLine, clicked
 
 _REFUSED = Does("", "", "", "refuse").action
 """The action of commands that cannot be used where the footer is."""
+_SHOWN, _END = "shown", "end"
+"""Places in the line: of the keys up to the help or the way back, and of all from there on."""
 
 
 class _Key(NamedTuple):
@@ -90,41 +93,36 @@ class KeyLine(TextLine):
     def _update_keys(self) -> None:
         if not self.is_attached:  # its screen was closed meanwhile
             return
-        bound = self.screen.active_bindings  # takes half a millisecond
+        bound, focused = self.screen.active_bindings, self.screen.focused  # half a millisecond
+        withheld = self._withheld | getattr(focused, "idle_commands", frozenset())
+        order = [*self._first, _SHOWN, *self._more, _END]
         enter = self._enter(bound)
-        withheld = self._withheld | getattr(self.screen.focused, "idle_commands", frozenset())
-        active: dict[str, _Key] = {}
-        hidden: dict[str | None, _Key] = {}
-        for each in self._working(bound):
+        keys: dict[str, tuple[int, _Key]] = {}
+        group = _SHOWN
+        if enter is not None and enter.key_display and enter.id not in withheld:
+            keys[enter.action] = order.index(_SHOWN), _Key(enter, "Enter", enabled=True)
+        for each in bound.values():
             binding, key = each.binding, self._key(each, enter)
-            if binding.id in withheld and not key.is_always_shown:
-                continue
-            if binding.show:
-                active.setdefault(binding.action, key)
-            elif binding.action != _REFUSED:
-                hidden[binding.id] = key
-        keys = list(active.values())
-        is_by_row = enter is not None and enter.key_display and enter.id not in withheld
-        if enter is not None and is_by_row and enter.action not in active:
-            keys.insert(0, _Key(enter, "Enter", enabled=True))
-        first = [hidden[id] for id in self._first if id in hidden]
-        more = [hidden[id] for id in self._more if id in hidden]
-        by_need = sorted([*first, *keys, *more], key=lambda key: not key.is_always_shown)
+            if isinstance(focused, Input) and each.node is not focused and binding.key != "escape":
+                continue  # a letter there
+            if binding.show and key.is_always_shown:
+                group = _END
+            place = group if binding.show else binding.id
+            is_withheld = binding.id in withheld and not key.is_always_shown
+            if place in order and not is_withheld and binding.action != _REFUSED:
+                keys.setdefault(binding.action, (order.index(place), key))
+        shown = [key for _place, key in sorted(keys.values(), key=itemgetter(0))]
+
+        def need(key: _Key) -> tuple[bool, bool]:
+            return not key.is_always_shown, key.binding.id in self._more
+
+        by_need = sorted(shown, key=need)
         ends = accumulate(key.width for key in by_need)
         fitting = [key for key, end in zip(by_need, ends, strict=True) if end <= self.size.width]
-        place = next((at for at, key in enumerate(keys) if key.is_always_shown), len(keys))
-        keys[place:place] = more
-        shown = [key for key in (*first, *keys) if key in fitting]
+        shown = [key for key in shown if key in fitting]
         if shown != self._keys:
             self._keys = shown
             self.update(Content("").join(key.content() for key in shown))
-
-    def _working(self, bound: Mapping[str, ActiveBinding]) -> list[ActiveBinding]:
-        """Return what keys do here: in a text field, where most are letters, its own and Escape."""
-        field, every = self.screen.focused, list(bound.values())
-        if not isinstance(field, Input):
-            return every
-        return [each for each in every if each.node is field or each.binding.key == "escape"]
 
     def _enter(self, bound: Mapping[str, ActiveBinding]) -> Binding | None:
         """Return the binding of Enter in the focused pane; with `key_display` if it depends on the
