@@ -18,7 +18,7 @@ from textual.message import Message
 
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
 from ...widgets.stacked_columns import (
@@ -31,29 +31,13 @@ from ...widgets.stacked_columns import (
     runs,
     stack,
 )
-from .adding_up import GroupedSums
+from .sums_table import OTHERS, OWN, PICKED, STACKS, GroupedSums, looks_of
 from .words import by_name, tick, value_of, weekday
 
 _NAME = 40
 """Cells of a name in the legend."""
 _LEAST = 1e-9
 """What is less is a rounding error, and no part."""
-OWN = ("series-1", "series-2", "series-3", "series-4")
-"""Looks of the largest parts."""
-OTHERS, PICKED = "others", "picked"
-"""Looks of all others together, and of a part that is not one of the largest but is under the
-cursor."""
-STACKS = ("model", "source", "")
-"""By what columns of time can be stacked; empty for not at all."""
-STACKED = {
-    "model": N_("Columns are stacked by model."),
-    "source": N_("Columns are stacked by source."),
-    "": N_("Columns are not stacked."),
-}
-
-
-Parts = Mapping[str, Mapping[str, Group]]
-"""By key of a part, the sums by key of a column."""
 
 
 class Bar(NamedTuple):
@@ -89,21 +73,6 @@ class Chart(NamedTuple):
 
 
 _NO_GROUP = Group("")
-
-
-def looks_of(parts: Parts, metric: str, picked: str = "") -> dict[str, str]:
-    """Return the looks of the largest parts by their keys, the picked one first; all other parts
-    have `OTHERS`."""
-    weights = {
-        key: sum(value_of(group, metric) for group in groups.values())
-        for key, groups in parts.items()
-    }
-    ranked = sorted(weights, key=lambda key: (-weights[key], key))
-    largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
-    looks = dict(zip(largest, OWN, strict=False))
-    if picked in weights:
-        looks = {picked: looks.get(picked, PICKED)} | looks
-    return looks
 
 
 def stacked(whole: float, values: Mapping[str, float], looks: Mapping[str, str]) -> list[Part]:

@@ -24,16 +24,28 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
-from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import OTHERS, OWN, STACKED, STACKS, BarPlot, Chosen, WeekPlot, make_chart
-from .sums_table import GroupRow, group_rows, newest_first
+from .chart import BarPlot, Chosen, WeekPlot, make_chart
+from .sums_table import (
+    OTHERS,
+    OWN,
+    STACKS,
+    TOOL,
+    AddingUp,
+    GroupedSums,
+    GroupRow,
+    Question,
+    group_rows,
+    newest_first,
+)
 from .words import (
     METRICS,
     TOOL_METRICS,
+    cost_line,
     label,
     period_notes,
     search_for,
-    sums_lines,
+    tokens_line,
+    tools_line,
     value_of,
 )
 
@@ -42,7 +54,7 @@ GROUPINGS = ("", "model", "source", TOOL, "project", "hour", "conversation")
 _CHART_LINES, _WEEK_LINES = 18, 22
 """The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
-_FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
+_FIRST = Question("", "30d", NATURAL_UNITS["30d"], "model")
 
 
 class GroupList(ConversationList):
@@ -140,10 +152,13 @@ class InsightsScreen(SubScreen):
             raise
 
     def watch_grouped(self, grouped: GroupedSums) -> None:
-        if grouped.by != TOOL:
-            total = grouped.report.total
+        total = grouped.report.total
+        if grouped.by == TOOL:
+            sums, costs = tools_line(total), _("No store records tokens or cost by tool.")
+        else:
+            sums = tokens_line(total, self.size.width - 2)
+            costs = cost_line(total, grouped.without_session)
             self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
-        sums, costs = sums_lines(grouped, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
         self._show_table()
@@ -153,7 +168,8 @@ class InsightsScreen(SubScreen):
 
     def _show_head(self) -> None:
         question = self.question
-        notes = period_notes(question, self.metric, self.main.clock())
+        now = self.main.clock()
+        notes = period_notes(question.period, question.by, self.metric, now)
         if self.grouped is not None and self.sums.is_outdated(self.grouped.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(" · ".join(notes))
@@ -282,7 +298,7 @@ class InsightsScreen(SubScreen):
             self.say(_("Columns are stacked by the lines of the table."))
             return
         self.question = self.question._replace(stack=following(STACKS, self.question.stack))
-        self.say(_(STACKED[self.question.stack]))
+        self.say(_(STACKS[self.question.stack]))
 
     def action_metric(self) -> None:
         by = self.question.by
