@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import merge
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from ..sessions.first_page import ids_follow_time
 from ..text import text_of
 from ..wording import _, ngettext
 from .conditions import EVERYTHING, HAS_REASONING, Condition, all_of
-from .coverage import gaps_of
+from .coverage import IndexGaps, gaps_of
 from .query import Query
 from .spellings import (
     escapes_match,
@@ -61,17 +60,22 @@ class Candidate(NamedTuple):
     """The index alone decides: its text needs no check."""
 
 
-class _Source(NamedTuple):
+class Source(NamedTuple):
     """Rows that may have the terms, among some ids."""
 
     ids: Condition
     """A SELECT of ids, up to the key column of its WHERE clause."""
-    where: Condition
+    where: Condition = EVERYTHING
     """On `messages m`."""
-    first: int
-    last: int
-    """In the order of the search."""
+    between: Span | None = None
+    """The first and the last id, in the order of the search; None for all."""
+    engine: str = ""
+    """`fts5`, `trigram` or `scan`; empty where it only adds to one."""
     is_certain: bool = False
+    note: str = ""
+    """A sentence on what is not covered by an index."""
+    is_partial: bool = False
+    """Rows like these are in no source: there are too many of them."""
 
 
 _ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
@@ -83,170 +87,157 @@ def _found_by(index: FtsIndex, match: str) -> Condition:
     return Condition(sql, (match,))
 
 
-class Sources:
-    """Where the candidates of a query come from.
+def _scan(where: Condition, note: str = "", between: Span | None = None) -> Source:
+    return Source(_ALL_ROWS, where, between, "scan", note=note)
+
+
+def _sources(reader: Reader, query: Query, ends: Span, step: int) -> Iterator[Source]:
+    """Yield where the candidates of a query come from.
+
+    `ends` are the ids at which the search begins and ends, `step` leads from an id to the next.
+    """
+    if query.in_reasoning:
+        yield _scan(Condition(HAS_REASONING), _("Reasoning is in no index: it is scanned."))
+    elif query.filters and not query.groups:
+        yield _scan(EVERYTHING)
+    else:
+        for group in query.groups:
+            yield from _of_group(reader, group, ends, step, is_plain=query.is_plain)
+
+
+def _of_group(
+    reader: Reader, group: Group, ends: Span, step: int, *, is_plain: bool
+) -> Iterator[Source]:
+    """Yield the sources for one group of terms: of the index that fits it, and of what that index
+    does not hold."""
+    schema, where = reader.schema, may_have(group)
+    words, trigram = schema.fts, schema.trigram
+    if words is None or schema.is_index_stale:
+        stale = _("Hermes has marked the search index as stale: the rows themselves are scanned.")
+        none = _("There is no search index to use: the rows themselves are scanned.")
+        yield _scan(where, stale if schema.is_index_stale else none)
+        return
+    substrings = ""
+    # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
+    if trigram is not None and "where" not in trigram.definition.lower():
+        substrings = substring_match(reader, trigram, group)
+    if trigram is not None and substrings:
+        yield Source(_found_by(trigram, substrings), where, engine="trigram")
+        yield from _of_gaps(gaps_of(reader, trigram, max(ends)), where, step)
+        # Of messages with images it has none: it stops at the NUL ahead. In the word index each
+        # begins with the word `json`; letters beyond ASCII are in escapes there.
+        if any(each.spelling.isascii() for each in group if not each.words):
+            yield Source(_found_by(words, '^ "json"'), where)
+        if escapes := escapes_match(reader, words, group):
+            yield Source(_found_by(words, escapes))
+    elif not any(each.words for each in group):
+        yield _scan(where)
+        return
+    gaps = gaps_of(reader, words, max(ends))
+    if not substrings:
+        # The cut of a row may have made a word of a part of one.
+        is_certain = is_plain and not gaps.truncated
+        yield from _of_words(reader, words, group, ends, step, is_certain=is_certain)
+    yield from _of_gaps(gaps, where, step)
+
+
+def _of_words(
+    reader: Reader, index: FtsIndex, group: Group, ends: Span, step: int, *, is_certain: bool
+) -> Iterator[Source]:
+    """Yield the sources of rows with words.
+
+    Of a prefix, FTS5 may merge a good part of the index before the first row. So the first rows
+    with the other words are read before, or the newest rows if there are none: they may fill the
+    page.
+    """
+    rest = ends
+    literal = may_have([each for each in group if not each.is_plain])
+    if any(each.is_prefix for each in group):
+        others = loose_match(reader, index, group)
+        ids = _found_by(index, others) if others else _ALL_ROWS
+        sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {_order(step)} LIMIT 1 OFFSET {_NEWEST}"
+        found = reader.value(sql, [*ids.values, *sorted(ends)])
+        middle = ends[1] if found is None else as_int(found)
+        yield Source(ids, literal if others else may_have(group), (ends[0], middle), "fts5")
+        rest = middle + step, ends[1]
+    yield Source(_found_by(index, plain_match(group)), literal, rest, "fts5", is_certain)
+    joined = joined_match(reader, index, group)
+    yield Source(_found_by(index, joined), may_be_joined(group), rest, "fts5")
+
+
+def _of_gaps(gaps: IndexGaps, where: Condition, step: int) -> Iterator[Source]:
+    """Yield the sources of the rows that an index lacks, and of those it holds only a part of."""
+    if gaps.missing:
+        note = ngettext(
+            "Hermes' index lacks 1 message: it is scanned.",
+            "Hermes' index lacks {count:,} messages: they are scanned.",
+            gaps.missing,
+        ).format(count=gaps.missing)
+        between = (gaps.first, gaps.last) if step > 0 else (gaps.last, gaps.first)
+        yield _scan(all_of([Condition(gaps.sql), where]), note, between)
+    read = gaps.truncated[-_MOST_TRUNCATED:]
+    if not read:
+        return
+    note = _(
+        "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
+        "read in full.",
+        count=len(gaps.truncated),
+        read=len(read),
+    )
+    is_partial = len(gaps.truncated) > len(read)
+    ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(read),))
+    yield Source(ids, where, note=note * is_partial, is_partial=is_partial)
+
+
+def _order(step: int) -> str:
+    """Return the order of ids, in SQL."""
+    return "ASC" if step > 0 else "DESC"
+
+
+class Candidates:
+    """The rows in a scope that may have the terms of a query, page by page.
 
     Args:
         reader: Open; used by this thread alone.
         query: From `prepare`.
+        scope: On `message_rows m`: other rows are no candidates.
         oldest: The oldest rows come first.
+        stopped: Tells whether the search is to end.
+        progress: Told how much of a scan is done, on this thread.
     """
 
-    def __init__(self, reader: Reader, query: Query, *, oldest: bool) -> None:
-        self._reader = reader
-        self.step = 1 if oldest else -1
-        """From an id to the next."""
+    def __init__(
+        self,
+        reader: Reader,
+        query: Query,
+        scope: Condition,
+        *,
+        oldest: bool,
+        stopped: Stopped,
+        progress: TellShare,
+    ) -> None:
+        self._reader, self._scope = reader, scope
+        self._stopped, self._progress = stopped, progress
+        self._step = 1 if oldest else -1
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
-        self.first, self.last = [*map(as_int, reader.rows(ends)[0])][:: self.step]
-        """The ids of messages at which the search begins and ends; 0 where there is none."""
-        self.all: list[_Source] = []
-        self.engines: set[str] = set()
-        """`fts5`, `trigram`, `scan`."""
-        self.notes: list[str] = []
-        """Sentences on what is not covered by an index."""
-        self.is_partial = False
-        """Some rows that may be hits are in no source: there are too many of them."""
-        self._is_plain = query.is_plain
-        if query.in_reasoning:
-            self.notes.append(_("Reasoning is in no index: it is scanned."))
-            self._scan(Condition(HAS_REASONING))
-        elif query.filters and not query.groups:
-            self._scan(EVERYTHING)
-        else:
-            for group in query.groups:
-                self._add_group(group)
-
-    @property
-    def order(self) -> str:
-        """The order of ids, in SQL."""
-        return "ASC" if self.step > 0 else "DESC"
-
-    def _add(
-        self,
-        ids: Condition,
-        where: Condition = EVERYTHING,
-        between: Span | None = None,
-        *,
-        is_certain: bool = False,
-    ) -> None:
-        """Add the rows of a SELECT, from one id to another."""
-        first, last = between or (self.first, self.last)
-        self.all.append(_Source(ids, where, first, last, is_certain))
-
-    def _scan(self, where: Condition, between: Span | None = None) -> None:
-        self.engines.add("scan")
-        self._add(_ALL_ROWS, where, between)
-
-    def _add_group(self, group: Group) -> None:
-        """Add the sources for one group of terms: of the index that fits it, and of what that index
-        does not hold."""
-        schema = self._reader.schema
-        words, trigram = schema.fts, schema.trigram
-        if words is None or schema.is_index_stale:
-            stale = _(
-                "Hermes has marked the search index as stale: the rows themselves are scanned."
-            )
-            none = _("There is no search index to use: the rows themselves are scanned.")
-            self.notes.append(stale if schema.is_index_stale else none)
-            self._scan(may_have(group))
-            return
-        substrings = ""
-        # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
-        if trigram is not None and "where" not in trigram.definition.lower():
-            substrings = substring_match(self._reader, trigram, group)
-        if trigram is not None and substrings:
-            self.engines.add("trigram")
-            self._add(_found_by(trigram, substrings), may_have(group))
-            self._add_gaps(trigram, group)
-            # Of messages with images it has none: it stops at the NUL ahead. In the word index each
-            # begins with the word `json`; letters beyond ASCII are in escapes there.
-            if any(each.spelling.isascii() for each in group if not each.words):
-                self._add(_found_by(words, '^ "json"'), may_have(group))
-            if escapes := escapes_match(self._reader, words, group):
-                self._add(_found_by(words, escapes))
-            self._add_gaps(words, group)
-        elif any(each.words for each in group):
-            self.engines.add("fts5")
-            self._add_words(group, words)
-            self._add_gaps(words, group)
-        else:
-            self._scan(may_have(group))
-
-    def _add_words(self, group: Group, index: FtsIndex) -> None:
-        """Add the rows with words.
-
-        Of a prefix, FTS5 may merge a good part of the index before the first row. So the first rows
-        with the other words are read before, or the newest rows if there are none: they may fill
-        the page.
-        """
-        rest = self.first, self.last
-        literal = may_have([each for each in group if not each.is_plain])
-        if any(each.is_prefix for each in group):
-            others = loose_match(self._reader, index, group)
-            ids = _found_by(index, others) if others else _ALL_ROWS
-            sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {self.order} LIMIT 1 OFFSET {_NEWEST}"
-            found = self._reader.value(sql, [*ids.values, *sorted(rest)])
-            middle = self.last if found is None else as_int(found)
-            self._add(ids, literal if others else may_have(group), (self.first, middle))
-            rest = middle + self.step, self.last
-        self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
-        joined = joined_match(self._reader, index, group)
-        self._add(_found_by(index, joined), may_be_joined(group), rest)
-
-    def _add_gaps(self, index: FtsIndex, group: Group) -> None:
-        """Add the rows that an index lacks, and those it holds only a part of."""
-        gaps = gaps_of(self._reader, index, max(self.first, self.last))
-        if gaps.missing:
-            note = ngettext(
-                "Hermes' index lacks 1 message: it is scanned.",
-                "Hermes' index lacks {count:,} messages: they are scanned.",
-                gaps.missing,
-            )
-            self.notes.append(note.format(count=gaps.missing))
-            between = (gaps.first, gaps.last) if self.step > 0 else (gaps.last, gaps.first)
-            self._scan(all_of([Condition(gaps.sql), may_have(group)]), between)
-        truncated = gaps.truncated[-_MOST_TRUNCATED:]
-        if truncated:  # the cut may have made a word of a part of one
-            self.all = [source._replace(is_certain=False) for source in self.all]
-            ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(truncated),))
-            self._add(ids, may_have(group))
-        if len(gaps.truncated) > _MOST_TRUNCATED:
-            self.is_partial = True
-            note = _(
-                "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
-                "read in full."
-            )
-            self.notes.append(note.format(count=len(gaps.truncated), read=_MOST_TRUNCATED))
-
-
-@dataclass(eq=False)
-class Candidates:
-    """The rows in a scope that may have the terms of a query, page by page."""
-
-    reader: Reader
-    """Open; used by this thread alone."""
-    sources: Sources
-    scope: Condition
-    """On `message_rows m`: other rows are no candidates."""
-    stopped: Stopped
-    """Tells whether the search is to end."""
-    progress: TellShare
-    """Told how much of a scan is done, on this thread."""
-    is_stopped: bool = False
-    """It was stopped before its end."""
-    _scanned: int = 0
-    _is_timed: bool = False
-    """The times of rows are read."""
+        self._first, self._last = [*map(as_int, reader.rows(ends)[0])][:: self._step]
+        self.sources = [*_sources(reader, query, (self._first, self._last), self._step)]
+        self.engines = {each.engine for each in self.sources} - {""}
+        self.is_stopped = False
+        """It was stopped before its end."""
+        self._scanned = 0
+        self._is_timed = False
+        """The times of rows are read."""
 
     @property
     def is_complete(self) -> bool:
         """Whether all rows that may be hits are in some page."""
-        return not (self.is_stopped or self.sources.is_partial)
+        return not (self.is_stopped or any(each.is_partial for each in self.sources))
 
     def stops(self) -> bool:
         """Whether the search is to end now."""
-        self.is_stopped = self.is_stopped or self.stopped()
+        self.is_stopped = self.is_stopped or self._stopped()
         return self.is_stopped
 
     @property
@@ -265,7 +256,7 @@ class Candidates:
         self._is_timed = block > 0
         skip_until = after if block else None
         for page in self.pages(None if block else after, block):
-            ids = [each.id for each in sorted(page, reverse=self.sources.step < 0)]
+            ids = [each.id for each in sorted(page, reverse=self._step < 0)]
             if skip_until in ids:
                 ids, skip_until = ids[ids.index(skip_until) + 1 :], None
             if skip_until is None:
@@ -274,21 +265,21 @@ class Candidates:
     def _block_size(self) -> int:
         """Return how many candidates are ordered by time together, 0 where ids follow time; asked
         once while the store does not change, so that all pages agree."""
-        known, key = self.reader.cache(), ("block", self.sources.step)
+        known, key = self._reader.cache(), ("block", self._step)
         if key not in known:
             late = _SMALL_BLOCK if self._has_late_rows() else 0
-            known[key] = late if ids_follow_time(self.reader) else _LARGE_BLOCK
+            known[key] = late if ids_follow_time(self._reader) else _LARGE_BLOCK
         return int(known[key])
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
-        first, step = self.sources.first, self.sources.step
+        first, step = self._first, self._step
         stamp = f"COALESCE(m.timestamp, {FIRST_TIME})"
         late = (
             f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before "
             "FROM message_rows m WHERE m.id BETWEEN ? AND ?) WHERE here < before LIMIT 1"
         )
-        return bool(self.reader.rows(late, sorted((first, first + _SMALL_BLOCK * step))))
+        return bool(self._reader.rows(late, sorted((first, first + _SMALL_BLOCK * step))))
 
     def pages(self, after: int | None = None, least: int = 0) -> Iterator[list[Candidate]]:
         """Yield candidates behind an id, each once and in the order of ids, at least so many
@@ -296,10 +287,10 @@ class Candidates:
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
-        step = self.sources.step
+        step = self._step
         page: list[Candidate] = []
         last: int | None = None
-        sources = [self._read(source, after) for source in self.sources.all]
+        sources = [self._read(source, after) for source in self.sources]
         for position, candidate in merge(*sources, key=lambda each: each[0] * step):
             if self.is_stopped:
                 break
@@ -311,37 +302,39 @@ class Candidates:
                 page = []
         yield page
 
-    def _read(self, source: _Source, after: int | None) -> Iterator[tuple[int, Candidate | None]]:
+    def _read(self, source: Source, after: int | None) -> Iterator[tuple[int, Candidate | None]]:
         """Yield the candidates of a source behind an id, with their ids; before each statement the
         id at which it begins, alone."""
-        step, size = self.sources.step, _FIRST  # each begins small: it may fill the page
-        begin = source.first if after is None else max(source.first * step, after * step + 1) * step
-        while begin * step <= source.last * step:
+        step, size = self._step, _FIRST  # each begins small: it may fill the page
+        begin, last = source.between or (self._first, self._last)
+        if after is not None:
+            begin = max(begin * step, after * step + 1) * step
+        while begin * step <= last * step:
             yield begin, None
             if self.stops():
                 return
-            sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {self.sources.order} LIMIT ?"
-            between = sorted((begin, source.last))
-            asked = self.reader.rows(sql, [*source.ids.values, *between, size])
+            sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {_order(step)} LIMIT ?"
+            between = sorted((begin, last))
+            asked = self._reader.rows(sql, [*source.ids.values, *between, size])
             ids = [as_int(row[0]) for row in asked]
             for each in self._among(ids, source):
                 yield each.id, each
-            begin = (ids[-1] if len(ids) == size else source.last) + step
+            begin = (ids[-1] if len(ids) == size else last) + step
             size = min(size * 2, _MOST)
             if source.ids is _ALL_ROWS:
                 self._scanned += len(ids)
-                whole = abs(self.sources.last - self.sources.first) + 1
-                self.progress(abs(begin - self.sources.first) / whole)
+                whole = abs(self._last - self._first) + 1
+                self._progress(abs(begin - self._first) / whole)
 
-    def _among(self, ids: Sequence[int], source: _Source) -> list[Candidate]:
+    def _among(self, ids: Sequence[int], source: Source) -> list[Candidate]:
         """Return the candidates among some rows of a source, in their order."""
-        where = all_of([Condition("NOT m.hidden"), self.scope, source.where])
+        where = all_of([Condition("NOT m.hidden"), self._scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
         stamp = "m.timestamp" if self._is_timed else "0"
-        rows = self.reader.rows(
+        rows = self._reader.rows(
             f"SELECT {stamp}, m.id, m.session_id FROM message_rows m "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql} "
-            f"ORDER BY m.id {self.sources.order}",
+            f"ORDER BY m.id {_order(self._step)}",
             [json.dumps(ids), *where.values],
         )
         return [

@@ -15,7 +15,7 @@ from ..errors import StoreError
 from ..messages.chat_message import Hit, HitOrder
 from ..progress import TellShare, never, quiet
 from ..wording import _
-from .candidates import Candidates, Sources, moment_of
+from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import Query, prepare
 from .rows import StoredRow, edits_file, make_snippet, read_rows
@@ -108,8 +108,14 @@ class Search:
         self._notes: list[str] = []
 
     def _candidates(self) -> Candidates:
-        sources = Sources(self.reader, self._asked, oldest=self.order == HitOrder.OLDEST)
-        return Candidates(self.reader, sources, self.scope.condition(), self.stopped, self.progress)
+        return Candidates(
+            self.reader,
+            self._asked,
+            self.scope.condition(),
+            oldest=self.order == HitOrder.OLDEST,
+            stopped=self.stopped,
+            progress=self.progress,
+        )
 
     # Pages
 
@@ -128,15 +134,16 @@ class Search:
         start = time.perf_counter()
         most = limit or _ENDLESS
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
+        notes = [each.note for each in candidates.sources]
         is_full = len(rows) > most
         is_known = candidates.is_complete and not is_full and after is None
         return self._answer(
             rows[:most],
-            engine_of(candidates.sources.engines),
+            engine_of(candidates.engines),
             complete=candidates.is_complete,
             total=len(rows) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
-            notes=tuple(dict.fromkeys([*self._notes, *candidates.sources.notes])),
+            notes=tuple(filter(None, dict.fromkeys([*notes, *self._notes]))),
             stopped=candidates.is_stopped,
             more=is_full or candidates.is_stopped,
         )
@@ -150,11 +157,11 @@ class Search:
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
-        engines = candidates.sources.engines
+        engines = candidates.engines
         is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in engines
         if self.order == HitOrder.RELEVANCE and engines and not is_ranked:
             note = _("Newest first: only what the word index finds can be ranked.")
-            candidates.sources.notes.append(note)
+            self._notes.append(note)
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
         start = after.message_id if after is not None else None
         rows: list[StoredRow] = []
@@ -170,7 +177,7 @@ class Search:
             if len(rows) == wanted:
                 break
         if is_ranked:
-            return candidates, self._ranked(candidates, rows, wanted)[: most + 1]
+            return candidates, self._ranked(rows, wanted)[: most + 1]
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
             is_newest = self.order != HitOrder.OLDEST
@@ -217,11 +224,11 @@ class Search:
         snippet, ranges = make_snippet(row, self._asked.terms)
         return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
-    def _ranked(self, candidates: Candidates, rows: list[StoredRow], most: int) -> list[StoredRow]:
+    def _ranked(self, rows: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
         if len(rows) == most:
             note = _("Ranked among the newest {count:,} hits.", count=len(rows))
-            candidates.sources.notes.append(note)
+            self._notes.append(note)
         index = self.reader.schema.fts
         if index is None or not rows:
             return rows
@@ -257,8 +264,9 @@ class Search:
     @property
     def counts_quickly(self) -> bool:
         """Whether the index alone can count nearly all hits."""
-        sources = self._candidates().sources
-        return sources.engines == {"fts5"} and any(each.is_certain for each in sources.all)
+        candidates = self._candidates()
+        is_certain = any(each.is_certain for each in candidates.sources)
+        return is_certain and candidates.engines == {"fts5"}
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
