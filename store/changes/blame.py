@@ -18,7 +18,7 @@ from math import inf
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import as_int, first_texts, json_at_start
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from ..search.engine import Search
@@ -27,7 +27,6 @@ from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
-from ..tool_results import json_at_start
 from .edited_file import Edit, TrackedFile, split
 from .replay import FILE_TOOLS, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..connection.reader import Reader
-from ..connection.stored_values import Json, as_mapping
+from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
 from ..sessions.models import Session
-from ..tool_results import has_failed, json_at_start
 from .commands import moved_to, read_program
 from .diffs import NOTHING, parse_diff
 from .edited_file import Edit, TrackedFile, whole

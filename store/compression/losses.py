@@ -18,10 +18,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
-from ..connection.stored_values import as_mapping
+from ..connection.stored_values import as_mapping, load_json
 from ..messages.chat_message import ChatMessage, State
 from ..messages.transcript import read_messages_of
-from ..tool_results import load_json
 from ..wording import N_
 from .compactions import Compaction
 

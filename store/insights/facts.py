@@ -9,14 +9,21 @@ from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
 from ..connection.reader import Reader, Row
-from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
+from ..connection.stored_values import (
+    LONGEST_RESULT,
+    as_count,
+    as_int,
+    as_money,
+    as_time,
+    bytes_sql,
+    has_failed,
+)
 from ..errors import QueryInterruptedError
 from ..messages.decode import decode_content, decode_tool_calls
 from ..progress import TellShare, quiet
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session, Tokens
 from ..text import as_text, text_of
-from ..tool_results import LIMIT, has_failed
 from ..wording import _
 
 QUARTER = 900
@@ -111,7 +118,7 @@ _BYTES = f"sum({' + '.join(bytes_sql(f'm.{name}') for name in _SIZED)})"
 """Bytes of the messages of a group."""
 # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content
 # begins.
-_BLOB, _MOST_BYTES = "CAST(m.content AS BLOB)", 4 * LIMIT
+_BLOB, _MOST_BYTES = "CAST(m.content AS BLOB)", 4 * LONGEST_RESULT
 _TOOLS = f"""
     SELECT m.id, m.session_id, m.tool_calls, m.tool_call_id, m.tool_name, m.timestamp,
         m.effect_disposition, m.role = 'tool',

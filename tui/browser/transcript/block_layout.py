@@ -6,6 +6,7 @@ from functools import partial
 
 from rich.cells import cell_len
 
+from hermes_browse.store.connection.stored_values import has_failed, load_json
 from hermes_browse.store.messages.chat_message import (
     REASONING,
     RESULT,
@@ -18,7 +19,6 @@ from hermes_browse.store.messages.chat_message import (
     ToolCall,
 )
 from hermes_browse.store.text import one_line
-from hermes_browse.store.tool_results import has_failed, load_json
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ...text import formats, sentences

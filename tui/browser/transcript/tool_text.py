@@ -16,9 +16,8 @@ from typing import Any
 from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
 
-from hermes_browse.store.connection.stored_values import json_as_text
+from hermes_browse.store.connection.stored_values import LONGEST_RESULT, json_as_text, load_json
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.tool_results import LIMIT, load_json
 from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
@@ -182,7 +181,7 @@ def block(key: str, text: str, width: int, language: str) -> list[Paragraph]:
     """
     head, whole = text[:_HEAD], text.rstrip("\n")
     language = _language_in(key, language)
-    if len(text) > LIMIT:  # finding its format would take too long
+    if len(text) > LONGEST_RESULT:  # finding its format would take too long
         lines = _output(without_colours(whole))
     elif _SGR.search(head):
         lines = coloured(whole, "output")
