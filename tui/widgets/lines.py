@@ -138,15 +138,9 @@ class LongView(ScrollView, inherit_bindings=False):
         """
         style = self._looks.get(looks)
         if style is None:
-            style = self._looks[looks] = (
-                self._make_style(looks.split()) if looks else self.rich_style
-            )
-        return style
-
-    def _make_style(self, names: Sequence[str]) -> Style:
-        style = Style()
-        for name in names:
-            style += self.get_component_rich_style(f"{self.LOOK_PREFIX}--{name}", partial=True)
+            names = [f"{self.LOOK_PREFIX}--{name}" for name in looks.split()]
+            styles = [self.get_component_rich_style(name, partial=True) for name in names]
+            style = self._looks[looks] = Style.combine(styles) if looks else self.rich_style
         return style
 
     def _strip(self, spans: Iterable[Span], width: int, first: Sequence[Segment] = ()) -> Strip:

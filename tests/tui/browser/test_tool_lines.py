@@ -16,7 +16,7 @@ from hermes_browse.tui.browser.transcript.tool_text import (
     output_text,
     without_colours,
 )
-from hermes_browse.tui.text.styled import TextLayout, line_text, line_width
+from hermes_browse.tui.text.styled import TextLayout, line_text, line_width, split_lines
 
 
 def block(text, width):
@@ -69,7 +69,7 @@ def shown(text, language=""):
     ],
 )
 def test_colours_become_looks_and_end_where_they_end(text, part, look):
-    lines = coloured(text, "output")
+    lines = split_lines(coloured(text))
     assert look in looks(lines, part)
     assert looks(lines, "plain") == {"output"}
     assert line_text(lines[0]) == without_colours(text)
@@ -78,18 +78,18 @@ def test_colours_become_looks_and_end_where_they_end(text, part, look):
 def test_every_other_control_is_made_visible():
     """Titles, links, cursor moves and half a sequence do nothing but show."""
     text = "\x1b[31ma\x1b]0;title\x07\x1b[2J\x1b[H\x08\x1b[999;;:m\x1b[31"
-    line = line_text(coloured(text, "output")[0])
+    line = line_text(split_lines(coloured(text))[0])
     assert printable(line) == line
     assert "␛]0;title␇␛[2J␛[H␈" in line
     lost = "".join(
         line_text(line)
-        for line in coloured("before\r\x1b[1mover\x1b]8;;http://x\x1b\\link", "output")
+        for line in split_lines(coloured("before\r\x1b[1mover\x1b]8;;http://x\x1b\\link"))
     )
     assert lost == "before␍over␛]8;;http://x␛\\link"
 
 
 def test_colours_run_on_over_lines():
-    lines = coloured("\x1b[31mone\ntwo\x1b[0m", "output")
+    lines = split_lines(coloured("\x1b[31mone\ntwo\x1b[0m"))
     assert "sgr-red" in looks(lines, "two") and texts(lines) == ["one", "two"]
 
 

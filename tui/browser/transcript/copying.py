@@ -16,6 +16,7 @@ from hermes_browse.store.wording import _
 
 from ...terminal.programs import editor, pager, show
 from ...text import formats
+from ...text.styled import split_lines
 from ..panes import Panes
 from .cards import RawCard
 from .entries import TranscriptModel
@@ -187,6 +188,6 @@ class Copying:
         if text is None:
             self._main.say(_("message {id} is no longer in the store", id=message_id))
             return
-        lines = await self._main.call(lambda: highlight(printable(text), "json"))
+        lines = await self._main.call(lambda: split_lines(highlight(printable(text), "json")))
         title = _("message {id} as it is stored", id=message_id)
         self._main.open_card(RawCard(title, text, lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -279,9 +279,8 @@ class Finding:
             following = ordered.index(hit) + by
         else:
             entries = [findings.model.entry_of(each) or 0 for each in ordered]
-            frame = transcript.page.frame()
-            below, above = bisect_left(entries, frame[0][0]), bisect_right(entries, frame[-1][0])
-            following = below if by > 0 else above - 1
+            below = bisect_left(entries, transcript.page.position[0])
+            following = below if by > 0 else below - 1
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:

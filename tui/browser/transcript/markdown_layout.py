@@ -25,7 +25,6 @@ from ...text.styled import (
     line_text,
     line_width,
     paragraphs_of,
-    split_lines,
     wrap_spans,
 )
 
@@ -50,7 +49,7 @@ _CODE_LOOKS = {
     "Generic.Heading": "keyword",
     "Generic.Subheading": "keyword",
 }
-"""By the type of a token, as Pygments names it."""
+"""By what the type of a token begins with, as Pygments names it."""
 
 
 @cache
@@ -130,7 +129,7 @@ def _code(node: SyntaxTreeNode) -> list[Paragraph]:
     language = printable("".join(node.info.split()[:1]))
     code = node.content.rstrip("\n").replace("\t", "    ")
     head = [fixed((language, "dim"))] if language else []
-    return indent([*head, *map(Paragraph, highlight(code, language))], ("▏ ", "bar"))
+    return indent([*head, *paragraphs_of(highlight(code, language))], ("▏ ", "bar"))
 
 
 def _list(node: SyntaxTreeNode, width: int, base: str) -> list[Paragraph]:
@@ -216,9 +215,9 @@ def matches_rendered(text: str, matcher: Term) -> bool:
     return matcher.first(shown) is not None
 
 
-def highlight(code: str, language: str) -> list[Line]:
-    """Colour printable code, line by line; code in an unknown language stays plain."""
-    plain = split_lines([(code, "code-text")])
+def highlight(code: str, language: str) -> list[Span]:
+    """Colour printable code; code in an unknown language stays plain."""
+    plain = [(code, "code-text")]
     if not language or len(code) > _MAX_CODE:
         return plain
     from pygments import lexers, util  # only code in a known language needs it
@@ -227,11 +226,12 @@ def highlight(code: str, language: str) -> list[Line]:
         lexer = lexers.get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
     except util.ClassNotFound:
         return plain
-    return split_lines((text, _look_of(kind)) for kind, text in lexer.get_tokens(code))
+    return [(text, _look_of(kind)) for kind, text in lexer.get_tokens(code)]
 
 
 @cache
 def _look_of(kind: tuple[str, ...]) -> str:
     """Return the look of a token's type, given from the general to the special."""
-    names = (".".join(kind[:end]) for end in range(len(kind), 0, -1))
-    return next((_CODE_LOOKS[name] for name in names if name in _CODE_LOOKS), "code-text")
+    name = ".".join(kind)
+    looks = (look for start, look in _CODE_LOOKS.items() if name.startswith(start))
+    return next(looks, "code-text")

@@ -59,7 +59,7 @@ class SeenByModel(NamedTuple):
 
 
 def _dimmed(line: Line) -> Line:
-    return [(text, f"{looks} dim" if text else looks) for text, looks in line]
+    return [(text, f"dim {looks}") for text, looks in line]
 
 
 def _rule(text: str, width: int) -> TextLayout:

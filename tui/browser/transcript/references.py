@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -146,13 +145,14 @@ def references(
 
     Accesses the disk if the store is of this machine, which can take longer than a frame.
     """
-    by_kind: dict[ReferenceKind, list[Reference]] = {kind: [] for kind in ReferenceKind}
+    found = []
     for each in dict.fromkeys(_every(message, model)):
         if is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target):
             each = each._replace(kind=ReferenceKind.IMAGE)
         if len(each.target) > 1:
-            by_kind[each.kind].append(each)
-    return list(chain(*by_kind.values()))[:MOST]
+            found.append(each)
+    kinds = list(ReferenceKind)
+    return sorted(found, key=lambda each: kinds.index(each.kind))[:MOST]
 
 
 class Pictures:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
@@ -172,11 +170,6 @@ class TranscriptScroll(LongView, can_focus=True):
     def on_resize(self) -> None:
         self._update_page()
         self.post_message(self.Resized())
-
-    def _make_style(self, names: Sequence[str]) -> Style:
-        style = super()._make_style(names)
-        # Matches are never dim.
-        return style + Style(dim=False) if {"hit", "hit-current"}.intersection(names) else style
 
     def render_line(self, y: int) -> Strip:
         width, base = self.scrollable_content_region.width, self._look_style("")

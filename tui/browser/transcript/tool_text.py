@@ -24,10 +24,12 @@ from ...text import formats
 from ...text.styled import (
     Line,
     Paragraph,
+    Span,
     TextLayout,
     fixed,
     indent,
     line_width,
+    paragraphs_of,
     plain,
     safe_text,
     split_lines,
@@ -60,7 +62,8 @@ _NUMBERED = re.compile(r"^ *(\d+)\|(.*)$", re.MULTILINE)
 _LOG = re.compile(
     r"(\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?)?"
     r"(?:(.{0,50}?)\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b)?"
-    r"(.*)"
+    r"(.*)",
+    re.DOTALL,
 )
 """A line of a log: the time; what stands before its level; the level; the rest."""
 _LOG_LOOKS = ("comment", "output", "error", "keyword", "number", "comment", "output")
@@ -102,32 +105,31 @@ def _name(color: Color | None) -> str:
     return _NAMES[number % 8]
 
 
-def _look(decoder: AnsiDecoder, base: str) -> str:
+def _look(decoder: AnsiDecoder) -> str:
     """Return the names of the looks; a coloured background is that colour reversed."""
     style = decoder.style
     marks = [mark for mark in _MARKS if getattr(style, mark)]
     paper = _name(style.bgcolor)
     colour = paper or _name(style.color)
     # Output is dim, but colours are not: dim red is hard to see.
-    names = ["code-text" if colour or style.bold else base, *marks]
+    names = ["code-text" if colour or style.bold else "output", *marks]
     names += [f"sgr-{colour}"] if colour else []
     names += ["reverse"] if paper and not style.reverse else []
     return " ".join(names)
 
 
-def coloured(text: str, base: str) -> list[Line]:
-    """Split stored output into lines of printable spans, with colours as looks; `base` is the
-    default."""
-    decoder, look = AnsiDecoder(), base
+def coloured(text: str) -> list[Span]:
+    """Return stored output as printable spans, with colours as looks."""
+    decoder, look = AnsiDecoder(), "output"
     spans = []
     # Every second piece has the parameters of a sequence.
     for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
         if number % 2:
             decoder.decode_line(f"\x1b[{piece[:_MAX_SEQUENCE].replace(':', ';')}m")
-            look = _look(decoder, base)
+            look = _look(decoder)
         else:
             spans.append((printable(piece), look))
-    return split_lines(spans)
+    return spans
 
 
 def diff_lines(text: str) -> list[Line]:
@@ -151,12 +153,9 @@ def _is_log(text: str) -> bool:
     return len(lines) > 1 and len(stamped) * 2 >= len(lines)
 
 
-def _log(text: str) -> list[Line]:
-    lines = (_LOG.findall(line)[0] for line in safe_text(text).split("\n"))
-    return [
-        [(part, look) for part, look in zip(parts, _LOG_LOOKS, strict=True) if part]
-        for parts in lines
-    ]
+def _log(text: str) -> list[Span]:
+    lines = (_LOG.findall(line)[0] for line in safe_text(text).splitlines(keepends=True))
+    return [span for parts in lines for span in zip(parts, _LOG_LOOKS, strict=True)]
 
 
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
@@ -170,7 +169,7 @@ def _numbered(text: str, language: str) -> list[Paragraph] | None:
     hang = ((" " * (room + 1), "dim"),)
     return [
         Paragraph(line, ((f"{number:>{room}} ", "dim"),), hang)
-        for (number, _code), line in zip(rows, code, strict=True)
+        for (number, _code), line in zip(rows, split_lines(code), strict=True)
     ]
 
 
@@ -182,11 +181,11 @@ def block(key: str, text: str, width: int, language: str) -> list[Paragraph]:
     head, whole = text[:_HEAD], text.rstrip("\n")
     language = _language_in(key, language)
     if len(text) > LONGEST_RESULT:  # finding its format would take too long
-        lines = _output(without_colours(whole))
-    elif _SGR.search(head):
-        lines = coloured(whole, "output")
+        return plain(safe_text(without_colours(whole)), "output")
+    if _SGR.search(head):
+        spans = coloured(whole)
     elif language == "diff" or _DIFF.search(head):
-        lines = diff_lines(whole)
+        return list(map(Paragraph, diff_lines(whole)))
     elif (loaded := load_json(text)) is not None:
         return pretty(loaded, width)
     elif "|" in head and (numbered := _numbered(whole, language)):
@@ -194,18 +193,14 @@ def block(key: str, text: str, width: int, language: str) -> list[Paragraph]:
     elif _TABLE.match(text) and len(text) < 4 * _HEAD:
         return render_markdown(safe_text(text), width, "output")
     elif "Traceback (most recent call last)" in head:
-        lines = highlight(safe_text(whole), "pytb")
+        spans = highlight(safe_text(whole), "pytb")
     elif _is_log(text):
-        lines = _log(whole)
+        spans = _log(whole)
     elif language:
-        lines = highlight(safe_text(whole), language)
+        spans = highlight(safe_text(whole), language)
     else:
-        lines = _output(whole)
-    return list(map(Paragraph, lines))
-
-
-def _output(text: str) -> list[Line]:
-    return split_lines([(safe_text(text), "output")])
+        spans = [(safe_text(whole), "output")]
+    return paragraphs_of(spans)
 
 
 def _table_of(value: object) -> list[list[Line]]:
@@ -232,7 +227,7 @@ def pretty(value: object, width: int) -> list[Paragraph]:
         return table_lines(rows, width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
-    return list(map(Paragraph, highlight(safe_text(text), "json")))
+    return paragraphs_of(highlight(safe_text(text), "json"))
 
 
 def _language_in(key: str, language: str) -> str:
