@@ -42,10 +42,13 @@ was started with."""
 
 def _ask(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Ask tmux; one that is missing or hangs counts as failed."""
-    nothing = subprocess.DEVNULL
     try:
         return subprocess.run(
-            argv, stdin=nothing, capture_output=True, timeout=_PATIENCE, errors="replace"
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            errors="replace",
         )
     except (subprocess.TimeoutExpired, OSError):
         return subprocess.CompletedProcess(argv, -1, "", "")
@@ -112,13 +115,9 @@ def _filled(template: str, plan: ResumePlan) -> list[str]:
 
 def _tmux_window(plan: ResumePlan) -> str | None:
     """Return the id of the window of this tmux session that has the conversation."""
-    pane = os.environ.get("TMUX_PANE", "")
-    target = ["-t", pane] if pane else []
-    listed = _ask(["tmux", "list-panes", "-s", *target, "-F", "#{window_id} #{pane_start_command}"])
-    for line in listed.stdout.splitlines():
-        if f"{_KEY}={_key(plan)}" in line:
-            return line.partition(" ")[0]
-    return None
+    listed = _ask(["tmux", "list-panes", "-s", "-F", "#{window_id} #{pane_start_command}"])
+    key = f"{_KEY}={_key(plan)}"
+    return next((line.split()[0] for line in listed.stdout.splitlines() if key in line), None)
 
 
 def go_to(plan: ResumePlan) -> bool:

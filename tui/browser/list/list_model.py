@@ -4,7 +4,7 @@ folded into jobs."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,7 +55,8 @@ class RowDetails:
     the names of cron jobs."""
 
     def __init__(self) -> None:
-        self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
+        self._cached: dict[str, Conversation] = {}
+        """Conversations with their previews and counts, by root id."""
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
@@ -77,27 +78,28 @@ class RowDetails:
 
     def add(self, conversations: Iterable[Conversation]) -> None:
         """Keep previews and counts of conversations."""
-        for each in conversations:
-            self._cached[each.root_id] = self._state(each), each.preview, each.rows
+        self._cached |= {each.root_id: each for each in conversations}
 
     def is_fresh(self, conversation: Conversation) -> bool:
         """Return whether its preview and count have been read as they are now."""
-        state, _preview, rows = self._cached.get(conversation.root_id, (None, "", None))
-        return rows is not None and state == self._state(conversation)
+        read = self._cached.get(conversation.root_id)
+        if read is None or read.rows is None:
+            return False
+        return self._state(read) == self._state(conversation)
 
     def complete(self, conversation: Conversation) -> Conversation:
         """Return the conversation with all that was read, what is new in it and whether it
         waits."""
         root = conversation.root_id
-        nothing = None, conversation.preview, conversation.rows
-        _state, preview, rows = self._cached.get(root, nothing)
+        read = self._cached.get(root, conversation)
+        rows = read.rows
         if not self.is_fresh(conversation):
             rows = self.amounts[Sort.MESSAGES].get(root, rows)
         if (new := self.attention.unread.get(root)) is not None:
             first = new.first_message_id
             conversation = conversation._replace(new_messages=new.amount, first_new=first)
         return conversation._replace(
-            preview=preview,
+            preview=read.preview,
             rows=rows,
             size=self.amounts[Sort.SIZE].get(root, conversation.size),
             waits=conversation.waits or root in self.attention.waiting,
@@ -268,17 +270,17 @@ def make_rows(
     view: View,
     order: Order,
     opened: Collection[str] = (),
-    notes: Callable[[], Iterable[ListRow]] = tuple,
+    notes: Iterable[ListRow] = (),
 ) -> CatalogRows:
     """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the
     screen's thread.
 
-    The arguments are those of `CatalogRows`, but for the notes, which are of the catalog too.
+    The arguments are those of `CatalogRows`.
     """
     roots = order.roots(catalog, view)
     if catalog.exact and not catalog.counts()[View.ALL]:
         view = View.ALL
-    return CatalogRows(catalog, roots, details, opened, _(_EMPTY[view]), order, notes())
+    return CatalogRows(catalog, roots, details, opened, _(_EMPTY[view]), order, notes)
 
 
 class FirstPage(NamedTuple):

@@ -118,7 +118,7 @@ class Listing:
     def _make(self, catalog: Catalog) -> CatalogRows:
         """Make the rows in the current view and order, on any thread."""
         main = self._main
-        return make_rows(catalog, main.details, main.view, main.order, self._opened, main.notes)
+        return make_rows(catalog, main.details, main.view, main.order, self._opened, main.notes())
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
@@ -149,11 +149,9 @@ class Listing:
         try:
             read = await main.read(lambda store: self._update(store, state, touched))
         except BrowseError as error:
-            shown = main.rows.source
-            if len(shown) and isinstance(shown.row(0), NoteRow):  # the store is being read
-                self._show(
-                    FixedRows([NoteRow(one_line(short_reason(error, main.location)))]), top=True
-                )
+            if isinstance(main.rows.current, NoteRow):  # the store is being read
+                note = NoteRow(one_line(short_reason(error, main.location)))
+                self._show(FixedRows([note]), top=True)
             raise
         self._state, self._took = read.state, read.took
         self._touched -= touched
@@ -200,13 +198,10 @@ class Listing:
         """Give the keys to the list if another program has deleted what is being read: the row that
         takes its place is shown then, and must not be taken for it."""
         main, model = self._main, self._main.transcript.model
-        if (
-            model is None
-            or not catalog.exact
-            or not touched.isdisjoint(model.conversation.session_ids)
-        ):
+        if model is None or not catalog.exact:
             return
-        is_gone = catalog.sessions.keys().isdisjoint(model.conversation.session_ids)
+        ids = model.conversation.session_ids
+        is_gone = touched.isdisjoint(ids) and catalog.sessions.keys().isdisjoint(ids)
         if is_gone and main.focused in (main.transcript, main.lineage):
             main.set_focus(main.rows)
             main.warn(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _DEFAULT = ListLayout()
 TAG_COLOURS = 3
-"""Looks of tags, of which each has one by its name."""
+"""Looks of tags, of which each has one by its name, the same in every list."""
 
 
 def glyph(conversation: Conversation) -> Span:
@@ -70,11 +70,6 @@ def family_heading(rows: Iterable[object]) -> str:
     return ""
 
 
-def tag_look(tag: str) -> str:
-    """Return the look of a tag: the same in every list."""
-    return f"tag-{sum(map(ord, tag)) % TAG_COLOURS}"
-
-
 def _new(conversation: Conversation) -> list[Span]:
     """Return the number of new messages, if there are any."""
     if not conversation.new_messages:
@@ -119,7 +114,7 @@ class ConversationRow(NamedTuple):
             if cell_len(label) >= room - line_width(left) - 2:
                 left.append((" …", "dim"))
                 break
-            left.append((label, tag_look(tag)))
+            left.append((label, f"tag-{sum(map(ord, tag)) % TAG_COLOURS}"))
         free = room - line_width(left)
         note = formats.clip(one_line(conversation.note), free - 2) if free > 12 else ""
         if note:

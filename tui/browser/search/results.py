@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 
 from hermes_browse.store.messages.chat_message import Hit, HitOrder
 from hermes_browse.store.search.coverage import Coverage
@@ -25,26 +24,16 @@ _FIRST = {
     HitOrder.OLDEST: N_("the oldest {count:,} hits are shown: end to read on"),
     HitOrder.RELEVANCE: N_("the best {count:,} hits are shown: end to read on"),
 }
-SOME = 3
+BEST, SOME, ALL = range(3)
+"""How much of a conversation to show: the hit that matches most words, the first few, all."""
+_FEW = 3
 """Hits shown per conversation unless it is unfolded."""
 
 
-class Fold(IntEnum):
-    """How many hits of a conversation to show."""
-
-    BEST = 0
-    """The one that matches most words."""
-    SOME = 1
-    ALL = 2
-
-    def step(self, by: int) -> Fold:
-        return Fold(min(max(self + by, Fold.BEST), Fold.ALL))
-
-
-def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
-    if fold is Fold.BEST:
+def _shown(hits: Sequence[Hit], fold: int) -> list[Hit]:
+    if fold == BEST:
         return [best(hits)]
-    return list(hits if fold is Fold.ALL or len(hits) <= SOME + 1 else hits[:SOME])
+    return list(hits if fold == ALL or len(hits) <= _FEW + 1 else hits[:_FEW])
 
 
 def best(hits: Sequence[Hit]) -> Hit:
@@ -130,12 +119,12 @@ class SearchResults:
             ).append(hit)
         return groups
 
-    def rows(self, folds: Mapping[str, Fold], details: RowDetails) -> NamedRows:
+    def rows(self, folds: Mapping[str, int], details: RowDetails) -> NamedRows:
         """Build the rows: titles, then each conversation with its hits; or suggestions if there are
         none.
 
         Args:
-            folds: By root id, `Fold.SOME` for others.
+            folds: By root id `BEST`, `SOME` or `ALL`; `SOME` for others.
             details: What has been read of conversations.
         """
         groups, titles = self.groups(), self._titles_only
@@ -149,7 +138,7 @@ class SearchResults:
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
                 rows.append(ConversationRow(conversation, len(hits), best=best(hits).message_id))
-            unfolded = _shown(hits, folds.get(root, Fold.SOME))
+            unfolded = _shown(hits, folds.get(root, SOME))
             rows += [HitRow(hit, conversation) for hit in unfolded]
             if len(unfolded) < len(hits):
                 rows.append(MoreRow(root, len(hits) - len(unfolded), conversation))

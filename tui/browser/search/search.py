@@ -20,7 +20,7 @@ from ..list.list_model import CatalogRows
 from ..list.rows import ConversationRow, HitRow, MoreRow, conversation_of
 from ..panes import Panes
 from .query_line import Typed
-from .results import Fold, SearchResults
+from .results import ALL, BEST, SOME, SearchResults
 from .run import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
 _GLANCE = 0.012
@@ -35,7 +35,7 @@ class LiveSearch:
     def __init__(self, main: Panes) -> None:
         self._main = main
         self._typed = Typed(Query(""))
-        self._folds: dict[str, Fold] = {}
+        self._folds: dict[str, int] = {}
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
@@ -162,11 +162,9 @@ class LiveSearch:
 
     def _refuse(self) -> None:
         """Show why the query is not run, instead of hits of another one."""
-        refusal = self._typed.refusal
         self._main.results = None
-        self._show_note(_("Nothing is looked for: {problem}", problem=refusal))
-        others = [problem for problem in self._typed.problems if problem != refusal]
-        self._main.warn(" · ".join([refusal, *others]))
+        self._show_note(_("Nothing is looked for: {problem}", problem=self._typed.refusal))
+        self._main.warn(self._typed.words)
 
     async def _show_progress(self, scan: Scan) -> None:
         """Tell how far a scan is, and show its results so far; nothing while only an index is
@@ -222,14 +220,14 @@ class LiveSearch:
             main.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
             return
         root = conversation.root_id
-        self._folds[root] = self._folds.get(root, Fold.SOME).step(by)
+        self._folds[root] = min(max(self._folds.get(root, SOME) + by, BEST), ALL)
         self._show(main.results, key=f"c{root}" if by < 0 else None)
 
     def unfold(self, row: MoreRow) -> None:
         """Show all hits of a conversation and move the cursor to the first that was hidden."""
         results = self._main.results
         if results is not None:
-            self._folds[row.root_id] = Fold.ALL
+            self._folds[row.root_id] = ALL
             first = results.groups()[row.root_id][-row.hidden]
             self._show(results, key=f"h{first.message_id}")
 
@@ -259,7 +257,7 @@ class LiveSearch:
             if isinstance(row, HitRow):
                 return index
             if isinstance(row, MoreRow):
-                self._folds[row.root_id] = Fold.ALL
+                self._folds[row.root_id] = ALL
                 self._show(results)
                 index = index if by > 0 else rows.cursor + by
             else:
