@@ -6,7 +6,7 @@ import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -98,16 +98,13 @@ def find_tree(
     return catalog, tree
 
 
-def read_changes(
-    reader: Reader, session_id: str, now: float = 0.0, *, is_here: bool = True
-) -> Changes:
+def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
     """Read what the conversation of a session did to files.
 
     Args:
         reader: Of the store.
         session_id: Of any session of the conversation.
         now: Unix seconds.
-        is_here: Whether the store is of this machine, so that its files may be compared.
 
     Raises:
         NotFoundError: There is no such session.
@@ -120,19 +117,14 @@ def read_changes(
     touched = {name for _command, names in found for name in names}
     is_touched = re.compile("|".join(map(fnmatch.translate, touched)) or "(?!)").match
     own = set(tree[0].session_ids)
-    directory = tree[0].cwd or ""
-    if is_here and directory:
-        directory = os.path.realpath(directory)  # as the tools name files (0.15 and later)
+    directory = os.path.realpath(tree[0].cwd) if tree[0].cwd else ""  # as the tools name files
     files: list[FileChange] = []
     for path, file in sorted(tracked.items()):
         if any(edit.ok for edit in file.edits):
             names = relative(path, directory), relative(file.first_path, directory)
             parts = filter(None, "/".join(names).split("/"))
             file.is_certain &= not any(map(is_touched, parts))
-            change = file_change(path, file, directory)
-            by_subagents = sum(edit.session_id not in own for edit in file.edits)
-            disk = _read_disk(path, file) if is_here else None
-            files.append(change._replace(by_subagents=by_subagents, disk=disk))
+            files.append(file_change(path, file, directory, own))
     commands = tuple(command for command, _names in found)
     return Changes(session_id, tree[0].id, tuple(files), failed, commands)
 
@@ -159,8 +151,8 @@ def relative(path: str, directory: str) -> str:
     return path.removeprefix(directory.rstrip("/") + "/")
 
 
-def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
-    """Return what became of a file."""
+def file_change(path: str, file: TrackedFile, directory: str, own: Collection[str]) -> FileChange:
+    """Return what became of a file; sessions that are not `own` are those of subagents."""
     name = relative(path, directory)
     before, after = relative(file.first_path, directory).lstrip("/"), name.lstrip("/")
     is_exact = file.is_certain and file.is_known_before
@@ -187,6 +179,8 @@ def file_change(path: str, file: TrackedFile, directory: str) -> FileChange:
         is_exact=is_exact,
         is_known_before=file.is_known_before,
         diff=tuple(diff),
+        by_subagents=sum(edit.session_id not in own for edit in file.edits),
+        disk=_read_disk(path, file),
     )
 
 

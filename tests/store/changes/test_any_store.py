@@ -27,7 +27,7 @@ def test_every_session_can_be_asked(which, tmp_path):
         for (session,) in reader.rows("SELECT id FROM sessions WHERE id IS NOT NULL"):
             if not isinstance(session, str):
                 continue
-            changes = read_changes(reader, session, is_here=False)
+            changes = read_changes(reader, session)
             assert all(change.edits for change in changes.files)
             read_run(reader, session)
         for name in NAMES:
@@ -57,5 +57,5 @@ def test_a_name_that_json_escapes(tmp_path):
     written = r'{"path": "/work/caf\u00e9.py", "content": "one\nthree\n"}'
     add_tool_use(builder, "c2", "write_file", written, {"bytes_written": 10})
     with Store(builder.write()).reader() as reader:
-        (change,) = read_changes(reader, session, is_here=False).files
+        (change,) = read_changes(reader, session).files
     assert change.is_known_before and (change.added, change.removed) == (1, 1)

@@ -65,7 +65,7 @@ def replay_of(calls):
 def change_by(calls):
     """What some calls did to the file; None if they did nothing."""
     file = replay_of(calls)
-    return file and file_change(PATH, file, "/w")
+    return file and file_change(PATH, file, "/w", ["s"])
 
 
 @st.composite

@@ -132,7 +132,7 @@ def test_many_calls_take_few_statements(tmp_path):
     for number in range(5000):
         _edit(builder, f"c{number}", f"{number}.py")
     with Store(builder.write()).reader() as reader:
-        changes = read_changes(reader, "s", is_here=False)
+        changes = read_changes(reader, "s")
         assert reader.statements < 50
     assert len(changes.files) == 5000
-    assert all(change.is_exact and change.disk is None for change in changes.files)
+    assert all(change.is_exact for change in changes.files)

@@ -218,7 +218,7 @@ async def test_escapes_of_a_store_are_only_shown(tmp_path):
 
 def _changes(release, path):
     with Store(store_of(play(release), path)).reader() as reader:
-        return read_changes(reader, "second", is_here=False)
+        return read_changes(reader, "second")
 
 
 def _place_rows(change, width):
