@@ -7,9 +7,9 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import RetentionRules
@@ -26,7 +26,7 @@ from hermes_browse.store.hermes.processes import Holder, find_hermes, hermes_ver
 from hermes_browse.store.wording import N_, PN_, _, ngettext
 
 from ..settings.keymap import resolve_keymap
-from ..settings.options import WINDOW, Options
+from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, config_path, read_config
 from ..terminal.logfile import log_path
 from ..terminal.programs import route
@@ -36,7 +36,7 @@ _LOW_DISK = 200_000_000
 """Bytes; a disk with less is reported as nearly full."""
 
 
-def terminal(stream: TextIO | None = None) -> dict[str, object]:
+def terminal(stream: TextIO | None = None) -> dict[str, Any]:
     """Return the properties of the terminal; `stream` is standard output by default, which Textual
     replaces."""
     stream = stream or sys.stdout
@@ -68,11 +68,11 @@ def disk_free(path: Path) -> int | None:
 _PROBLEMS = N_(
     {
         "held-gone": (
-            "{names} writes to a store that has been removed or replaced: what it writes is lost.",
+            "{gone} writes to a store that has been removed or replaced: what it writes is lost.",
             "Restart it.",
         ),
         "held": (
-            "{names} has the store open.",
+            "{here} has the store open.",
             "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse.",
         ),
         "disk-low": (
@@ -108,55 +108,55 @@ _PROBLEMS = N_(
 """What can be wrong around a store, and what to do about it, by code."""
 
 
-def _problem(severity: str, code: str, **values: object) -> StoreProblem:
-    text, remedy = _PROBLEMS[code]
-    return StoreProblem(severity, code, _(text, **values), _(remedy))
-
-
 def problems_around(
     holders: Sequence[Holder],
     free: int | None,
     size: int,
-    term: Mapping[str, object],
+    term: dict[str, Any],
     configuration: Configuration,
-) -> Iterator[StoreProblem]:
+) -> list[StoreProblem]:
     """Check the surroundings of a store of `size` bytes, which `holders` have open, with `free`
     bytes on its disk.
 
     `term` is from `terminal`.
     """
-    if gone := _names(each for each in holders if each.is_gone):
-        yield _problem("error", "held-gone", names=gone)
-    if here := _names(each for each in holders if not each.is_gone):
-        yield _problem("info", "held", names=here)
-    if free is not None and free < _LOW_DISK:
-        yield _problem("warning", "disk-low", free=formats.size(free))
-    elif free is not None and free < 2 * size:  # https://sqlite.org/lang_vacuum.html
-        yield _problem("info", "disk-vacuum", free=formats.size(free))
+    options, is_terminal = configuration.options, term["interactive"]
+    values = term | {
+        "gone": _names(each for each in holders if each.is_gone),
+        "here": _names(each for each in holders if not each.is_gone),
+        "free": formats.size(free or 0),
+    }
+    wants_windows = options.resume == "window" and options.window == WINDOW
+    is_utf8 = (term["encoding"] or "").lower().replace("-", "") == "utf8"
+    is_dumb = term["term"] in (None, "", "dumb")
+    has_colours = term["colors"] in ("none", "truecolor", "24bit")
+    is_small = term["columns"] < 80 or term["rows"] < 24
+    checks = (
+        ("error", "held-gone", values["gone"]),
+        ("info", "held", values["here"]),
+        ("warning", "disk-low", free is not None and free < _LOW_DISK),
+        # https://sqlite.org/lang_vacuum.html
+        ("info", "disk-vacuum", free is not None and _LOW_DISK <= free < 2 * size),
+        ("warning", "no-windows", is_terminal and wants_windows and term["windows"] is None),
+        ("warning", "encoding", is_terminal and not is_utf8),
+        ("warning", "terminal-dumb", is_terminal and is_dumb),
+        ("info", "no-truecolor", is_terminal and not is_dumb and not has_colours),
+        ("info", "terminal-small", is_terminal and is_small),
+    )
+    problems = [
+        StoreProblem(severity, code, _(_PROBLEMS[code][0], **values), _(_PROBLEMS[code][1]))
+        for severity, code, is_so in checks
+        if is_so
+    ]
     for trouble in resolve_keymap(configuration)[1]:
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         remedy = trouble.remedy or _("`hermes-browse config show` says more.")
-        yield StoreProblem("warning", "config", sentence, remedy)
-    if term["interactive"]:
-        yield from _terminal_problems(term, configuration.options)
+        problems.append(StoreProblem("warning", "config", sentence, remedy))
+    return problems
 
 
 def _names(holders: Iterable[Holder]) -> str:
     return formats.listed(*(f"{each.name} ({each.pid})" for each in holders))
-
-
-def _terminal_problems(term: Mapping[str, object], options: Options) -> Iterator[StoreProblem]:
-    if options.resume == "window" and options.window == WINDOW and term["windows"] is None:
-        yield _problem("warning", "no-windows")
-    if str(term["encoding"] or "").lower().replace("-", "") != "utf8":
-        yield _problem("warning", "encoding", encoding=term["encoding"])
-    if term["term"] in (None, "", "dumb"):
-        yield _problem("warning", "terminal-dumb")
-    elif term["colors"] not in ("none", "truecolor", "24bit"):
-        yield _problem("info", "no-truecolor")
-    columns, rows = int(str(term["columns"])), int(str(term["rows"]))
-    if columns < 80 or rows < 24:
-        yield _problem("info", "terminal-small", columns=columns, rows=rows)
 
 
 def _old_transcript_problems(location: Location, store: OpenStore) -> Iterator[StoreProblem]:
@@ -184,7 +184,7 @@ class Checkup(NamedTuple):
     hermes: str | None
     """Path of the `hermes` that resuming would run."""
     hermes_version: str | None
-    terminal: Mapping[str, object]
+    terminal: dict[str, Any]
     holders: list[Holder] | None
     """None if unknown."""
     free: int | None
@@ -299,7 +299,7 @@ def _index(search: SearchHealth) -> str:
     return text.format(indexed=search.indexed, messages=search.messages, share=share)
 
 
-def _terminal_words(term: Mapping[str, object]) -> str:
+def _terminal_words(term: dict[str, Any]) -> str:
     return formats.listed(
         f"{term['columns']} × {term['rows']}",
         f"{term['term'] or _('no TERM')}",
