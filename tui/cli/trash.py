@@ -165,29 +165,28 @@ class TrashCommand(StoreCommand):
         results: list[Restored] = []
         try:
             for name in names:
-                results.append(self._restored(name, only, check=len(names) == 1))
+                results.append(self._restored(name, only, check=name == names[-1]))
                 self._tell_restored(results[-1])
         except BrowseError:
             if results:
                 restored = pgettext("list", ", ").join(result.name for result in results)
                 note(_("Restored before that: {bundles}.", bundles=restored))
-                self._check()
             raise
-        index_notes = self._check() if len(names) > 1 else ()
         if self.given.json:
             self.print_json(
                 {
                     "restored": [session for result in results for session in result.sessions],
                     "messages": sum(result.messages for result in results),
-                    "verified": all(result.verified for result in results) and not index_notes,
+                    "verified": all(result.verified for result in results),
                     "files": sum(result.files for result in results),
                     "bundles": [result.name for result in results],
-                    "notes": [*(text for result in results for text in result.notes), *index_notes],
+                    "notes": [text for result in results for text in result.notes],
                 }
             )
 
     def _restored(self, name: str, only: Sequence[str] | None, *, check: bool) -> Restored:
-        """Restore a bundle; with `--yes`, which no call allows, also into another store."""
+        """Restore a bundle; with `--yes`, which no call allows, also into another store. The search
+        index is compared with the rows after the last one."""
         store = self.store
         store.close()
         if not self.given.yes:
@@ -202,12 +201,6 @@ class TrashCommand(StoreCommand):
             only=only,
             progress=Progress(tell=telling()),
         )
-
-    def _check(self) -> tuple[str, ...]:
-        """Check the search index after several restores; return what is wrong, which is noted."""
-        notes = self.store.check_index()
-        self.note_with_advice(notes)
-        return notes
 
     def _tell_restored(self, result: Restored) -> None:
         self.note_with_advice(result.notes)
