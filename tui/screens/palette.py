@@ -29,6 +29,8 @@ from ..text.formats import counted, fit
 from ..widgets.bindings import key_names, working
 from ..widgets.card import NarrowCard
 
+_NO_MATCH = 3
+
 
 class Choice(NamedTuple):
     """One line of the card; its texts are printable."""
@@ -41,15 +43,16 @@ class Choice(NamedTuple):
     group: str = ""
     """The heading above it."""
 
-    def rank(self, words: str) -> int | None:
-        """Return how well it matches what was typed, casefolded: 0 is best; None for not at all."""
+    def rank(self, words: str) -> int:
+        """Return how well it matches what was typed, casefolded: 0 is best, `_NO_MATCH` not at
+        all."""
         title = self.title.casefold()
         if title.startswith(words):
             return 0
         if words in title:
             return 1
         whole = f"{title} {self.note.casefold()} {self.group.casefold()}"
-        return 2 if all(word in whole for word in words.split()) else None
+        return 2 if all(word in whole for word in words.split()) else _NO_MATCH
 
 
 class ChoiceCard(NarrowCard[None]):
@@ -70,14 +73,13 @@ class ChoiceCard(NarrowCard[None]):
     def fill(self, typed: str) -> None:
         """List what matches: all choices below their headings, or the best ones first."""
         words = typed.strip().casefold()
-        ranks = {choice: choice.rank(words) for choice in self._choices}
-        choices = [choice for choice in self._choices if ranks[choice] is not None]
-        choices.sort(key=lambda choice: ranks[choice] or 0)
         titles = max(cell_len(choice.title) for choice in self._choices)
         keys = max(cell_len(choice.keys) for choice in self._choices)
         options: list[Option] = []
         group = ""
-        for choice in choices:
+        for choice in sorted(self._choices, key=lambda choice: choice.rank(words)):
+            if choice.rank(words) == _NO_MATCH:
+                break
             if choice.group != group and not words:
                 group = choice.group
                 options.append(Option(Content.styled(group, "bold"), disabled=True))

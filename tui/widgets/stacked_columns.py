@@ -23,7 +23,8 @@ LOWER = " ▁▂▃▄▅▆▇█"
 """The lower eighths of a cell, from empty to full."""
 BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
 """What bars in rows are made of."""
-_HATCHED = "▒"
+_HATCHED = "spared"
+"""The look that is hatched as well as coloured."""
 _SHADES = {
     "goes": "█", "spared": "▒", "stays": "░", "dim": "░",
     "series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱",
@@ -57,7 +58,6 @@ def stack(
     width: int,
     height: int,
     *,
-    hatched: str = "",
     exact: bool = False,
     band: int | None = None,
 ) -> list[list[Cell]]:
@@ -70,7 +70,6 @@ def stack(
         columns: The parts of each column, lowest first.
         width: Cells, at least as many as columns.
         height: Rows.
-        hatched: The look that is hatched as well as coloured.
         exact: Draw the height of each column to the eighth, even if that hides a part in its top
             cell. Otherwise every part is at least an eighth high and visible, and the top cell of a
             column may look full.
@@ -83,7 +82,7 @@ def stack(
     for row in range(height - 1, -1, -1):
         cells: list[Cell] = []
         for index, parts in enumerate(filled):
-            cell = _cell(parts[row * 8 : row * 8 + 8], hatched, exact=exact)
+            cell = _cell(parts[row * 8 : row * 8 + 8], exact=exact)
             if index == band and not cell.behind and cell.text != LOWER[8]:
                 cell = cell._replace(behind="here")
             cells += [cell] * (places[index + 1] - places[index] - free) + [NOTHING] * free
@@ -103,7 +102,7 @@ def _eighths(parts: Sequence[Part], highest: float, most: int, *, exact: bool) -
     return eighths
 
 
-def _cell(eighths: Sequence[str], hatched: str, *, exact: bool) -> Cell:
+def _cell(eighths: Sequence[str], *, exact: bool) -> Cell:
     """Draw a cell, given the looks of its filled eighths."""
     if not eighths:
         return NOTHING
@@ -112,8 +111,8 @@ def _cell(eighths: Sequence[str], hatched: str, *, exact: bool) -> Cell:
     look = eighths[0]
     above = [each for each in eighths if each != look]
     height = len(eighths) - len(above)
-    if look == hatched and (height > 3 or above):
-        return Cell(_HATCHED, look)
+    if look == _HATCHED and (height > 3 or above):
+        return Cell("▒", look)
     if not above:
         return Cell(LOWER[height], look)
     return Cell(LOWER[min(height, 7)], look, _most(above))
@@ -196,8 +195,4 @@ class Picture(Widget):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _look(self, name: str) -> Style:
-        return (
-            self.get_component_rich_style(f"{self.NAME}--{name}", partial=True)
-            if name
-            else Style.null()
-        )
+        return self.get_component_rich_style(f"{self.NAME}--{name}", partial=True)

@@ -127,9 +127,8 @@ def _line(tile: Tile, line: int, *, is_here: bool) -> list[Cell]:
     edge = Cell(sign, "edge", goes if split else stays)
     if is_here and line == 0:
         return [edge, Cell(text, "here")]
-    if cell_len(text) != len(text):  # do not cut a wide letter
-        return [edge, Cell(text, goes if 2 * split >= width else stays)]
-    inside = max(split - 1, 0)
+    letters = range(len(text))
+    inside = next((at for at in letters if cell_len(text[:at]) >= split - 1), len(text))
     return [edge, Cell(text[:inside], goes), Cell(text[inside:], stays)]
 
 

@@ -183,7 +183,7 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
     `cut` is the time before which things go, in Unix seconds; None without a rule.
     """
     columns = [list(each.items()) for each in axis.columns]
-    rows = stack(columns, width, height, hatched="spared")
+    rows = stack(columns, width, height)
     if cut is not None and columns:
         line = min(round(axis.place_of(cut) * width), width - 1)
         for cells in rows:
