@@ -84,12 +84,6 @@ class Query:
         """All terms that may match."""
         return tuple(term for group in self.groups for term in group)
 
-    def accepts(self, folded: str) -> bool:
-        """Whether a folded text contains all terms of a group, and none that is excluded."""
-        groups = self.groups or ((),)
-        is_in = any(all(each.first(folded) for each in group) for group in groups)
-        return is_in and not any(each.first(folded) for each in self.excluded)
-
     @property
     def is_plain(self) -> bool:
         """Whether all of it can be said to MATCH: one group of plain words and prefixes."""

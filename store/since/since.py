@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
@@ -196,15 +195,6 @@ _NEWEST = "newest"
 _UNREAD = "unread"
 
 
-class NewestIds(NamedTuple):
-    """The newest message of each session that has one behind the floor of the read marks."""
-
-    floor: int = -1
-    read_to: int = -1
-    """The largest id that has been looked at."""
-    by_session: Mapping[str, int] = MappingProxyType({})
-
-
 _Rows = Iterator[tuple[str, int, float | None]]
 """Rows of messages: the root id of the conversation, the id, and the time."""
 
@@ -255,18 +245,17 @@ def _listed(catalog: Catalog, session_id: str) -> str | None:
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    known = reader.of_file.others.get(_NEWEST, NewestIds())
-    if known.floor != floor:
-        known = NewestIds(floor, floor)
+    known: Mapping[str, int] = {}
+    if _NEWEST in reader.of_file.others:
+        floor_before, known = reader.of_file.others[_NEWEST]
+        known = known if floor_before == floor else {}
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
-        [known.read_to],
+        [max(known.values(), default=floor)],
     )
-    added = {text_of(session): as_int(id) for session, id in rows}
-    read_to = max(added.values(), default=known.read_to)
-    by_session = {**known.by_session, **added}
-    reader.of_file.others[_NEWEST] = NewestIds(floor, read_to, by_session)
-    return by_session
+    newest = {**known, **{text_of(session): as_int(id) for session, id in rows}}
+    reader.of_file.others[_NEWEST] = floor, newest
+    return newest
 
 
 def _shown_rows(
