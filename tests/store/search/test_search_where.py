@@ -5,7 +5,7 @@ import json
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
-from search_stores import ask, counted, found, ids, pages
+from search_stores import ask, counted, found, ids, pages, write_store
 from shapes import NAMES
 from store_builder import T0, tool_call
 
@@ -23,34 +23,31 @@ from hermes_browse.store.sessions.session_rows import resolve_last
 
 NOW = T0 + 30 * DAY
 PATCH = "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-see lib/other.py\n+x\n*** End Patch"
+
+
+def _row(session, said, *calls, reasoning=None):
+    role = "assistant" if calls else "user"
+    row = {"session_id": session, "role": role, "content": said, "reasoning": reasoning}
+    return row | {"tool_calls": [*calls]} if calls else row
+
+
+WRITTEN = {"path": "src/auth.py", "content": "import x\n# lib/other.py"}
 MESSAGES = (
-    {"session_id": "a", "role": "user", "content": "please look at src/auth.py", "id": 1},
-    {
-        "session_id": "a",
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [
-            tool_call("write_file", {"path": "src/auth.py", "content": "import x\n# lib/other.py"})
-        ],
-        "id": 2,
-    },
-    {
-        "session_id": "b",
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [tool_call("read_file", {"path": "src/auth.py"})],
-        "reasoning": "the cookie may be stale",
-        "id": 3,
-    },
-    {
-        "session_id": "b",
-        "role": "assistant",
-        "content": "done",
-        "tool_calls": [tool_call("patch", {"mode": "patch", "patch": PATCH})],
-        "reasoning": "nothing to see",
-        "id": 4,
-    },
-    {"session_id": "c", "role": "user", "content": "src/author.txt and Auth.py, cookie", "id": 5},
+    _row("a", "please look at src/auth.py"),
+    _row("a", "", tool_call("write_file", WRITTEN)),
+    _row(
+        "b",
+        "",
+        tool_call("read_file", {"path": "src/auth.py"}),
+        reasoning="the cookie may be stale",
+    ),
+    _row(
+        "b",
+        "done",
+        tool_call("patch", {"mode": "patch", "patch": PATCH}),
+        reasoning="nothing to see",
+    ),
+    _row("c", "src/author.txt and Auth.py, cookie"),
 )
 SESSIONS = [{"id": each, "started_at": T0} for each in "abc"]
 
@@ -216,11 +213,9 @@ def test_a_source_is_found_by_its_short_name(tmp_path):
 
 
 def test_a_time_as_text_is_a_time(tmp_path):
-    messages = [
-        {"id": 1, "session_id": "s", "content": "kayak", "timestamp": "2026-03-05T08:00:00"},
-        {"id": 2, "session_id": "s", "content": "kayak", "timestamp": "none"},
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], messages)
+    times = ("2026-03-05T08:00:00", "none")
+    rows = [{"content": "kayak", "timestamp": time} for time in times]
+    path = write_store(tmp_path / "state.db", rows)
     for query in ("on:2026-03-05", "after:2026-03-04", "before:2026-03-06"):
         assert _found(path, f"kayak {query}") == [1]
     assert _found(path, "kayak before:2026-03-05") == []
@@ -252,12 +247,10 @@ def test_titles_and_ids_are_found_as_words_are(query, expected):
 
 
 def test_commas_part_alternatives_of_roles_and_tools(tmp_path):
-    messages = [
-        {"id": 1, "session_id": "s", "content": "kayak"},
-        {"id": 2, "session_id": "s", "role": "tool", "tool_name": "patch", "content": "kayak"},
-        {"id": 3, "session_id": "s", "role": "tool", "tool_name": "terminal", "content": "kayak"},
+    tools = [
+        {"role": "tool", "tool_name": name, "content": "kayak"} for name in ("patch", "terminal")
     ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], messages)
+    path = write_store(tmp_path / "state.db", ["kayak", *tools])
     assert sorted(_found(path, "kayak role:user,tool")) == [1, 2, 3]
     assert sorted(_found(path, "kayak tool:patch,Terminal")) == [2, 3]
 
@@ -271,11 +264,8 @@ def test_a_failure_is_what_the_screen_calls_one(tmp_path):
         "Traceback (most recent call last)", '{"error": [], "returncode": 0}', "no error", "[1]",
         '{"error": "boom"}\n\nTry another path.', b'{"error": "\xff"}', '{"exit_code": "2"}',
     ]  # fmt: skip
-    rows = [
-        {"id": at, "session_id": "s", "role": "tool", "content": text}
-        for at, text in enumerate(results, 1)
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    rows = [{"role": "tool", "content": text} for text in results]
+    path = write_store(tmp_path / "state.db", rows)
     assert sorted(_found(path, "has:error")) == [2, 3, 4, 5, 7, 11, 12]
     assert sorted(_found(path, "-has:error")) == [1, 6, 8, 9, 10, 13]
 
@@ -284,24 +274,13 @@ def test_a_failure_is_what_the_screen_calls_one(tmp_path):
 def test_a_file_is_found_by_any_letters(tmp_path, is_ascii):
     """As JSON spells them, and within JSON again."""
     names = ["docs/größe.md", r"C:\work\a.py", "docs/日本.md"]
-    rows = [
-        {
-            "id": at,
-            "session_id": "s",
-            "role": "assistant",
-            "tool_calls": json.dumps(
-                [tool_call("write_file", json.dumps({"path": name}, ensure_ascii=is_ascii))],
-                ensure_ascii=is_ascii,
-            ),
-        }
-        for at, name in enumerate(names, 1)
-    ]
-    rows.append({"id": 4, "session_id": "s", "content": "see Ä.txt"})
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    written = [json.dumps({"path": name}, ensure_ascii=is_ascii) for name in names]
+    calls = [json.dumps([tool_call("write_file", each)], ensure_ascii=is_ascii) for each in written]
+    rows = [{"role": "assistant", "tool_calls": each} for each in calls]
+    path = write_store(tmp_path / "state.db", [*rows, "see Ä.txt"])
     for at, name in enumerate([*names, "ä.txt"], 1):
         assert _found(path, f"file:{name}") == [at]
-    edits = rows[1]["tool_calls"]
-    assert edits_file(edits, r"c:\work\a.py") and not edits_file(edits, "b.py")
+    assert edits_file(calls[1], r"c:\work\a.py") and not edits_file(calls[1], "b.py")
 
 
 def test_reasoning_in_details_is_searched(tmp_path):
@@ -309,24 +288,13 @@ def test_reasoning_in_details_is_searched(tmp_path):
         json.dumps([{"type": "reasoning.text", "text": "the walrus"}]),
         json.dumps([{"type": "reasoning.encrypted", "data": "walrus"}]),
     ]
-    rows = [
-        {
-            "id": at,
-            "session_id": "s",
-            "role": "assistant",
-            "content": "x",
-            "reasoning_details": each,
-        }
-        for at, each in enumerate(details, 1)
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    rows = [{"role": "assistant", "content": "x", "reasoning_details": each} for each in details]
+    path = write_store(tmp_path / "state.db", rows)
     assert _found(path, "walrus in:reasoning") == [1] and _found(path, "has:reasoning") == [1]
 
 
 def test_an_order_that_cannot_be_had_is_told(tmp_path):
-    path = make_store(
-        tmp_path / "state.db", "22", [{"id": "s"}], [{"session_id": "s", "content": "部署"}]
-    )
+    path = write_store(tmp_path / "state.db", ["部署"])
     with Store(path).reader() as reader:
         query = parse("部署")
         answer = Search(reader, query, make_scope(reader, query, NOW), HitOrder.RELEVANCE).page()
