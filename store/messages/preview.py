@@ -51,7 +51,7 @@ _NONE: _Candidate = ((len(SPEAKERS) + 1, True), "")
 
 
 def _candidate(row: Row) -> _Candidate:
-    """Return the candidate in a row of `_statement`; `_NONE` without a readable text."""
+    """Return the candidate in a row of `_FIRST`; `_NONE` without a readable text."""
     _session_id, value, role, flagged, state = row
     is_only_summary = as_flag(flagged) and not all(split_summary(decode_content(value)[0]))
     text = "" if is_only_summary else _readable(value)
@@ -61,23 +61,19 @@ def _candidate(row: Row) -> _Candidate:
     return (speaker, state == State.REWOUND), text
 
 
-def _statement(among: int) -> str:
-    """Return SQL for the readable rows among so many first ones of sessions.
-
-    SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read
-    completely. The subquery is answered from an index, so that only the first rows are read
-    themselves. A window function would number all rows of a session: eight times slower with
-    100,000 messages (SQLite 3.40).
-    """
-    return (
-        "SELECT m.session_id, "
-        "CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' "
-        f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END, "
-        "m.role, m._compressed_summary, m.state "
-        "FROM sessions s JOIN message_rows m ON m.id IN ("
-        f"SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT {among}"
-        ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL AND NOT m.hidden ORDER BY m.id"
-    )
+# SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read completely.
+# The subquery is answered from an index, so that only the first rows are read themselves. A window
+# function would number all rows of a session: eight times slower with 100,000 messages (SQLite 3.40).
+_FIRST = (
+    "SELECT m.session_id, "
+    "CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' "
+    f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END, "
+    "m.role, m._compressed_summary, m.state "
+    "FROM sessions s JOIN message_rows m ON m.id IN ("
+    "SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT ?"
+    ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL AND NOT m.hidden ORDER BY m.id"
+)
+"""The readable rows among so many first ones of sessions."""
 
 
 def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
@@ -94,7 +90,7 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
         for key in [key for key, (rank, _text) in best.items() if rank != _BEST]:
             ids = [each.id for each in chains[key] if each.has_messages]
             key_of |= dict.fromkeys(ids[:most], key)
-        for row in reader.rows_in(_statement(among), list(key_of)):
+        for row in reader.rows_in(_FIRST, list(key_of), [among]):
             key = key_of[text_of(row[0])]
             best[key] = min(best[key], _candidate(row), key=itemgetter(0))
     return {key: text for key, (_rank, text) in best.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, pairwise, takewhile
+from math import nan
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -113,7 +114,12 @@ def written_runs(
         were loaded from the same row.
     """
     new = [at for at, is_loaded in enumerate(loaded) if not is_loaded]
-    following = {later for at, later in pairwise(new) if _is_of_a_batch(stamps, at, later)}
+    times = [nan if time is None else time for time, _role in stamps]
+    following = {
+        later
+        for at, later in pairwise(new)
+        if 0 < times[later] - times[at] < _BATCH_SECONDS * (later - at)
+    }
     written = {at for at, later in pairwise(new) if later in following}
     written |= following | (summaries & {*new})
     start, count = 0, 0
@@ -133,11 +139,6 @@ def written_runs(
         elif is_in_run:
             count += 1
     yield start, len(stamps), count
-
-
-def _is_of_a_batch(stamps: Sequence[Stamp], at: int, later: int) -> bool:
-    one, two = stamps[at][0], stamps[later][0]
-    return one is not None and two is not None and 0 < two - one < _BATCH_SECONDS * (later - at)
 
 
 def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:

@@ -149,8 +149,12 @@ class Search:
         )
 
     def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
-        hits = tuple(map(self._to_hit, rows))
-        return Answer(self.query, hits, engine, matchers=self._asked.terms, **facts)
+        terms = self._asked.terms
+        hits = [
+            Hit(row.id, row.session_id, row.role, row.moment, *make_snippet(row, terms), row.state)
+            for row in rows
+        ]
+        return Answer(self.query, tuple(hits), engine, matchers=terms, **facts)
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], object]
@@ -219,10 +223,6 @@ class Search:
     def _is_edit(self, row: StoredRow) -> bool:
         """Whether a row edits one of the files that are looked for."""
         return any(edits_file(row.tool_calls, name) for name in self._files)
-
-    def _to_hit(self, row: StoredRow) -> Hit:
-        snippet, ranges = make_snippet(row, self._asked.terms)
-        return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
     def _ranked(self, rows: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""

@@ -143,7 +143,8 @@ def roots_in(
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    return table_of(catalog).roots(reader, conditions, known)
+    table = _tables.get(catalog) or _tables.setdefault(catalog, ConversationTable(catalog))
+    return table.roots(reader, conditions, known)
 
 
 class ConversationTable:
@@ -226,6 +227,8 @@ class ConversationTable:
         )
 
 
+_tables: WeakKeyDictionary[Catalog, ConversationTable] = WeakKeyDictionary()
+"""The table of each catalog, made when it is first asked."""
 _STORED = {
     "users": "SELECT id, user_id FROM session_rows",
     "chats": "SELECT id, chat_id, chat_type FROM session_rows",
@@ -265,12 +268,3 @@ def _folder(path: str) -> str:
     alike."""
     slash = "\\" if "\\" in path and "/" not in path else "/"
     return path if path.endswith(slash) else path + slash
-
-
-_tables: WeakKeyDictionary[Catalog, ConversationTable] = WeakKeyDictionary()
-
-
-def table_of(catalog: Catalog) -> ConversationTable:
-    """Return the table of a catalog, made at the first call."""
-    table = _tables.get(catalog)
-    return table or _tables.setdefault(catalog, ConversationTable(catalog))
