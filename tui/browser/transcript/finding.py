@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -58,7 +58,7 @@ def scan(
 ) -> set[int]:
     """Return the ids of the messages of some rows that match; on a reading thread.
 
-    A result that is shown with its call counts as the message with the call.
+    A result counts as the message with its call, if that is among them.
     """
     ids = [row.id for row in rows]
     unread = [each for each in ids if each not in model.messages]
@@ -67,11 +67,8 @@ def scan(
     if unread:
         messages += read_messages(store, model, unread)
     callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
-    found = set()
-    for each in messages:
-        if contains(each, matcher):
-            found.add(callers.get(each.tool_call_id or "") or model.caller_of(each) or each.id)
-    return found
+    matching = [each for each in messages if contains(each, matcher)]
+    return {callers.get(each.tool_call_id or "", each.id) for each in matching}
 
 
 @dataclass
@@ -103,9 +100,9 @@ class FindResults:
         while left:
             follows = (at for at, row in enumerate(left) if at >= BATCH and row.role != "tool")
             end = next(follows, len(left))
-            yield left[:end]
-            self._scanned.update(row.id for row in left[:end])
-            del left[:end]
+            batch, left = left[:end], left[end:]
+            yield batch
+            self._scanned.update(row.id for row in batch)
         self.is_complete = True
 
     @property
@@ -116,9 +113,8 @@ class FindResults:
     @property
     def first(self) -> int | None:
         """The first message found below the origin, else the first of all; None without any."""
-        ordered = self.ordered
-        after = (each for each in ordered if self.model.number_of(each) > self.origin)
-        return next(after, ordered[0] if ordered else None)
+        at = bisect_right(self.ordered, self.origin, key=self.model.number_of)
+        return next(iter([*self.ordered[at:], *self.ordered]), None)
 
 
 class Finding:
@@ -271,7 +267,8 @@ class Finding:
         findings.awaits_first = False
         ordered = findings.ordered
         # After scrolling, the step starts from the page instead of the last find.
-        hit = transcript.page.hit if transcript.is_find_in_sight else None
+        page = transcript.page
+        hit = page.hit if page.hit_entry in dict(page.frame()) else None
         if not ordered or (hit in ordered and transcript.step_match(by)):
             self._tell()
             return
@@ -279,8 +276,8 @@ class Finding:
             following = ordered.index(hit) + by
         else:
             entries = [findings.model.entry_of(each) or 0 for each in ordered]
-            below = bisect_left(entries, transcript.page.position[0])
-            following = below if by > 0 else below - 1
+            first, last = page.frame()[0][0], page.frame()[-1][0]
+            following = bisect_left(entries, first) if by > 0 else bisect_right(entries, last) - 1
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:

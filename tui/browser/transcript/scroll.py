@@ -81,8 +81,9 @@ class TranscriptScroll(LongView, can_focus=True):
         self.page = Page()
         self.is_laying_out = False
         """Whether messages of the page are being laid out on another thread."""
-        self._before: Bookmark | None = None
-        """Where the last jump began."""
+        self._mark: Bookmark | None = None
+        """Where the last jump began, or what the user has marked instead."""
+        self._is_marked = False
         self._is_updating = False
 
     @property
@@ -232,9 +233,11 @@ class TranscriptScroll(LongView, can_focus=True):
             self._go_to(target)
 
     def remember(self) -> Bookmark | None:
-        """Remember where a jump begins, for `'` to go back to, and return that."""
-        self._before = self.page.here()
-        return self._before
+        """Remember where a jump begins, for `'` to go back to unless there is a mark; return that."""
+        here = self.page.here()
+        if not self._is_marked:
+            self._mark = here
+        return here
 
     def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         self.action_scroll_lines(3)

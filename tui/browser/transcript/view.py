@@ -41,8 +41,6 @@ class TranscriptView(TranscriptScroll):
     _unfolded: int | None = None
     """The message that was unfolded to show a match; it is folded again when another is shown."""
 
-    _mark: Bookmark | None = None
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys that step through matches to the search while nothing is being found
         here."""
@@ -147,23 +145,20 @@ class TranscriptView(TranscriptScroll):
 
     def action_mark(self) -> None:
         self._mark = self.page.here()
-        if self._mark is not None:
+        self._is_marked = self._mark is not None
+        if self._is_marked:
             self.tell(_("marked · ' comes back here"))
 
     def action_to_mark(self) -> None:
         """Go to the mark, else to where the last jump began; the key goes back to here the next
         time."""
-        goal = self._mark if self._mark is not None else self._before
+        goal, here = self._mark, self.page.here()
         if goal is None or goal.root_id != self.page.model.conversation.root_id:
             self.tell(_("no mark in this conversation: m makes one"))
-            return
-        here = self.page.here()
-        if not self.go_back_to(goal):
-            self.tell(_("the marked message is not part of this reading: v shows everything"))
-        elif self._mark is not None:
+        elif self.go_back_to(goal):
             self._mark = here
         else:
-            self._before = here
+            self.tell(_("the marked message is not part of this reading: v shows everything"))
 
     # Matches
 
@@ -171,10 +166,6 @@ class TranscriptView(TranscriptScroll):
         """Highlight other terms without scrolling."""
         self.page.light(matchers)
         self._update_page()
-
-    @property
-    def is_find_in_sight(self) -> bool:
-        return self.page.hit_entry in dict(self.page.frame())
 
     @property
     def is_match_laid_out(self) -> bool:
