@@ -3,7 +3,7 @@ under the cursor."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -59,11 +59,6 @@ def _attention(attention: Attention) -> str:
     }
     shown = [fact for fact, count in facts.items() if count]
     return f"  A {' · '.join(shown)}" if shown else ""
-
-
-def marked(marks: Collection[Conversation]) -> str:
-    messages = formats.messages(sum(each.message_count for each in marks))
-    return _("✓ {count:,} marked · {messages}", count=len(marks), messages=messages)
 
 
 def views(

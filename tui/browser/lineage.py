@@ -274,11 +274,12 @@ class FamilyLoader:
             self._main.family = None
 
     async def _read(self, tip: str) -> None:
-        main, now = self._main, self._main.clock()
+        main = self._main
         try:
             # All comes at once, so that nothing is put in under the cursor later.
             main.family = await main.read_at_rest(
-                lambda store: read_family(store, tip, now), partial(self._clear_unless, tip)
+                lambda store: read_family(store, tip, main.clock()),
+                partial(self._clear_unless, tip),
             )
         except BrowseError:
             self._tip, main.family = "", None

@@ -117,12 +117,11 @@ class MainScreen(PaneMessages):
 
     async def _remove_old_deletions(self, age: str) -> None:
         """Remove the bundles of this age, as written in the configuration; report how many."""
-        trash, now = trash_folder(self.location), self.clock()
 
         def removed() -> int:
             from hermes_browse.store.trash.shelf import remove_older  # start: few set an age
 
-            return len(remove_older(trash, parse_age(age), now))
+            return len(remove_older(trash_folder(self.location), parse_age(age), self.clock()))
 
         if count := await self.write(removed):
             self.say(

@@ -29,9 +29,10 @@ from ..text import formats
 from ..text.styled import Span
 from ..widgets.list_rows import ListRow
 from ..work.application import Arrival
-from .list.list_model import FirstPage, read_first
+from .list.list_model import FirstPage
 from .list.rows import HitRow
 from .main import MainScreen, OtherScreen
+from .panes import Panes
 from .switching import reason_of
 
 if TYPE_CHECKING:
@@ -143,20 +144,19 @@ _NOT_OF_FILES = (
 """Commands that need sessions of a store."""
 
 
-def read_old_transcripts(
-    folder: Path, store: Store, now: float, lines: int
-) -> tuple[OldTranscripts, FirstPage]:
-    """Read a first portion of the old transcripts that a store does not have; on a reading thread.
+def read_old_transcripts(folder: Path, main: Panes) -> tuple[OldTranscripts, FirstPage]:
+    """Read a first portion of the old transcripts that the store of a screen does not have; on a
+    reading thread.
 
     Returns:
-        The temporary store, and its first page (`lines` conversations).
+        The temporary store, and its first page.
     """
-    with open_store(store) as opened:
+    with open_store(main.store) as opened:
         known = opened.known_sessions()
     transcripts = OldTranscripts(folder, known)
     try:
         transcripts.fill()
-        return transcripts, read_first(Store(transcripts.path), now, lines, View.ALL)
+        return transcripts, main.first_page(Store(transcripts.path), View.ALL)
     except BrowseError:
         transcripts.close()
         raise

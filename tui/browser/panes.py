@@ -33,7 +33,7 @@ from .context import Context, Result
 from .lineage import LineageTree
 from .list.columns import HIT_ORDERS, order_arrow, order_name, shown_line
 from .list.conversation_list import ConversationList, ListHead
-from .list.list_model import FirstPage
+from .list.list_model import FirstPage, read_first
 from .list.rows import is_live
 from .search.box import FindBox, GoToBox, SearchBox
 from .transcript.view import TranscriptView
@@ -142,10 +142,9 @@ class Panes(Context):
         """The message that keys act on in the transcript, if that has the keys."""
         return self.transcript.current_id if self.focused is self.transcript else None
 
-    @property
-    def lines(self) -> int:
-        """How many rows to read for another list of this size."""
-        return max(self.size.height, 20)
+    def first_page(self, store: Store, view: View = View.CHATS) -> FirstPage:
+        """Read what the first frame of another store shows, on any thread."""
+        return read_first(store, self.clock(), max(self.size.height, 20), view)
 
     def open_screen(self, name: str, *args: object) -> None:
         """Open a screen by its name in `IMPORTS`, with what else its class takes."""
@@ -263,7 +262,12 @@ class Panes(Context):
         """Build the line of views of a catalog; `old` is the number of old transcripts."""
         suffix = f"{order_arrow(self.sort, reverse=self.reverse)} {order_name(self.sort)}"
         if self.marks:
-            suffix = header.marked(self.marks.values())
+            count = sum(each.message_count for each in self.marks.values())
+            suffix = _(
+                "✓ {count:,} marked · {messages}",
+                count=len(self.marks),
+                messages=formats.messages(count),
+            )
         elif self.results is not None:
             suffix = _(HIT_ORDERS[self.hit_order])
         look = "bold $accent" if self.marks else "dim"

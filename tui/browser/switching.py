@@ -30,7 +30,6 @@ from ..settings.keys.screen_commands import PROFILES
 from ..text import formats
 from ..widgets.card import Card, styled
 from ..work.application import Arrival
-from .list.list_model import read_first
 from .panes import Panes, load
 
 
@@ -181,10 +180,10 @@ class Switching:
 
     async def _show_all(self) -> None:
         """Show the first page of the profiles."""
-        main, now, lines = self._main, self._main.clock(), self._main.lines
+        main = self._main
         folder = main.app.here.path.parent / "places"
         store = await main.call(lambda: MergedStore(folder, self._places()))
-        first = await main.call(lambda: read_first(store, now, lines))
+        first = await main.call(lambda: main.first_page(store))
         if main.is_current:
             main.open_screen("places", store, first)
 
@@ -199,9 +198,9 @@ class Switching:
         main.start("old", self._show_old, folder, query)
 
     async def _show_old(self, folder: Path, query: str) -> None:
-        main, lines, now = self._main, self._main.lines, self._main.clock()
+        main = self._main
         read = load("old-transcripts")
-        transcripts, first = await main.call(lambda: read(folder, main.store, now, lines))
+        transcripts, first = await main.call(lambda: read(folder, main))
         main.retract(_("looking for old transcripts …"))
         if transcripts.files and main.is_current:
             main.open_screen("old", transcripts, first, query)
@@ -241,9 +240,9 @@ class Switching:
         if main.writes.is_busy:
             main.say(_("something is still being written here: try again when it is done"))
             return
-        now, lines, store = main.clock(), main.lines, store_at(location, app.links)
+        store = store_at(location, app.links)
         try:
-            first = await main.call(lambda: read_first(store, now, lines))
+            first = await main.call(lambda: main.first_page(store))
         except HostError:
             raise
         except StoreError as error:

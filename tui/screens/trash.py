@@ -23,7 +23,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import ProgressCard
 from ..browser.list.conversation_list import ConversationList
-from ..browser.list.list_model import FirstPage, read_first
+from ..browser.list.list_model import FirstPage
 from ..settings.keys.screen_commands import TRASH
 from ..text import formats
 from ..widgets.lines import TextLine, WrappedText
@@ -111,11 +111,11 @@ class TrashScreen(ListScreen):
             self.start("bundle", self._open, row)
 
     async def _open(self, row: BundleRow) -> None:
-        bundle, now, lines = row.bundle, self.main.clock(), max(self.size.height, 20)
+        bundle = row.bundle
 
         def read() -> FirstPage:
             read_bundle_facts(bundle.path)
-            return read_first(Store(bundle.path), now, lines, View.ALL)
+            return self.main.first_page(Store(bundle.path), View.ALL)
 
         first = await self.call(read)
         if self.is_current:

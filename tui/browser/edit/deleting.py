@@ -261,10 +261,11 @@ def planning(
     With `archive` it is one for an archive. Without `measure`, sizes are left to
     `OpenStore.measure_more`.
     """
-    current, now, sizes = context.catalog, context.clock(), context.details.sizes
 
     def plan(store: OpenStore) -> PreparedPlan:
-        catalog = current if current.exact else store.catalog(now)
+        now, catalog, sizes = context.clock(), context.catalog, context.details.sizes
+        if not catalog.exact:
+            catalog = store.catalog(now)
         plan = store.plan(catalog, selection, now, known=sizes, measure_sizes=measure)
         return PreparedPlan(plan.for_archive() if archive else plan, catalog, selection)
 

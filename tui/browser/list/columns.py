@@ -121,8 +121,10 @@ _DEFAULT = ("age", "source", "messages", "own", "cost", "model")
 def messages_text(conversation: Conversation) -> str:
     """Format the number of messages; `~` before that of Hermes' own counters, until they are
     counted."""
-    count = conversation.message_count
-    return ("~" if conversation.rows is None and count else "") + formats.number(count)
+    number = formats.number(conversation.message_count)
+    if conversation.rows is not None or conversation.status is Status.EMPTY:
+        return number
+    return f"~{number}" if conversation.message_count else "…"
 
 
 COLUMNS: dict[str, Column[Conversation]] = {
@@ -274,11 +276,5 @@ class ListLayout(NamedTuple):
 
     def text(self, conversation: Conversation, width: int, now: float) -> str:
         """Format the columns of a row of `width` cells, as of `now` (Unix seconds)."""
-        text = ""
-        is_empty = conversation.status is Status.EMPTY
-        is_counted = conversation.rows is not None or conversation.message_count or is_empty
-        for name, cells in self._fitting(width, language()):
-            column = _EVERY[name]
-            is_known = is_counted or name != "messages"
-            text += column.fitted(column.text(conversation, now) if is_known else "…", cells)
-        return text
+        fitting = [(_EVERY[name], cells) for name, cells in self._fitting(width, language())]
+        return "".join(each.fitted(each.text(conversation, now), cells) for each, cells in fitting)

@@ -217,8 +217,8 @@ class Listing:
             self._main.start("attention", self._read_attention, self._main.catalog)
 
     async def _read_attention(self, catalog: Catalog) -> None:
-        main, now = self._main, self._main.clock()
-        attention = await main.read(lambda store: store.attention(catalog, now))
+        main = self._main
+        attention = await main.read(lambda store: store.attention(catalog, main.clock()))
         if not attention.have_marks and not self._has_begun_marks:
             self._has_begun_marks = True
             main.start("begin-marks", main.begin_marks)  # a newer read does not cancel it
