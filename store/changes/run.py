@@ -18,6 +18,7 @@ from ..amounts import MINUTE, age_words
 from ..compression.compactions import CompactionHistory, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_count, as_money, as_time
+from ..messages.preview import with_names
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 from ..wording import _
@@ -115,7 +116,7 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     rows = tuple(_rows(segments, history))
     run = Run(
         conversation,
-        tuple(subagents),
+        tuple(with_names(reader, subagents)),
         rows,
         tuple(read_tool_uses(reader, [conversation], copies=history.copies)),
         tuple(_stretches(reader, segments, rows)),

@@ -12,10 +12,18 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
-from ..text.formats import dollars, joined, own_and_tree
-from ..text.sentences import cache_share, ended_at, facts, has_tokens, related, span, status
+from ..text.formats import dollars, joined, own_and_tree, timestamp
+from ..text.sentences import ended_at, facts, has_tokens, related, run_events, status
 from .command import StoreCommand
-from .output import OutputLine, fields, fields_of_each, note, print_lines
+from .output import (
+    OutputLine,
+    TableColumn,
+    fields,
+    fields_of_each,
+    note,
+    print_lines,
+    print_table,
+)
 from .parser import ID
 
 if TYPE_CHECKING:
@@ -106,7 +114,7 @@ class RunCommand(StoreCommand):
     def run(self) -> None:
         store = self.store
         run = store.run(store.resolve(self.given.id), self.now)
-        self.give(_run_json(run), print_lines, _run_lines(run))
+        self.give(_run_json(run), _print_run, run)
 
 
 def _run_json(run: Run) -> Json:
@@ -129,22 +137,18 @@ def _subagent_json(subagent: Conversation) -> Json:
     }
 
 
-def _run_lines(run: Run) -> Iterator[OutputLine]:
-    yield OutputLine("title", facts(run))
-    for part in run.stretches:
-        words = joined(part.first.session_id, part.model, dollars(part.cost_usd), cache_share(part))
-        yield OutputLine("said", one_line(words), 2)
+def _print_run(run: Run) -> None:
+    print_lines([OutputLine("title", facts(run))])
+    print_table(_EVENTS, list(run_events(run)))
     if not has_tokens(run):
-        yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
-    for subagent in run.subagents:
-        name = _(
-            "subagent {id}: {span}",
-            id=subagent.id,
-            span=span(subagent.root.started_at, ended_at(subagent)),
-        )
-        yield OutputLine("tool", one_line(joined(name, dollars(subagent.cost_usd))), 2)
-    for mark in run.marks:
-        text = mark.text
-        if mark.row.id is not None:
-            text = _("message {id}: {text}", id=mark.row.id, text=text)
-        yield OutputLine("seam", one_line(text), 2)
+        missing = _("Hermes stored no tokens for the messages of this run.")
+        print_lines([OutputLine("other", missing)])
+
+
+_EVENTS = [
+    TableColumn("time", "at", form=timestamp),
+    TableColumn("session", "session_id"),
+    TableColumn("message", "message_id", right=True),
+    TableColumn("cost", "cost_usd", right=True, form=dollars),
+    TableColumn("text", "text", is_flexible=True),
+]

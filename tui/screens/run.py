@@ -16,16 +16,14 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
 
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.changes.run import Run, RunRow
+from hermes_browse.store.changes.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser.list.conversation_list import ConversationList
 from ..settings.keys.screen_commands import RUN
 from ..text import formats
-from ..text.sentences import cache_share, ended_at, facts
-from ..text.styled import Span
+from ..text.sentences import RunEvent, cache_share, ended_at, facts, run_events
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs
@@ -157,26 +155,17 @@ _COLUMNS: Columns[MessageRow] = Columns(
 )
 
 
-def run_rows(run: Run) -> Iterator[MessageRow]:
-    """Yield what stands out, then the parts, then the subagents."""
-    for mark in run.marks:
-        yield _event((" ! ", "accent"), mark.text, mark.row)
-    for part in run.stretches:
-        told = formats.joined(part.model, cache_share(part))
-        if not told and part.cost_usd is None:
-            continue  # as of an old transcript
-        words = _("part: {facts}", facts=told) if told else _("part")
-        yield _event((" │ ", "dim"), words, part.first, part.cost_usd)
-    for subagent in run.subagents:
-        begin, end = subagent.root.started_at, ended_at(subagent)
-        took = formats.duration(end - begin) if begin is not None and end is not None else ""
-        words = _("subagent: {facts}", facts=formats.joined(took, formats.name(subagent)))
-        yield _event((" █ ", "dim"), words, RunRow(subagent.id, at=begin), subagent.cost_usd)
-
-
-def _event(lead: Span, text: str, row: RunRow, cost: float | None = None) -> MessageRow:
-    key, title = f"{row.session_id} {row.id} {text}", (one_line(text, 400), "title")
-    return MessageRow(key, lead, title, (row.session_id, row.id), row.at, cost, _COLUMNS)
+def _row(event: RunEvent) -> MessageRow:
+    look = "accent" if event.sign == "!" else "dim"
+    return MessageRow(
+        key=f"{event.session_id} {event.message_id} {event.text}",
+        lead=(f" {event.sign} ", look),
+        text=(one_line(event.text, 400), "title"),
+        target=(event.session_id, event.message_id),
+        at=event.at,
+        cost=event.cost_usd,
+        columns=_COLUMNS,
+    )
 
 
 class RunScreen(ConversationScreen):
@@ -196,13 +185,8 @@ class RunScreen(ConversationScreen):
 
     async def read_rows(self) -> None:
         session_id, now = self.conversation.id, self.main.clock()
-
-        def read(store: OpenStore) -> tuple[Run, list[MessageRow]]:
-            run = store.run(session_id, now)
-            run = run._replace(subagents=tuple(store.with_names(run.subagents)))
-            return run, list(run_rows(run))
-
-        run, rows = await self.read(read)
+        run = await self.read(lambda store: store.run(session_id, now))
+        rows = list(map(_row, run_events(run)))
         self.axis.show(run)
         short = _("pauses are drawn short") if self.axis.scale.has_pauses else ""
         missing = _("Hermes stores no cost of single messages")

@@ -5,14 +5,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.sessions.models import Relation, known_sum
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
-from .formats import cost_below, counted, dollars, joined, listed, money, timestamp
+from .formats import (
+    cost_below,
+    counted,
+    dollars,
+    duration,
+    joined,
+    listed,
+    money,
+    name,
+    timestamp,
+)
 
 if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
@@ -254,8 +264,10 @@ def facts(run: Run) -> str:
     """Return when it went, its turns and calls, and its cost without and with all subagents."""
     conversation = run.conversation
     cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
+    begin = timestamp(conversation.root.started_at, seconds=True)
+    end = timestamp(conversation.last_active, seconds=True)
     parts = joined(
-        span(conversation.root.started_at, conversation.last_active),
+        f"{begin} – {end}",
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
         f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
@@ -263,8 +275,33 @@ def facts(run: Run) -> str:
     return one_line(parts)
 
 
-def span(start: float | None, end: float | None) -> str:
-    return f"{timestamp(start, seconds=True)} – {timestamp(end, seconds=True)}"
+class RunEvent(NamedTuple):
+    """What there is to tell of a run."""
+
+    sign: str
+    text: str
+    session_id: str
+    message_id: int | None
+    """None for the end of the session."""
+    at: float | None
+    """Unix seconds."""
+    cost_usd: float | None = None
+
+
+def run_events(run: Run) -> Iterator[RunEvent]:
+    """Yield what stands out, then the parts, then the subagents."""
+    for mark in run.marks:
+        yield RunEvent("!", mark.text, mark.row.session_id, mark.row.id, mark.row.at)
+    for part in run.stretches:
+        told, first = joined(part.model, cache_share(part)), part.first
+        if told or part.cost_usd is not None:  # else as of an old transcript
+            words = _("part: {facts}", facts=told) if told else _("part")
+            yield RunEvent("│", words, first.session_id, first.id, first.at, part.cost_usd)
+    for subagent in run.subagents:
+        begin, end = subagent.root.started_at, ended_at(subagent)
+        took = duration(end - begin) if begin is not None and end is not None else ""
+        words = _("subagent: {facts}", facts=joined(took, name(subagent)))
+        yield RunEvent("█", words, subagent.id, None, begin, subagent.cost_usd)
 
 
 def cache_share(part: Stretch) -> str:
