@@ -16,7 +16,7 @@ from ..errors import no_session
 from ..files import read_regular
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Conversation, Relation
+from ..sessions.models import Conversation
 from ..wording import _
 from .commands import changed_names, program_names
 from .diffs import DiffLine, quoted, unified_diff
@@ -92,9 +92,7 @@ def find_tree(
         raise no_session(session_id)
     tree = [conversation]
     for parent in tree:
-        tree += [
-            child for child in catalog.child_chains(parent) if child.relation is Relation.DELEGATED
-        ]
+        tree += [child for child in catalog.child_chains(parent) if child.is_attached_subagent]
     return catalog, tree
 
 

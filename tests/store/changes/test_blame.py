@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from effort import examples
+from file_calls import store_by, terminal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import RELEASES, play, store_of
@@ -92,11 +93,10 @@ def test_the_prompt_of_an_edit_is_read_once(tmp_path):
     """However many lines it wrote."""
     asked = set()
     for count in (3, 300):
-        builder = StoreBuilder(tmp_path / f"{count}.db")
-        builder.session("s", cwd="/w")
+        (tmp_path / str(count)).mkdir()
         text = "".join(f"a line with the number {number}\n" for number in range(count))
-        add_tool_use(builder, "c", *write(text), session="s")
-        with Store(builder.write()).reader() as reader:
+        store, _ids = store_by(tmp_path / str(count), write(text))
+        with Store(store).reader() as reader:
             blame = read_blame(reader, PATH, text)
             asked.add(reader.statements)
         assert list(map(session_of, blame)) == ["s"] * count
@@ -105,10 +105,8 @@ def test_the_prompt_of_an_edit_is_read_once(tmp_path):
 
 def owners(folder, calls, text):
     """The lines of the file that belong to somebody, after calls by their numbers."""
-    builder = StoreBuilder(folder / "state.db")
-    builder.session("s", cwd="/w")
-    written = [add_tool_use(builder, f"c{n}", *call) for n, call in enumerate(calls)]
-    with Store(builder.write()).reader() as reader:
+    store, written = store_by(folder, *calls)
+    with Store(store).reader() as reader:
         blame = read_blame(reader, PATH, text)
     return {line.text: written.index(line.edit.message_id) for line in blame if line.edit}
 
@@ -127,7 +125,7 @@ def test_what_a_program_showed_may_have_stood_there(tmp_path, tool, output):
 def cat(text):
     """A program that shows a text with numbers."""
     lines = [f"{number:>6}\t{line}" for number, line in enumerate(text.splitlines(), 1)]
-    return "terminal", {"command": "cat -n *.txt"}, {"output": "\n".join(lines), "exit_code": 0}
+    return terminal("cat -n *.txt", "\n".join(lines))
 
 
 def test_what_was_read_in_part_may_have_stood_there(tmp_path):
@@ -218,10 +216,8 @@ def histories(draw):
 def test_no_line_is_attributed_falsely(history):
     calls, lines = history
     with TemporaryDirectory() as folder:
-        builder = StoreBuilder(Path(folder) / "state.db")
-        builder.session("s", cwd="/w")
-        written = [add_tool_use(builder, f"c{n}", *call) for n, call in enumerate(calls)]
-        with Store(builder.write()).reader() as reader:
+        store, written = store_by(Path(folder), *calls)
+        with Store(store).reader() as reader:
             blame = read_blame(reader, PATH, "".join(texts_of(lines)))
     pairs = zip(blame, lines, strict=True)
     for text, run in groupby(pairs, key=lambda pair: pair[1][0]):

@@ -4,62 +4,25 @@ gave them, in the situations in which they leave something out."""
 import os
 
 import pytest
+from file_calls import code, missing, patch, patches, read, store_by, terminal, write
 from plays import apply_and_compare, repository
-from store_builder import StoreBuilder, add_tool_use
 
 from hermes_browse.store.changes.changes import diff_text, read_changes
 from hermes_browse.store.connection.connect import Store
 
+OLD, NEW = "a\nend\n", "b\nend\n"
+
 
 def changes_by(folder, *calls, cwd="/w"):
     """What some calls did: each a tool, its arguments and its result."""
-    builder = StoreBuilder(folder / "state.db")
-    builder.session("s", cwd=str(cwd))
-    for number, (tool, arguments, result) in enumerate(calls):
-        add_tool_use(builder, f"c{number}", tool, arguments, result)
-    with Store(builder.write()).reader() as reader:
+    store, _ids = store_by(folder, *calls, cwd=cwd)
+    with Store(store).reader() as reader:
         return read_changes(reader, "s")
 
 
 def known(changes):
     """The files by name, and whether their diffs are known whole."""
     return {each.name: each.is_exact for each in changes.files}
-
-
-def terminal(command):
-    return "terminal", {"command": command}, {"output": "", "exit_code": 0}
-
-
-def read(path, text, size=None):
-    shown = "\n".join(f"{n}|{line}" for n, line in enumerate(text.split("\n"), 1))
-    return "read_file", {"path": path}, {"content": shown, "file_size": size or len(text.encode())}
-
-
-def missing(path):
-    return "read_file", {"path": path}, {"content": "", "error": f"File not found: {path}"}
-
-
-def write(path, text, resolved=None):
-    result = {"bytes_written": len(text.encode())}
-    return "write_file", {"path": path, "content": text}, result | _resolved(resolved)
-
-
-def patch(path, old, new, resolved=None, **result):
-    diff = f"--- a/{path}\n+++ b/{path}\n@@ -1,2 +1,2 @@\n-{old}\n+{new}\n end\n"
-    return "patch", {"path": path}, {"success": True, "diff": diff, **_resolved(resolved), **result}
-
-
-def patches(diff, *modified):
-    result = {"success": True, "diff": diff, "files_modified": list(modified)}
-    return "patch", {"mode": "patch", "patch": diff}, result
-
-
-def _resolved(path):
-    return {"resolved_path": path} if path else {}
-
-
-def code(text):
-    return "execute_code", {"code": text}, {"status": "success", "output": "", "tool_calls_made": 0}
 
 
 def test_a_path_is_no_patch(tmp_path):
@@ -97,9 +60,9 @@ def test_the_tool_knows_best_where_a_file_is(tmp_path):
     """Above the directory, in another one that the terminal went to, or behind a link."""
     calls = (
         terminal("cd sub"),
-        patch("../x.py", "a", "b", "/w/x.py"),
-        patch("y.py", "a", "b", "/w/sub/y.py"),
-        patch("/w/link.py", "a", "b", "/w/real.py"),
+        patch("../x.py", OLD, NEW, "/w/x.py"),
+        patch("y.py", OLD, NEW, "/w/sub/y.py"),
+        patch("/w/link.py", OLD, NEW, "/w/real.py"),
     )
     assert known(changes_by(tmp_path, *calls)) == {"x.py": True, "sub/y.py": True, "real.py": True}
 
@@ -140,7 +103,7 @@ def test_what_was_masked_or_cut_is_not_the_text(tmp_path, text):
 
 
 def test_a_mark_ahead_of_the_text_is_not_shown(tmp_path):
-    calls = read("a.txt", "one\nend\n", size=11), patch("a.txt", "one", "two")
+    calls = read("a.txt", "one\nend\n", size=11), patch("a.txt", "one\nend\n", "two\nend\n")
     assert known(changes_by(tmp_path, *calls)) == {"a.txt": False}
 
 
@@ -159,13 +122,13 @@ def test_a_command_that_may_have_changed_it(tmp_path, command):
     """What stands on the disk may be what the conversation itself left then."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "x.py").write_text("c\nend\n")
-    edit = patch("src/x.py", "a", "b", str(tmp_path / "src" / "x.py"))
+    edit = patch("src/x.py", OLD, NEW, str(tmp_path / "src" / "x.py"))
     (change,) = changes_by(tmp_path, edit, command, cwd=tmp_path).files
     assert not change.is_exact and change.disk is None
 
 
 def test_a_program_that_only_reads_changes_no_file(tmp_path):
-    calls = patch("x.py", "a", "b"), code("print(open('x.py').read())"), code("import made_here")
+    calls = patch("x.py", OLD, NEW), code("print(open('x.py').read())"), code("import made_here")
     changes = changes_by(tmp_path, *calls)
     assert known(changes) == {"x.py": True} and len(changes.commands) == 2
 

@@ -2,10 +2,11 @@
 last."""
 
 import json
-from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import file_calls
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,32 +25,10 @@ TEXTS = st.builds(
     st.lists(LINES, max_size=30),
     st.sampled_from(["", "", "no end"]),
 )
-Call = tuple[str, dict[str, object], dict[str, object]]
 
 
-def read(text):
-    """A `read_file` of the whole text."""
-    lines = text.split("\n")
-    content = "\n".join(f"{number}|{line}" for number, line in enumerate(lines, 1))
-    size = len(text.encode())
-    return "read_file", {"path": PATH}, {"content": content, "file_size": size}
-
-
-def patch(old, new):
-    """A `patch` from one text to another, as its result has it."""
-    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    diff = "".join(unified_diff(before, after, f"a/{PATH}", f"b/{PATH}"))
-    return "patch", {"path": PATH}, {"success": True, "diff": diff, "resolved_path": PATH}
-
-
-def write(text):
-    """A `write_file`."""
-    size = len(text.encode())
-    return (
-        "write_file",
-        {"path": PATH, "content": text},
-        {"bytes_written": size, "resolved_path": PATH},
-    )
+read, write = partial(file_calls.read, PATH), partial(file_calls.write, PATH)
+patch = partial(file_calls.patch, PATH)
 
 
 def replay_of(calls):
