@@ -8,10 +8,9 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hermes_browse.store.api import open_store
-from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
@@ -28,7 +27,6 @@ from .command import Subcommand
 from .output import (
     Number,
     TableColumn,
-    fields,
     fields_of_each,
     labelled,
     note,
@@ -57,55 +55,28 @@ _SILENT = (
 """Codes of hosts on which nothing could be run."""
 
 
-class HostState(NamedTuple):
-    """What is known of a host after it was asked."""
+class _Asked(NamedTuple):
+    """What came of asking a host."""
 
     host: Host
-    error: BrowseError | None = None
-    version: str | None = None
-    milliseconds: float | None = None
-    """From a question to its answer on the open connection."""
-    sessions: int | None = None
-    last_active: float | None = None
-    """Unix seconds."""
-    rights: tuple[str, ...] = ()
-    """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
-    unknown."""
-    problem: StoreProblem | None = None
+    known: dict[str, Any]
+    """Its entry in the document."""
+    error: BrowseError | None
+    problem: StoreProblem | None
     """What is wrong, if that was looked for."""
-
-    @property
-    def is_reachable(self) -> bool:
-        """Whether ssh could run something there."""
-        return not (isinstance(self.error, HostError) and self.error.code in _SILENT)
-
-    def json(self) -> Json:
-        """Return its entry in the document."""
-        return fields(
-            self,
-            name="host.name",
-            ssh="host.ssh",
-            reachable="is_reachable",
-            error="error.sentence",
-            version="version",
-            round_trip_ms="milliseconds",
-            sessions="sessions",
-            last_active="last_active",
-            rights="rights",
-        )
 
 
 _FACTS = [
     TableColumn("version", "version"),
     Number("sessions", "sessions"),
     TableColumn("last active", "last_active", dropped=2, form=timestamp),
-    TableColumn("round trip", "milliseconds", right=True, dropped=1, form="{:.0f} ms".format),
+    TableColumn("round trip", "round_trip_ms", right=True, dropped=1, form="{:.0f} ms".format),
 ]
 """What is known of a host that was reached."""
 _COLUMNS = [
-    TableColumn("host", "host.name"),
-    TableColumn("ssh", "host.ssh", is_flexible=True),
-    TableColumn("reachable", lambda state: _("yes") if state.is_reachable else _("no")),
+    TableColumn("host", "name"),
+    TableColumn("ssh", "ssh", is_flexible=True),
+    TableColumn("reachable", lambda known: _("yes") if known["reachable"] else _("no")),
     *_FACTS,
 ]
 
@@ -133,68 +104,79 @@ class HostsCommand(Subcommand):
 
     def start(self) -> int:
         if self.given.what is not None:
-            (state,) = _states([named_host(self.given.name)], is_check=True)
-            problems = [state.problem] if state.problem is not None else []
-            self.give(
-                state.json() | {"problems": fields_of_each(problems, "severity code text remedy")},
-                _print_state,
-                state,
-            )
+            (asked,) = _ask([named_host(self.given.name)], is_check=True)
+            problems = [asked.problem] if asked.problem is not None else []
+            document = asked.known | {
+                "problems": fields_of_each(problems, "severity code text remedy")
+            }
+            self.give(document, _print_state, asked)
             return 3 if problems else 0
         hosts, are_all = configured_hosts()
-        states = _states(hosts)
-        self.give({"hosts": [state.json() for state in states]}, print_table, _COLUMNS, states)
-        note(*(str(state.error) for state in states if state.error is not None))
-        are_reached = all(state.sessions is not None for state in states)
+        every = _ask(hosts)
+        known = [asked.known for asked in every]
+        self.give({"hosts": known}, print_table, _COLUMNS, known)
+        note(*(str(asked.error) for asked in every if asked.error is not None))
+        are_reached = all(each["sessions"] is not None for each in known)
         return 0 if are_reached and are_all else SOME_SILENT
 
 
-def _states(hosts: Sequence[Host], *, is_check: bool = False) -> list[HostState]:
+def _ask(hosts: Sequence[Host], *, is_check: bool = False) -> list[_Asked]:
     with opened_links() as links:
-        asked = [
+        running = [
             in_thread(partial(_state, host, links, is_check=is_check), f"ask {host.name}")
             for host in hosts
         ]
-        return [each.result() for each in asked]
+        return [each.result() for each in running]
 
 
-def _state(host: Host, links: Links, *, is_check: bool) -> HostState:
+def _state(host: Host, links: Links, *, is_check: bool) -> _Asked:
     """Ask a host for its state; for a check, look for what is wrong with it, and where nothing
     else is, plan a resume."""
-    state, link = HostState(host), links.of(host)
+    names = ("error", "version", "round_trip_ms", "sessions", "last_active")
+    known: dict[str, Any] = {
+        "name": host.name,
+        "ssh": host.ssh,
+        "reachable": True,
+        **dict.fromkeys(names),
+    }
+    known["rights"] = ()  # unknown
+    problem, link = None, links.of(host)
     try:
         hello = link.open()
-        state = state._replace(version=one_line(hello.version, 40), rights=hello.rights)
+        known |= {"version": one_line(hello.version, 40), "rights": hello.rights}
         with open_store(locate_there(link), links) as store:
-            state = state._replace(sessions=store.summary().sessions)  # opens the store there
+            known["sessions"] = store.summary().sessions  # opens the store there
             begun = time.perf_counter()
             store.state()
-            took = round((time.perf_counter() - begun) * 1000, 3)
-            state = state._replace(milliseconds=took)
+            known["round_trip_ms"] = round((time.perf_counter() - begun) * 1000, 3)
             page = store.first_page(time.time(), view=View.ALL)
             for newest in page.select(View.ALL)[:1]:
+                known["last_active"] = newest.last_active
                 problem = resume_problem(host, store, newest.id) if is_check else None
-                state = state._replace(last_active=newest.last_active, problem=problem)
     except BrowseError as error:
-        problem = problem_of(host, error) if is_check else None
-        return state._replace(error=error, problem=problem)
-    return state
+        is_silent = isinstance(error, HostError) and error.code in _SILENT
+        known |= {"error": error.sentence, "reachable": not is_silent}
+        return _Asked(host, known, error, problem_of(host, error) if is_check else None)
+    return _Asked(host, known, None, problem)
 
 
-def _print_state(state: HostState) -> None:
+def _print_state(asked: _Asked) -> None:
     """Print the state of one host, and what mends what is wrong."""
-    may = _("read and change") if "change" in state.rights else _("read; it changes nothing there")
+    known, problem = asked.known, asked.problem
+    may = (
+        _("read and change") if "change" in known["rights"] else _("read; it changes nothing there")
+    )
     facts = {
-        _("host"): f"{state.host.name} ({login_command(state.host)})",
-        **{column.title: column.cell(state) for column in _FACTS},
-        _("rights"): may if state.rights else "",
+        _("host"): f"{asked.host.name} ({login_command(asked.host)})",
+        **{column.title: column.cell(known) for column in _FACTS},
+        _("rights"): may if known["rights"] else "",
     }
     print_text(*labelled(facts))
-    if state.problem is not None:
-        note(*filter(None, (state.problem.text, state.problem.remedy)))
+    if problem is not None:
+        note(*filter(None, (problem.text, problem.remedy)))
         return
     sentence = _("Nothing is missing: it is listed, searched, opened and resumed from here.")
-    if not state.sessions:
+    if not known["sessions"]:
         sentence = _(
             "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
         )
