@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import product
 
 from hermes_browse.store.wording import N_, _
 
@@ -118,26 +117,19 @@ def _without_wrong_keys(
 def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[Problem]:
     """Yield an error for each key that the user gave to a command while another one has it."""
     final = [each._replace(keys=own.get(each.id, each.keys)) for each in commands]
-    given = [
-        (command, key)
-        for before, command in zip(commands, final, strict=True)
-        for key in command.key_names
-        if key not in before.key_names  # else it is not a conflict that the user made
-    ]
-    reported: set[tuple[str, frozenset[str]]] = set()
-    for (command, key), other in product(given, final):
-        pair = key, frozenset((command.id, other.id or other.help))
-        is_shared = other.id != command.id and key in other.key_names
-        if pair in reported or not is_shared or not can_meet(command, other):
-            continue
-        reported.add(pair)
-        text = _(
-            "the key “{key}” of “{action}” is that of “{other}” too.",
-            key=key,
-            action=command.id,
-            other=other.id or _(other.help),
-        )
-        yield Problem(text, _("Give one of them another key."), command.id)
+    for before, command in zip(commands, final, strict=True):
+        # Of other keys it is not a conflict that the user made.
+        for key in [each for each in command.key_names if each not in before.key_names]:
+            for other in final:
+                is_shared = other.id != command.id and key in other.key_names
+                if is_shared and can_meet(command, other):
+                    text = _(
+                        "the key “{key}” of “{action}” is that of “{other}” too.",
+                        key=key,
+                        action=command.id,
+                        other=other.id or _(other.help),
+                    )
+                    yield Problem(text, _("Give one of them another key."), command.id)
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Problem]]:
@@ -148,7 +140,7 @@ def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[P
     if keys := configuration.options.keys:
         commands = known_commands()
         own = dict(_without_wrong_keys(keys, {each.id for each in commands if each.id}, problems))
-        problems += _conflicts(commands, own)
+        problems += dict.fromkeys(_conflicts(commands, own))
     troubles = [*configuration.troubles, *located(configuration.lines, "keys", problems)]
     return own, sorted(troubles, key=lambda each: each.line or 0)
 
