@@ -268,17 +268,3 @@ OPTIONS = (
         is_right=_is_long_age,
     ),
 )
-
-_AS_LEFT = N_("The browser opens as you left it.")
-REMOVED = N_(
-    {
-        "view": _AS_LEFT,
-        "sort": _AS_LEFT,
-        "keymap": "[keys] gives an action any keys.",
-        "glyphs": "Where the terminal has no UTF-8, a sign prints as ?.",
-        "density": "A row of the list is one line.",
-        "dates": "Lists show ages.",
-        "time": "Times have 24 hours.",
-    }
-)
-"""Options of version 0.1, and what is there instead."""

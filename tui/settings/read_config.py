@@ -15,7 +15,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import LANGUAGES, _, language_of
 
-from .options import OPTIONS, REMOVED, Options, Problem, shown, similar
+from .options import OPTIONS, Options, Problem, shown, similar
 
 _MOST = 1_000_000
 """Bytes of a configuration; a larger file is none."""
@@ -102,8 +102,8 @@ def _parse(name: str, value: object, problems: list[Problem]) -> object:
     for option in OPTIONS:
         if option.name == name:
             return option.parse(value, problems)
-    remedy = _(REMOVED[name]) if name in REMOVED else similar(name, Options._fields)
-    problems.append(Problem(_("there is no option “{name}”.", name=name), remedy))
+    text = _("there is no option “{name}”.", name=name)
+    problems.append(Problem(text, similar(name, Options._fields)))
     return None
 
 

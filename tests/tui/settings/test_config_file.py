@@ -52,11 +52,10 @@ def test_everything_that_is_set_holds():
     "text, line, words",
     [
         ("\nmuose = true", 2, "no option “muose”. Did you mean “mouse”?"),
-        ('view = "all"', 1, "no option “view”. The browser opens as you left it."),
         (
             'mouse = true\nkeymap = "emacs"',
             2,
-            "no option “keymap”. [keys] gives an action any keys.",
+            "no option “keymap”. Did you mean “keys”?",
         ),
         (
             '# resume = 3\nresume = "exti"',
