@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 
 from textual import on
@@ -46,16 +45,6 @@ _WORDS = {
     Format.JSONL: N_("JSONL · what Hermes itself exports, and can import"),
     Format.HTML: N_("HTML · one file that opens in any browser, with search"),
 }
-
-
-def _folder_of(path: str) -> str:
-    """Return the folder that a file at a path is in, or the path itself if that is one; empty if the
-    current folder is gone."""
-    try:
-        absolute = os.path.abspath(os.path.expanduser(path))
-    except OSError:
-        return ""
-    return absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
 
 
 def _switch(text: str, is_on: bool, look_off: str = "dim") -> Content:
@@ -121,9 +110,14 @@ class ExportCard(Card[None]):
         self._main.start("folder", self._show_folder, event.value or self._proposal())
 
     async def _show_folder(self, path: str) -> None:
-        folder = one_line(await self._main.call(partial(_folder_of, path)), 300)
+        """Show the folder that a file at a path is in, or the path itself if that is one."""
+
+        def folder() -> str:
+            absolute = os.path.abspath(os.path.expanduser(path))
+            return absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
+
+        words = _("in {folder}", folder=one_line(await self._main.call(folder), 300))
         if self.is_attached:
-            words = _("in {folder}", folder=folder) if folder else ""
             self.query_one("#folder", Static).update(Content.styled(words, "dim"))
 
     def _proposal(self) -> str:

@@ -171,18 +171,18 @@ class HelpCard(Card[None]):
         examples: tuple[str, Sequence[Row]] = (N_("Search"), QUERY_HELP),
     ) -> None:
         super().__init__()
-        self._sections = _by_task(commands, helped.active_bindings, title)
-        active = {row for section in self._sections for row in section.rows}
-        words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
+        of_keys = _by_task(commands, helped.active_bindings, title)
+        self._sections = [*of_keys, *_signs(scope)]
+        of_examples, rows = examples
+        if rows:
+            self._sections.append(Section(_(of_examples), _in_words(rows)))
         self._elsewhere: list[Section] = []
         """What works in another pane of the main screen, and is only found by typing."""
-        if scope != "main":
-            self._sections += [*words, *_signs(scope)]
-            return
-        self._sections += [*_signs(scope), *words]
-        others = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows]
-        if rows := tuple(row for row in others if row not in active):
-            self._elsewhere.append(Section(_("In the transcript (Tab)"), rows))
+        if scope == "main":
+            active = {row for section in of_keys for row in section.rows}
+            others = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows]
+            there = tuple(row for row in others if row not in active)
+            self._elsewhere.append(Section(_("In the transcript (Tab)"), there))
 
     def content(self) -> ComposeResult:
         prompt = _("type to filter: a word, or a key")

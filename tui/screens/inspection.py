@@ -5,7 +5,7 @@ header says what it had."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from textual.content import Content
@@ -76,27 +76,24 @@ def _mark(compaction: Compaction) -> tuple[str, str]:
 
 
 class PartModel(TranscriptModel):
-    """A part of a conversation, without states: that its messages were compacted is what the whole
-    part says."""
+    """Some messages of a conversation, none of which has been read.
 
-    def __init__(self, conversation: Conversation, rows: Sequence[RowInfo]) -> None:
-        super().__init__(conversation, Outline((conversation.root_id,), tuple(rows)))
+    They have no states: that they were compacted is what the whole part says. They have one segment
+    for all, as seams have no place in a part.
+    """
+
+    def __init__(
+        self, conversation: Conversation, history: CompactionHistory, ids: Iterable[int]
+    ) -> None:
+        rows = {row.id: row for row in history.rows}
+        shown = (
+            RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)
+            for row in map(rows.__getitem__, ids)
+        )
+        super().__init__(conversation, Outline((conversation.root_id,), tuple(shown)))
 
     def add(self, messages: Iterable[ChatMessage]) -> None:
         super().add([message._replace(state=State.LIVE) for message in messages])
-
-
-def part_of(
-    conversation: Conversation, history: CompactionHistory, ids: Iterable[int]
-) -> TranscriptModel:
-    """Return a transcript of some messages of a conversation; none has been read."""
-    rows = {row.id: row for row in history.rows}
-    # One segment for all, as seams have no place in a part.
-    shown = (
-        RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)
-        for row in map(rows.__getitem__, ids)
-    )
-    return PartModel(conversation, list(shown))
 
 
 def read_sides(
@@ -107,8 +104,8 @@ def read_sides(
 ) -> tuple[TranscriptModel, TranscriptModel]:
     """Read what a compaction replaced and what the model had instead, with the messages that are on
     screen first; on a reading thread."""
-    replaced = part_of(conversation, history, compaction.gone)
-    instead = part_of(conversation, history, compaction.instead)
+    replaced = PartModel(conversation, history, compaction.gone)
+    instead = PartModel(conversation, history, compaction.instead)
     for model, at in (replaced, 0), (instead, instead.entry_of(compaction.summary) or 0):
         model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))
     return replaced, instead
@@ -211,7 +208,7 @@ def replaced_markdown(
 ) -> str:
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
     messages = store.messages(compaction.gone)
-    model = part_of(conversation, history, compaction.gone)
+    model = PartModel(conversation, history, compaction.gone)
     model.add(messages)
     parts = [
         _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))

@@ -124,8 +124,6 @@ class PlanScreen(SubScreen):
     """The plan as shown: the last one while another one is made."""
     space: var[SpaceMap | None] = var(None, init=False, always_update=True)
     """None until the store has been measured."""
-    map_title: var[Content] = var(Content(), init=False)
-    """Above the map of the store: its size, how far it is measured, or why it is not."""
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
@@ -248,12 +246,13 @@ class PlanScreen(SubScreen):
         try:
             self.space = space = await self.read(measure)
         except BrowseError as error:
-            self.map_title = header.status(str(error), look="$error")
+            self.line("map-title").update(header.status(str(error), look="$error"))
             return
         finally:
             self.cancel("progress")
         note = _("{size} with index · Tab: select here", size=formats.size(space.total))
-        self.map_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+        title = f"  {_('disk usage')}  "
+        self.line("map-title").update(Content.assemble((title, "bold"), (note, "dim")))
 
     async def _show_measuring(self) -> None:
         while True:
@@ -263,7 +262,7 @@ class PlanScreen(SubScreen):
                 count=min(len(self.main.details.sizes), total),
                 total=total,
             )
-            self.map_title = Content.styled(f"  {text}", "dim")
+            self.show_line("map-title", f"  {text}")
             await asyncio.sleep(_UPDATE)
 
     # By hand

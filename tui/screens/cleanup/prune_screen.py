@@ -185,9 +185,6 @@ class PruneScreen(PlanScreen):
         if planned is None:  # else the sums are shown with the new view
             self._show_sums()
 
-    def watch_map_title(self) -> None:
-        self.line("map-title").update(self.map_title)
-
     def watch_space(self, space: SpaceMap) -> None:
         self._show_plan()
         largest = (tip for tip, _size in space.conversations[:MOST_TILES])

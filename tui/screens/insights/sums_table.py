@@ -325,8 +325,9 @@ def group_rows(
     """
     by, groups = answer.by, list(answer.report.rows)
     if answer.is_by_time:
-        groups.sort(key=lambda group: (bucket_from(group.key, by) is not None, group.key))
-        groups.reverse()
+        groups.sort(
+            key=lambda group: (bucket_from(group.key, by) is not None, group.key), reverse=True
+        )
     else:
         groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
     is_named = by == "conversation"
