@@ -184,19 +184,18 @@ class ExportCard(Card[None]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Save, unless the file exists."""
         event.stop()
-        self._save(event.value.strip(), force=False)
+        self._save()
 
     def action_replace(self) -> None:
-        """Save, replacing the file."""
         if self._refused:
-            self._save(self.query_one(Input).value.strip(), force=True)
+            self._save(force=True)
 
-    def _save(self, path: str, *, force: bool) -> None:
+    def _save(self, *, force: bool = False) -> None:
+        """Save, unless the file exists and may not be replaced."""
         if self._is_saving:
             return
-        path = path or self._proposal()
+        path = self.query_one(Input).value.strip() or self._proposal()
         self._refused = self._refusal(path, force=force)
         if not self._refused:
             self._is_saving = True
