@@ -160,13 +160,13 @@ class TrashScreen(ListScreen):
 
         def restore_all() -> None:
             for each in bundles:
-                restored.append(store.restore(each.name, check=total == 1, stopped=stop, tell=tell))
+                restored.append(store.restore(each.name, check=False, stopped=stop, tell=tell))
 
         try:
             await main.write(restore_all)
         except BrowseError as error:
             failure = error
-        notes = await main.write(store.check_index) if restored and total > 1 else ()
+        notes = await main.write(store.check_index) if restored else ()
         progress.finish()
         if restored:
             tell_restored(main, restored, notes)

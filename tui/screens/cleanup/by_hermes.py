@@ -195,19 +195,18 @@ class ReclaimCard(Card[bool]):
         merges = _(
             "Hermes merges its search index and rewrites the whole file without the free part."
         )
-        yield styled(merges, "dim", classes="paragraph")
         needed = _(
             "It needs up to {needed} beside it while it runs; {free} are free on that disk.",
             needed=formats.size(reclaim.needed),
             free=formats.size(reclaim.disk_free),
         )
-        yield styled(needed, "dim", classes="paragraph")
         alone = _(
             "No other program can write while it runs, which takes minutes on a large store, so stop the "
             "gateway first. Since 0.22 Hermes refuses while another process has the file open; this "
             "program closes it before."
         )
-        yield styled(alone, "dim", classes="paragraph")
+        for text in (merges, needed, alone):
+            yield styled(text, "dim", classes="paragraph")
         if reclaim.disk_free < reclaim.needed:
             yield styled("! " + _("there may not be enough room"), "$warning")
         if reclaim.executable is None:

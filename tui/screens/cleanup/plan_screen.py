@@ -32,6 +32,7 @@ from ...settings.keys.screen_commands import ARCHIVING
 from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.card import Card, styled
+from ...widgets.lines import ToggleLine
 from ...widgets.list_rows import NoteRow
 from ..sub_screen import SubScreen
 from .plan_rows import BY_HAND, PlanOrder, PlanRows, PlanView, make_view, rows_of
@@ -140,8 +141,10 @@ class PlanScreen(SubScreen):
         """What the user wants to do with the plan that is being made: `archive`, `delete` or
         nothing."""
 
-    def plan_by_rules(self) -> None:
-        """Make the plan of other rules after a moment without keys."""
+    def rules_edited(self) -> None:
+        """Show which switches are on, and make the plan of other rules after a moment without
+        keys."""
+        self.query_one(ToggleLine).show(self.box.switches_on)
         self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
         self._known = None
         self._wanted = ""

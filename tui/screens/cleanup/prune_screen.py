@@ -120,7 +120,7 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         self.show_title(" " + _("preview only: nothing changes until you confirm"))
         self.query_one(ToggleLine).show(self.box.switches_on)
-        self.watch(self.box, "parsed", self._rules_edited, init=False)
+        self.watch(self.box, "parsed", self.rules_edited, init=False)
         self.plan_anew()
         self.start("vocabulary", self._read_vocabulary)
 
@@ -139,10 +139,6 @@ class PruneScreen(PlanScreen):
         return self.main.catalog.of_session(tile.tip) if tile is not None else None
 
     # Rules
-
-    def _rules_edited(self) -> None:
-        self.plan_by_rules()
-        self.query_one(ToggleLine).show(self.box.switches_on)
 
     def action_cut(self, days: int) -> None:
         """Move the cutoff of the age rule back in time by so many days."""
