@@ -147,13 +147,8 @@ class CompactionsScreen(ConversationScreen):
                 yield PartPane(id="instead")
 
     @property
-    def _compactions(self) -> Sequence[Compaction]:
-        """All of them, oldest first."""
-        return self._history.compactions
-
-    @property
     def _compaction(self) -> Compaction | None:
-        return self._compactions[self._number] if self._number >= 0 else None
+        return self._history.compactions[self._number] if self._number >= 0 else None
 
     def catalog_changed(self) -> None:
         current = self.main.current
@@ -166,7 +161,7 @@ class CompactionsScreen(ConversationScreen):
         conversation, at = self.conversation, self.main.message_id
         history = await self.read(lambda store: store.compactions(conversation.segments))
         compactions = history.compactions
-        is_same = self._compaction and self._compactions == compactions
+        is_same = self._compaction and self._history.compactions == compactions
         self._history = history
         if is_same:
             return
@@ -188,7 +183,7 @@ class CompactionsScreen(ConversationScreen):
     def _show_rows(self, key: str | None = None) -> None:
         rows = [
             CompactionRow(number, compaction, self._losses.get(number))
-            for number, compaction in enumerate(self._compactions)
+            for number, compaction in enumerate(self._history.compactions)
         ]
         self.rows.show(FixedRows(rows), key=key)
 
@@ -206,7 +201,7 @@ class CompactionsScreen(ConversationScreen):
 
     def _show(self, number: int) -> None:
         """Show a compaction."""
-        compaction = self._compactions[number]
+        compaction = self._history.compactions[number]
         self._number, self._lost_at = number, None
         title = "  " + title_of_instead(compaction)
         self.line("instead-title").update(Content.styled(title, "bold"))
@@ -217,7 +212,7 @@ class CompactionsScreen(ConversationScreen):
     async def _open_sides(self, number: int) -> None:
         """Read both sides of a compaction, then find what it lost, then what the others did, the
         newest first; moving the cursor ends it."""
-        compactions = self._compactions
+        compactions = self._history.compactions
         conversation, history = self.conversation, self._history
         replaced, instead = await self.read(
             lambda store: read_sides(store, conversation, history, compactions[number])

@@ -92,13 +92,15 @@ def stack(
 
 def _eighths(parts: Sequence[Part], highest: float, most: int, *, exact: bool) -> list[str]:
     """Return the look of each eighth of a column, lowest first."""
-    values = [value for _, value in parts]
-    if exact:
-        values = list(accumulate(values))
-    ends = [max(1, round(value * most / highest)) if value > 0 else 0 for value in values]
+
+    def height(value: float) -> int:
+        return max(1, round(value * most / highest)) if value > 0 else 0
+
+    values = [value for _look, value in parts]
+    ends = map(height, accumulate(values)) if exact else accumulate(map(height, values))
     eighths: list[str] = []
-    for (look, _), end in zip(parts, ends, strict=True):
-        eighths += [look] * (end - len(eighths) if exact else end)
+    for (look, _value), end in zip(parts, ends, strict=True):
+        eighths += [look] * (end - len(eighths))
     return eighths
 
 

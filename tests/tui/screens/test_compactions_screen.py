@@ -185,7 +185,7 @@ async def test_recorded_compactions_are_listed_each(tmp_path, name):
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
     async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
-        compactions = _screen(browser)._compactions
+        compactions = _screen(browser)._history.compactions
         assert compactions
         for number, one in enumerate(compactions):
             screen = _screen(browser)
@@ -214,7 +214,7 @@ async def test_rows_fill_exactly_their_width(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
     async with on_store(store, NOW) as browser:
         await browser.press("M")
-        compactions = _screen(browser)._compactions
+        compactions = _screen(browser)._history.compactions
         for number, one in enumerate(compactions):
             row = CompactionRow(number, one, Losses((None,) * 27, True))
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(

@@ -38,6 +38,7 @@ from .sums_table import (
     newest_first,
 )
 from .words import (
+    HOW_COUNTED,
     METRICS,
     TOOL_METRICS,
     cost_line,
@@ -70,26 +71,7 @@ class InsightsScreen(SubScreen):
     ENTER = N_("Show the conversations behind a line, or read one")
     TITLE = N_("insights")
     EXAMPLES_TITLE = N_("What is counted")
-    EXAMPLES = (
-        (
-            N_("tokens and cost"),
-            N_("count where their session began: nobody recorded when each was spent"),
-        ),
-        (
-            N_("begun"),
-            N_("sessions that began then: a conversation may be in one that began before"),
-        ),
-        (
-            "~$1.24  $1.24?",
-            N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
-        ),
-        (
-            N_("input cached out"),
-            N_(
-                "new input; input read from and written to the cache; output, which includes reasoning"
-            ),
-        ),
-    )
+    EXAMPLES = HOW_COUNTED
     KEYS = INSIGHTS
 
     question = var(_FIRST, init=False, always_update=True)

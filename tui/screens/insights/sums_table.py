@@ -98,10 +98,10 @@ class GroupedSums(NamedTuple):
         more than a year only those of the table."""
         unit, day = self.question.unit, first_day(self.question.period, now)
         early, late = key_of(0.0, unit), key_of(now + 366 * DAY, unit)
-        dated = sorted(each.key for each in self.by_time.rows if early <= each.key <= late)
-        today = key_of(now, unit)
-        first = key_of(begin_of(day), unit) if day is not None else min([today, *dated[:1]])
-        return all_buckets(first, max([today, *dated[-1:]]), unit)
+        dated = [each.key for each in self.by_time.rows if early <= each.key <= late]
+        dated.append(key_of(now, unit))
+        first = key_of(begin_of(day), unit) if day is not None else min(dated)
+        return all_buckets(first, max(dated), unit)
 
 
 class AddingUp:
@@ -331,8 +331,8 @@ def group_rows(
     else:
         groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
     is_named = by == "conversation"
-    left_out = len(groups) - _MOST_CONVERSATIONS if is_named else 0
-    groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
+    room = _MOST_CONVERSATIONS if is_named else len(groups)
+    left_out, groups = len(groups) - room, groups[:room]
     names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
     labels = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)

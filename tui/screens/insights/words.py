@@ -27,6 +27,25 @@ _PERIODS = {
     "1y": N_("year"),
     "all": N_("all time"),
 }
+HOW_COUNTED = (
+    (
+        N_("tokens and cost"),
+        N_("count where their session began: nobody recorded when each was spent"),
+    ),
+    (
+        N_("begun"),
+        N_("sessions that began then: a conversation may be in one that began before"),
+    ),
+    (
+        "~$1.24  $1.24?",
+        N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
+    ),
+    (
+        N_("input cached out"),
+        N_("new input; input read from and written to the cache; output, which includes reasoning"),
+    ),
+)
+"""Examples for the help, and their meanings."""
 METRICS = (N_("cost"), N_("tokens"), N_("messages"), N_("sessions"))
 TOOL_METRICS = (N_("calls"), N_("failed"))
 _BY = {
