@@ -21,7 +21,7 @@ from ..sessions.models import Session
 from ..wording import _
 from . import HARMLESS, CompactionNote
 from .blocks import HistoryRow, HistoryRows, sent_of
-from .compactions import Compaction, CompactionHistory, Generation, read_history
+from .compactions import CompactionHistory, Generation, read_history
 
 _REVIEW = (
     "Review the conversation above and update the skill library",
@@ -104,7 +104,15 @@ class Contexts:
         }
         self._originals = history.copies
         self._copies = {original: copy for copy, original in self._originals.items()}
-        self._why = dict(_origins(history.compactions))
+        self._why = {
+            row.id: RowOrigin.HEAD if row.is_head else RowOrigin.KEPT
+            for compaction in history.compactions
+            for row in compaction.kept
+        }
+        """Why rows were sent that compactions wrote."""
+        for compaction in history.compactions:
+            if compaction.summary is not None:
+                self._why[compaction.summary] = RowOrigin.SUMMARY
 
     def at(self, message_id: int | None) -> ModelContext:
         """Return the context of a message, or for None what a resume would send now.
@@ -144,11 +152,13 @@ class Contexts:
         generation that has a copy of the row; and whether there is one."""
         generation, index = self._positions[row.id]
         while True:
-            later = range(index + 1, len(generation.rows))
-            answers = (at for at in later if _may_answer(generation.rows[at], row))
-            answer = next(answers, -1)
-            if answer > index and answer >= generation.block_length:
-                return generation, answer, True
+            for at, later in enumerate(generation.rows[index + 1 :], index + 1):
+                # An answer that was taken back counts only for a row that was.
+                is_there = later.state is not State.REWOUND or row.state is State.REWOUND
+                if later.role == "assistant" and is_there:
+                    if at >= generation.block_length:
+                        return generation, at, True
+                    break
             copy = self._copies.get(generation.rows[index].id)
             if copy is None:
                 return generation, index + 1, False
@@ -248,15 +258,6 @@ def read_contexts(reader: Reader, segments: Sequence[Session]) -> Contexts:
     return Contexts(read_history(reader, segments), segments)
 
 
-def _origins(compactions: Iterable[Compaction]) -> Iterator[tuple[int, RowOrigin]]:
-    """Yield the rows that compactions wrote, by id, with the reason why they were sent."""
-    for compaction in compactions:
-        for row in compaction.kept:
-            yield row.id, RowOrigin.HEAD if row.is_head else RowOrigin.KEPT
-        if compaction.summary is not None:
-            yield compaction.summary, RowOrigin.SUMMARY
-
-
 def _reviews(rows: HistoryRows) -> Iterator[int]:
     """Yield the rows that old releases stored of a background review and newer ones do not load
     (0.19): what is asked, and the answer behind it."""
@@ -274,10 +275,3 @@ def _is_retried(rows: HistoryRows) -> bool:
     first one and its answer from its memory, and leaves them live in the store (0.19)."""
     asked = [row.fingerprint for row in rows if row.role == "user"]
     return any(one == other for one, other in pairwise(asked))
-
-
-def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
-    """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound
-    row."""
-    is_there = row.state is not State.REWOUND or asked.state is State.REWOUND
-    return row.role == "assistant" and is_there

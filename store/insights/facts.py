@@ -22,7 +22,7 @@ from ..errors import QueryInterruptedError
 from ..messages.decode import decode_content, decode_tool_calls
 from ..progress import TellShare, quiet
 from ..sessions.catalog import Catalog
-from ..sessions.models import Session, Tokens
+from ..sessions.models import Tokens
 from ..text import as_text, text_of
 from ..wording import _
 
@@ -243,30 +243,6 @@ def _read_usage(reader: Reader, facts: Facts) -> None:
         facts.insert(_USAGE, decoded)
 
 
-def _message_groups(
-    reader: Reader, sessions: Mapping[str, Session], sizes: bool, tell: TellShare
-) -> Iterator[list[Row]]:
-    """Yield session, quarter of an hour, count and bytes of messages, in short statements.
-
-    Counts come from the index on session and time. Bytes are read from the rows, in the order
-    of the file.
-    """
-    select = (
-        f"SELECT m.session_id, {_quarter('m.timestamp')}, "
-        f"count(*), {_BYTES if sizes else 0} FROM message_rows m"
-    )
-    if sizes:
-        for ids in reader.slices("SELECT m.id FROM messages m WHERE", "m.id", _SLICE):
-            statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2"
-            yield reader.rows(statement, [ids[0][0], ids[-1][0]])
-        return
-    done = 0
-    for chunk in batches(sessions, lambda id: sessions[id].message_count, _MOST_MESSAGES):
-        yield reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2", chunk)
-        done += len(chunk)
-        tell(done / len(sessions))
-
-
 def read_facts(
     reader: Reader,
     catalog: Catalog,
@@ -299,9 +275,30 @@ def read_facts(
 
 
 def _read_messages(reader: Reader, facts: Facts, sizes: bool, tell: TellShare) -> None:
-    for rows in _message_groups(reader, facts.catalog.sessions, sizes, tell):
+    """Read counts and bytes of messages by session and quarter of an hour, in short statements.
+
+    Counts come from the index on session and time. Bytes are read from the rows, in the order
+    of the file.
+    """
+
+    def add(rows: Iterable[Row]) -> None:
         groups = [(as_text(id), as_time(at), count, size) for id, at, count, size in rows]
         facts.insert(_insert("message"), groups)
+
+    sessions, done = facts.catalog.sessions, 0
+    select = (
+        f"SELECT m.session_id, {_quarter('m.timestamp')}, "
+        f"count(*), {_BYTES if sizes else 0} FROM message_rows m"
+    )
+    if sizes:
+        for ids in reader.slices("SELECT m.id FROM messages m WHERE", "m.id", _SLICE):
+            statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2"
+            add(reader.rows(statement, [ids[0][0], ids[-1][0]]))
+    else:
+        for chunk in batches(sessions, lambda id: sessions[id].message_count, _MOST_MESSAGES):
+            add(reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2", chunk))
+            done += len(chunk)
+            tell(done / len(sessions))
     every = as_int(reader.value("SELECT count(*) FROM messages"))
     ((known,),) = facts.rows("SELECT sum(messages) FROM message JOIN session USING (id)")
     facts.without_session = max(0, every - as_int(known))

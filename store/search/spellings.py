@@ -168,17 +168,14 @@ def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """
     # Where a text is broken, there may be a line end or another blank.
     pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
-    parts = [_spelled(reader, index, piece) for piece in pieces]
+    parts = []
+    for piece in pieces:
+        # As it stands, in JSON, and in JSON within JSON; each must have an expression.
+        once = json.dumps(piece, ensure_ascii=False)[1:-1]
+        forms = dict.fromkeys([piece, once, json.dumps(once, ensure_ascii=False)[1:-1]])
+        matches = [_substring(reader, index, form) for form in forms]
+        parts.append(_any(matches) if all(matches) else "")
     return " AND ".join(filter(None, parts))
-
-
-def _spelled(reader: Reader, index: FtsIndex, text: str) -> str:
-    """Return an expression for a text as it stands, in JSON, and in JSON within JSON; empty where
-    one of them has none."""
-    once = json.dumps(text, ensure_ascii=False)[1:-1]
-    forms = dict.fromkeys([text, once, json.dumps(once, ensure_ascii=False)[1:-1]])
-    matches = [_substring(reader, index, form) for form in forms]
-    return _any(matches) if all(matches) else ""
 
 
 def _substring(reader: Reader, index: FtsIndex, text: str) -> str:

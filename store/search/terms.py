@@ -19,6 +19,7 @@ Span = tuple[int, int]
 _MARKS = "\u0300-\u0304\u0306-\u030c\u030f\u0311\u031b\u0323-\u0328\u032d\u032e\u0330\u0331"
 """The combining marks unicode61 drops from inside a word, for a character class."""
 _HAS_MARKS = re.compile(f"[{_MARKS}]")
+"""In a folded text: it is decomposed."""
 # Lower-case letters that fold to another one: accented Latin, final sigma and the like. Cyrillic,
 # CJK and emoji are not among them, so that text full of those is folded at the speed of
 # str.lower().
@@ -69,11 +70,6 @@ def fold(text: str) -> str:
 def fold_composed(text: str) -> str:
     """Return a text folded, with letters and their marks as one where that is possible."""
     return fold(unicodedata.normalize("NFC", text))
-
-
-def _has_marks(folded: str) -> bool:
-    """Whether a folded text has marks that unicode61 drops (decomposed text)."""
-    return not folded.isascii() and _HAS_MARKS.search(folded) is not None
 
 
 def words_of(folded: str) -> tuple[str, ...]:
@@ -173,7 +169,8 @@ class Term:
 
     def find(self, folded: str) -> Iterator[Span]:
         """Yield where a text from `fold` contains the term: half-open ranges in order."""
-        pattern = self._marked_pattern if _has_marks(folded) else self._pattern
+        has_marks = not folded.isascii() and _HAS_MARKS.search(folded) is not None
+        pattern = self._marked_pattern if has_marks else self._pattern
         yield from (match.span() for match in pattern.finditer(folded))
 
     def first(self, folded: str) -> Span | None:

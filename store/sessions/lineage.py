@@ -114,15 +114,15 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     costs = _tree_costs(nodes, catalog)
     untitled = [node.session for node in nodes if not node.session.title]
     previews = read_previews(reader, {session.id: [session] for session in untitled})
-    whole = (
-        node._replace(
-            rows=counts.get(node.session.id, 0),
-            name=_name(node.session, previews.get(node.session.id, "")),
-            tree_cost_usd=costs[node.session.id],
+    for at, node in enumerate(nodes):
+        session = node.session
+        nothing = _("no text") if session.has_messages else _("no messages")
+        nodes[at] = node._replace(
+            rows=counts.get(session.id, 0),
+            name=session.title or previews.get(session.id) or nothing,
+            tree_cost_usd=costs[session.id],
         )
-        for node in nodes
-    )
-    return Lineage(session_id, target, predicted, tuple(whole))
+    return Lineage(session_id, target, predicted, tuple(nodes))
 
 
 def _tree_costs(nodes: Sequence[Node], catalog: Catalog) -> dict[str, float | None]:
@@ -136,10 +136,6 @@ def _tree_costs(nodes: Sequence[Node], catalog: Catalog) -> dict[str, float | No
         if node.relation is Relation.DELEGATED or not catalog.is_root(session.id):
             below.setdefault(node.parent_id, []).append(cost)
     return costs
-
-
-def _name(session: Session, preview: str) -> str:
-    return session.title or preview or (_("no text") if session.has_messages else _("no messages"))
 
 
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:

@@ -209,19 +209,17 @@ class ParentLinks:
         for session in sessions.values():
             if session.parent_id is not None and session.parent_id != session.id:
                 self._children.setdefault(session.parent_id, []).append(session)
-        self._continuations = dict(self._find_continuations())
+        self._continuations: dict[str, Session] = {}
         """The best continuation of each compressed session, by the id of that session."""
+        for parent_id, children in self._children.items():
+            parent = sessions.get(parent_id)
+            candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
+            if candidates:
+                self._continuations[parent_id] = max(candidates, key=continuation_rank)
         self.cycle_roots: frozenset[str] = frozenset()
         self.cycle_roots = frozenset(self._find_cycle_roots())
         """One root for each cycle of parents (a damaged file), which no list would reach
         otherwise."""
-
-    def _find_continuations(self) -> Iterator[tuple[str, Session]]:
-        for parent_id, children in self._children.items():
-            parent = self.sessions.get(parent_id)
-            candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
-            if candidates:
-                yield parent_id, max(candidates, key=continuation_rank)
 
     def _find_cycle_roots(self) -> Iterator[str]:
         visited: set[str] = set()

@@ -116,22 +116,24 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     facts = [(lane, fact) for lane, found in lanes.items() for fact in found]
     conversations = [catalog.conversation(fact.session_id) for _lane, fact in facts]
     named = zip(facts, with_names(reader, conversations), strict=True)
-    items = [_item(lane, fact, conversation) for (lane, fact), conversation in named]
+    items = [
+        SinceItem(
+            lane=lane,
+            session_id=conversation.id,
+            title=conversation.title or conversation.preview,
+            message_id=fact.message_id,
+            at=fact.at if fact.at is not None else conversation.last_active,
+            why=fact.why,
+            certain=fact.certain,
+            source=conversation.source,
+        )
+        for (lane, fact), conversation in named
+    ]
     return Since(since, tuple(sorted([*items, *_of_jobs(runs, since)], key=order)))
 
 
 def _is_shown(conversation: Conversation) -> bool:
     return conversation.view not in (None, View.ARCHIVED)
-
-
-def _item(lane: str, fact: SinceFact, conversation: Conversation) -> SinceItem:
-    """Return the item of a fact about a conversation, which has its name."""
-    title = conversation.title or conversation.preview
-    at = fact.at if fact.at is not None else conversation.last_active
-    return SinceItem(
-        lane, conversation.id, title, fact.message_id, at, fact.why, fact.certain,
-        conversation.source,
-    )  # fmt: skip
 
 
 def _of_jobs(runs: Runs, since: float) -> Iterator[SinceItem]:
