@@ -243,7 +243,7 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
         is_next = start == previous.end > 0
         if start < previous.end or not (is_edge or is_next or count):
             continue
-        block = _block_of(rows, start, end, previous, above, is_edge)
+        block = _block_of(rows, start, end, previous, above, count, is_edge=is_edge)
         if block is not None:
             blocks.append(block)
             previous = block
@@ -258,30 +258,31 @@ def _block_of(
     end: int,
     previous: RowBlock,
     above: HistoryRows | None,
+    count: int,
+    *,
     is_edge: bool,
 ) -> RowBlock | None:
     """Return the block that has these rows; None if no compaction wrote them.
 
-    `is_edge` tells that compacted rows end right before it.
+    `count` is how many of them were not loaded, `is_edge` tells that compacted rows end right before
+    them.
     """
     summaries = [row for row in rows[start:end] if row.summary is not None]
     # Older summaries may be carried over with the new one.
     summary = min(summaries, key=lambda row: row.repeats_time, default=None)
-    is_batch = sum(not row.repeats_time for row in rows[start:end]) > 1
     is_first = previous.end == 0
-    if is_first and not is_edge and above and all(_repeats(row, above) for row in rows[:start]):
+    if is_first and above and all(_repeats(row, above) for row in rows[:start]):
         start = 0  # the head was written before the batch
     before = rows[previous.start : start]
     sent = sent_of(before) if start > 0 else above or ()
-    is_known = is_edge or ((is_batch or start > 0) and end - start > 1)
+    is_known = is_edge or ((count > 1 or start > 0) and end - start > 1)
     if not is_known:
         end = _end_of_copies(rows, end, sent)
     states = {row.state for row in before}
     is_marked = State.LIVE not in states
     if summary is None and State.COMPACTED not in states and (start > 0 or above is None):
         return None  # an edit writes all messages once more
-    has_copies = any(_repeats(row, sent) for row in rows[start:end] if row.summary is None)
-    if not (has_copies or is_known):
+    if not (is_known or any(_repeats(row, sent) for row in rows[start:end])):
         if not is_first:
             return None
         start, is_marked = 0, True  # a branch or an import begins with it, and with any later ones
