@@ -10,10 +10,10 @@ import inspect
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -22,7 +22,7 @@ from ..call import CALLS
 from ..cleanup.bulk import CleanedUp, Step
 from ..cleanup.plan import Expected
 from ..cleanup.selection import Selection, parse_line
-from ..cleanup.sizes import FileSpace, KnownSizes, Sizes, SpaceMap
+from ..cleanup.sizes import FileSpace, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.stored_values import write_json
 from ..edit.delete import Deleted
@@ -52,8 +52,10 @@ ITEMS = 2_000_000
 """Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A text; also one without an end, behind which nothing is looked at twice."""
-_STAYS = (Catalog, Catalog | None, KnownSizes | None)
-"""Types of arguments of which each side has its own."""
+_STAYS = ("catalog", "known")
+"""Arguments of which each side has its own: the sessions, and known sizes."""
+_REPORTS = ("tell", "portion")
+"""Arguments that are functions, called with what is done so far."""
 _TYPES = {
     kind.__name__: kind
     for kind in (
@@ -89,11 +91,11 @@ class Signature(NamedTuple):
     arguments: type[msgspec.Struct]
     """A structure of them."""
     not_sent: tuple[str, ...]
-    """Those of which each side has its own: a catalog, and `known` sizes."""
+    """Those of `_STAYS`."""
     stops: bool
     """Whether it takes `stopped`, a function that says whether to end with what is done."""
     reports: Arguments
-    """Functions that are called with what is done so far, and the type of that."""
+    """Those of `_REPORTS`, and the type of what is done so far."""
     answer: object
     changes: bool
     """Whether it changes the store."""
@@ -109,36 +111,25 @@ def signature(name: str) -> Signature:
     sent: dict[str, object] = {}
     fields: list[tuple[str, Any, Any]] = []
     reports: dict[str, object] = {}
-    not_sent: list[str] = []
     for parameter in parameters:
-        kind = hints[parameter.name]
-        if kind in _STAYS:
-            not_sent.append(parameter.name)
-        elif (reported := _reported(kind)) is not None:
-            reports[parameter.name] = reported
-        elif parameter.name != "stopped":
-            sent[parameter.name] = kind
-            default = parameter.default
+        each, kind, default = parameter.name, hints[parameter.name], parameter.default
+        if each in _REPORTS:
+            taken, _nothing = get_args(kind)
+            reports[each] = taken[0]
+        elif each not in (*_STAYS, "stopped"):
+            sent[each] = kind
             if default is parameter.empty:
                 default = msgspec.NODEFAULT
-            fields.append((parameter.name, _SENT_AS.get(kind, kind), default))
+            fields.append((each, _SENT_AS.get(kind, kind), default))
     return Signature(
         sent,
         msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
-        tuple(not_sent),
+        tuple(each for each in _STAYS if each in hints),
         "stopped" in hints,
         reports,
         hints["return"],
         call.changes,
     )
-
-
-def _reported(kind: object) -> object:
-    """Return the type of what a function is called with; None for what is none, or takes
-    nothing."""
-    functions = [each for each in (kind, *get_args(kind)) if get_origin(each) is Callable]
-    taken = get_args(functions[0])[0] if functions else ()
-    return taken[0] if taken else None
 
 
 def _encode_hook(value: object) -> object:
