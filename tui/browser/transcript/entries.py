@@ -3,11 +3,11 @@ messages read so far."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, KeysView
+from collections.abc import Container, Iterable, Iterator, KeysView, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.messages.chat_message import SAID, SEAM, ChatMessage, RowInfo
+from hermes_browse.store.messages.chat_message import SAID, SEAM, ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import (
     Conversation,
@@ -156,16 +156,22 @@ def make_entries(conversation: Conversation, outline: Outline) -> Iterator[Entry
 class TranscriptModel:
     """The entries of a conversation, and the messages read so far."""
 
-    def __init__(self, conversation: Conversation, outline: Outline) -> None:
-        self.conversation, self.outline = conversation, outline
-        self.entries = list(make_entries(conversation, outline))
+    def __init__(
+        self, conversation: Conversation, outline: Outline, first: Sequence[ChatMessage] = ()
+    ) -> None:
+        """Begin with messages that are no rows of `messages`."""
+        rows = [RowInfo(each.id, 0, each.role, None, State.LIVE, False) for each in first]
+        self.conversation = conversation
+        self.outline = outline._replace(rows=(*rows, *outline.rows))
+        self.entries = list(make_entries(conversation, self.outline))
         self.messages: dict[int | None, ChatMessage] = {}
         """Those read so far, by id."""
         self._results: dict[str, ChatMessage] = {}
         self._callers: dict[str, int] = {}
         """Ids of the messages with the calls."""
-        rows = ((entry.row, index) for index, entry in enumerate(self.entries))
-        self._entry_of = {row.id: index for row, index in rows if row is not None}
+        places = ((entry.row, index) for index, entry in enumerate(self.entries))
+        self._entry_of = {row.id: index for row, index in places if row is not None}
+        self.add(first)
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, StoreBusyError, ValueTooLongError
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
@@ -36,16 +36,6 @@ WINDOW = 60
 """Messages read before and after the first place."""
 
 
-def _model(
-    conversation: Conversation, outline: Outline, first: Sequence[ChatMessage]
-) -> TranscriptModel:
-    """Return a model that begins with messages that are no rows of `messages`."""
-    rows = [RowInfo(each.id, 0, each.role, None, State.LIVE, False) for each in first]
-    model = TranscriptModel(conversation, outline._replace(rows=(*rows, *outline.rows)))
-    model.add(first)
-    return model
-
-
 def read_model(store: OpenStore, conversation: Conversation, reading: Reading) -> TranscriptModel:
     """Read the outline of a conversation; in the reading of everything, with the system prompt
     first."""
@@ -54,7 +44,7 @@ def read_model(store: OpenStore, conversation: Conversation, reading: Reading) -
     if prompt is None:
         return TranscriptModel(conversation, outline)
     message = ChatMessage(-1, root_id, "system", prompt, display_kind=_("system prompt"))
-    return _model(conversation, outline, [message])
+    return TranscriptModel(conversation, outline, [message])
 
 
 def _recap_model(store: OpenStore, conversation: Conversation) -> TranscriptModel:
@@ -64,7 +54,7 @@ def _recap_model(store: OpenStore, conversation: Conversation) -> TranscriptMode
         ChatMessage(-index, root_id, "recap" if line.role == "earlier" else line.role, line.text)
         for index, line in enumerate(store.recap(conversation.segments), 1)
     ]
-    return _model(conversation, Outline((root_id,), ()), messages)
+    return TranscriptModel(conversation, Outline((root_id,), ()), messages)
 
 
 def read_messages(
@@ -213,19 +203,15 @@ class TranscriptLoader:
         self._opening = None
         page.add(layouts)
         main.details.add([model.conversation])
-        self._say_what_is_left_out(begin, opening.message_id)
+        self._left_out.clear()
+        if opening.message_id is not None and begin != opening.message_id:
+            self._left_out[begin] = opening.message_id
+            words = _("{reading} · this message is not part of it: v shows everything")
+            main.say_of_page(words.format(reading=_(_NAMES[reading])))
         matchers = main.matchers if not opening.is_recap else ()
         self._show(model, message_id=begin, matchers=matchers, segment=opening.segment)
         if opening.is_recap:
             main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
-
-    def _say_what_is_left_out(self, begin: int | None, message_id: int | None) -> None:
-        """Tell the user if the reading leaves out the message that was asked for."""
-        self._left_out.clear()
-        if message_id is not None and begin != message_id:
-            self._left_out[begin] = message_id
-            words = _("{reading} · this message is not part of it: v shows everything")
-            self._main.say_of_page(words.format(reading=_(_NAMES[self._main.mode])))
 
     def fit_titles(self) -> None:
         """Show title and facts, fitted to the width of the pane: of the page, or of what is being

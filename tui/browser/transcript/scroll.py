@@ -141,17 +141,13 @@ class TranscriptScroll(LongView, can_focus=True):
         self.tell_seen()
 
     def tell_seen(self) -> None:
-        """Report the last message in sight, if there are new ones in the conversation."""
-        page, conversation = self.page, self.page.model.conversation
-        if not self.has_focus or conversation.first_new is None:
-            return
-        # At the end with what has no lines of its own: results are shown with their calls.
-        rows = page.model.outline.rows if page.at_end else ()
-        ids = [row.id for row in rows[-1:]]
-        ids += [page.model.id_of(index) or 0 for index, _line in page.frame()]
-        last = max(ids, default=0)
-        if last >= conversation.first_new:
-            self.post_message(self.Seen(conversation.segments, last))
+        """Report the last message in sight."""
+        page, model = self.page, self.page.model
+        if self.has_focus:
+            ids = [model.id_of(index) or 0 for index, _line in page.frame()]
+            # At the end with what has no lines of its own: results are shown with their calls.
+            ids += [row.id for row in model.outline.rows[-1:] if page.at_end]
+            self.post_message(self.Seen(model.conversation.segments, max(ids, default=0)))
 
     async def _lay_out_deferred(self) -> None:
         """Lay out long messages on another thread until all of the page are."""
@@ -192,8 +188,6 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def action_scroll_lines(self, lines: int) -> None:
         page = self.page
-        if not len(page):
-            return
         before, at_end, stepped = page.position, page.at_end, page.stepped
         self._go(page.moved(before, lines))
         # At an end of the conversation: step through the messages on the page.
@@ -205,9 +199,8 @@ class TranscriptScroll(LongView, can_focus=True):
         self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
 
     def action_to_start(self) -> None:
-        if len(self.page):
-            self.remember()
-            self._go_to(0)
+        self.remember()
+        self._go_to(0)
 
     def action_to_end(self) -> None:
         """Go to the last line, and follow new ones."""

@@ -246,10 +246,8 @@ def _field(key: str, value: object, width: int, language: str) -> list[Paragraph
     else:
         look = "number" if type(value) in (int, float) else "comment"
         paragraphs = plain(json.dumps(value), look)
-    first, *others = paragraphs
-    line = [*first.lead, *first.spans]
-    is_cut = isinstance(value, str) and "\n" in value.strip()
-    if others or is_cut or line_width(line) > width - 2:
+    line = [*paragraphs[0].lead, *paragraphs[0].spans]
+    if len(paragraphs) > 1 or line_width(line) > width - 2:
         return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
     return [Paragraph([label, (" ", "dim"), *line])]
 
