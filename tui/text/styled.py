@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from copy import copy
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -252,10 +251,10 @@ class TextLayout:
         # Of `NO_LINE` the slice is empty.
         strong = set(lines if current is None else lines[current : current + 1])
         looks = ["hit-current" if each in strong else "hit" for each in at]
-        lit = copy(self)
-        lit.match_lines = lines
+        lit = TextLayout((), 0)
         lit._spans = light(self._spans, matches, looks)
-        lit.lines = lit.first(len(self))
+        lit._ranges, lit._margins = self._ranges, self._margins
+        lit.match_lines = lines
         return lit
 
 

@@ -113,8 +113,10 @@ class FindResults:
     @property
     def first(self) -> int | None:
         """The first message found below the origin, else the first of all; None without any."""
-        at = bisect_right(self.ordered, self.origin, key=self.model.number_of)
-        return next(iter([*self.ordered[at:], *self.ordered]), None)
+        ordered = self.ordered
+        at = bisect_right(ordered, self.origin, key=self.model.number_of)
+        around = [*ordered[at:], *ordered]
+        return around[0] if around else None
 
 
 class Finding:
