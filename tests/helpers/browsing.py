@@ -335,3 +335,12 @@ def listed(browser: Browser) -> set[str]:
     """Roots of the conversations in the list."""
     rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
     return {row.conversation.root_id for row in rows}
+
+
+def lit_lines(browser: Browser) -> list[str]:
+    """Lines of the transcript in which something is lit as the current find."""
+    return [
+        "".join(text for text, _looks in line).strip()
+        for _entry, line in browser.screen.transcript.page.frame()
+        if any(looks.endswith("hit-current") for _text, looks in line)
+    ]

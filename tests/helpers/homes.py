@@ -7,11 +7,13 @@ import json
 from pathlib import Path
 
 import pruning
+import spending
 import trashing
 from builders import DAY, make_store
 from commandline import copy_store
+from compressed import long_conversation
 from plays import play, store_of, write_files
-from store_builder import T0, StoreBuilder
+from store_builder import T0, StoreBuilder, add_tool_use
 from user_config import write_config
 
 NOW = pruning.NOW
@@ -258,3 +260,44 @@ def empty(root: Path) -> float:
     """A store of Hermes 0.22 without any session."""
     make_store(root / "state.db", "31")
     return NOW
+
+
+def older(root: Path) -> float:
+    """A store of Hermes 0.19 without any session."""
+    make_store(root / "state.db")
+    return NOW
+
+
+NEEDLES = 600
+"""Messages of the conversation in `needles`."""
+
+
+def needles(root: Path) -> float:
+    """A long conversation in which a word stands at a few places, one of them folded away."""
+    builder = StoreBuilder(root / "state.db")
+    builder.session("s", title="Long")
+    texts = {
+        100: "filler line\n\n" * 60 + "a NEEDLE deep down\n\n" + "more\n\n" * 60 + "needle two",
+        150: "haystackneedles inside a word",
+    }
+    for number in range(1, NEEDLES + 1):
+        if number == 399:
+            result = '{"output": "one\\nthe needl\\u00e9 here"}'
+            add_tool_use(builder, "c1", "terminal", {"command": "ls"}, result)
+        elif number != 400:
+            text = texts.get(number, f"message {number} says nothing of note")
+            builder.message("s", ("assistant", "user")[number % 2], text)
+    builder.write()
+    return NOW
+
+
+def spent(root: Path) -> float:
+    """Chats that cost something, in two weeks, and an old one."""
+    spending.spent_store(root / "state.db")
+    return spending.NOW
+
+
+def compressed(root: Path) -> float:
+    """A conversation that was compressed four times in place."""
+    long_conversation(root / "state.db", 300, 4)
+    return T0 + DAY

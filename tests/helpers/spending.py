@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from browsing import NOW
 from builders import DAY, make_store, tool_call
+
+NOW = 1_780_000_000.0
+"""As in `browsing.py`: 2026-05-28 20:26:40 UTC."""
 
 
 def session(id: str, days: float, **columns: object) -> dict[str, object]:

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from store_builder import StoreBuilder, tool_call
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
@@ -95,40 +94,6 @@ def drawn(page: Page) -> list[Line]:
     """All lines of a conversation that has been read."""
     entries = (page.draw(index, now=True) for index in range(len(page)))
     return [line for entry in entries if entry is not None for line in entry.lines]
-
-
-LONG_COUNT = 600
-"""Messages of the long conversation."""
-
-
-def long_store(path: Path) -> Path:
-    """A long conversation in which a word stands at a few places, one of them folded away."""
-    builder = StoreBuilder(path)
-    builder.session("s", title="Long")
-    for number in range(1, LONG_COUNT + 1):
-        role = ("assistant", "user")[number % 2]
-        if number == 399:
-            call = tool_call("terminal", {"command": "ls"}, id="c1")
-            builder.message("s", "assistant", None, tool_calls=[call])
-        elif number == 400:
-            builder.message(
-                "s",
-                "tool",
-                '{"output": "one\\nthe needl\\u00e9 here"}',
-                tool_call_id="c1",
-                tool_name="terminal",
-            )
-        elif number == 100:
-            builder.message(
-                "s",
-                role,
-                "filler line\n\n" * 60 + "a NEEDLE deep down\n\n" + "more\n\n" * 60 + "needle two",
-            )
-        elif number == 150:
-            builder.message("s", role, "haystackneedles inside a word")
-        else:
-            builder.message("s", role, f"message {number} says nothing of note")
-    return builder.write()
 
 
 class ViewApp(App[None]):

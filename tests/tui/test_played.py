@@ -20,7 +20,8 @@ from pathlib import Path
 
 import homes
 import pytest
-from browsing import NOW, Browser, browsing, demo_location, open_app
+from browsing import NOW, Browser, browsing, demo_location, lit_lines, open_app
+from commandline import path_with
 from platforms import posix_only
 from trashing import differences, dump, is_sound, rows, run
 
@@ -31,17 +32,20 @@ FOLDER = Path(__file__).parent / "recorded"
 _MASKS = {
     r"\b20\d{6}-\d{6}-[0-9a-f]{8}\b": "BUNDLE",
     r"\b\d+ ms\b": "N ms",
+    r"state\.db [\d.]+ KB [█░]+ .*": "state.db …",
 }
-"""What differs from run to run."""
+"""What differs from run to run, or between versions of SQLite."""
 _PANES = {
     "at": lambda browser: f"{type(browser.app.screen).__name__}, {_pane(browser.app.focused)}",
     "typed": lambda browser: browser.app.focused.value,
     "card": Browser.card,
     "clipboard": lambda browser: browser.app.clipboard,
+    "lit": lambda browser: "\n".join(lit_lines(browser)),
 }
 
 
-"""The screen on top, the pane with the keys, what is typed, a card, the clipboard."""
+"""The screen and the pane with the keys, what is typed, the texts of a card, the clipboard, the lines
+with the current find."""
 _KEY = re.compile(r"<([a-z][\w+]+)>|(.)")
 
 
@@ -73,12 +77,12 @@ def _look(browser, pane, before):
 async def _act(browser, sign, words):
     """What a person does."""
     if sign == "$":
-        await browser.press(*(name or key for name, key in _KEY.findall(words.strip())))
+        await browser.press(*(name or key for name, key in _KEY.findall(words)))
     elif sign == "=":
         await browser.pilot.resize_terminal(*map(int, words.split("x")))
         await browser.settle()
     else:
-        widget, word = words.strip().split(" ", 1)
+        widget, word = words.split(" ", 1)
         lines = browser.text(f"#{widget}").split("\n")
         y, x = next(
             (y, found.start()) for y, line in enumerate(lines) if (found := re.search(word, line))
@@ -111,6 +115,7 @@ def _paragraphs():
 async def test_played(path, head, paragraph, tmp_path, monkeypatch):
     """Nothing is shown but what the paragraph says."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path_with())
     root = tmp_path / "root"
     root.mkdir()
     store, found, browser = root / "state.db", [], None
@@ -119,7 +124,7 @@ async def test_played(path, head, paragraph, tmp_path, monkeypatch):
             if line.startswith(">"):
                 continue
             found.append(line)
-            sign, (words, _bar, panes) = line[:1], line[1:].partition(" | ")
+            sign, words = line[:1], line[1:]
             if sign == "@":
                 name, cells = words.split()
                 location, now = _home(name, root)
@@ -139,7 +144,8 @@ async def test_played(path, head, paragraph, tmp_path, monkeypatch):
                     size = tuple(map(int, cells.split("x")))
                     app, before = open_app(location, now, read_start()), dump(store)
                     browser = await stack.enter_async_context(browsing(app, size))
-                await _act(browser, sign, words)
+                words, _bar, panes = words.partition(" | ")
+                await _act(browser, sign, words.strip())
                 for pane in panes.split():
                     found += _look(browser, pane, before)
     played = "\n".join(found[found.index("") + 1 :])

@@ -134,18 +134,6 @@ async def at_calls(browser):
     return view
 
 
-async def test_keys_copy_the_message_and_say_by_which_way(browser):
-    await browser.press("tab", "K")
-    current = browser.screen.transcript.current
-    assert current.role == "user"
-    assert await _copied(browser, "c") == current.text
-    number = browser.screen.model.number_of(current.id)
-    assert number != current.id, "the one that is shown, and that # takes"
-    assert "OSC 52" in browser.status and f"message {number}, " in browser.status
-    assert await _copied(browser, "y") == browser.screen.current.id
-    assert "OSC 52" in browser.status
-
-
 async def test_tool_outputs_are_taken_one_after_the_other(browser):
     view = await at_calls(browser)
     results = [view.model.result(call.id) for call in view.current.tool_calls]
@@ -155,12 +143,6 @@ async def test_tool_outputs_are_taken_one_after_the_other(browser):
     assert taken == [*map(harmless, texts), harmless(texts[0])], (
         "after the last one the first again"
     )
-
-
-async def test_where_there_is_nothing_to_take_it_is_said(browser):
-    await browser.press("tab", "K")
-    assert await _copied(browser, "C") == ""
-    assert "no code block" in browser.status
 
 
 @posix_only
@@ -229,18 +211,6 @@ def test_raw_takes_salvaged_bytes(tmp_path):
     with Store(builder.write()).reader() as reader:
         text = read_raw(reader, number)
         assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
-
-
-@pytest.mark.slow
-async def test_the_raw_row_is_looked_at_and_left(browser):
-    await browser.press("tab", "K")
-    current = browser.screen.transcript.current
-    assert current is not None
-    await browser.press("ampersand")
-    assert isinstance(browser.app.screen, RawCard)
-    assert f'"id": {current.id},' in browser.text("#raw")
-    await browser.press("escape")
-    assert browser.app.screen is browser.screen
 
 
 async def test_the_raw_row_needs_no_text_that_is_read(browser, monkeypatch):

@@ -33,13 +33,6 @@ def test_no_card_can_act(tmp_path):
         assert printable(text) == text
 
 
-async def test_when_it_goes_is_one_sentence(tmp_path):
-    async with on_demo(tmp_path) as browser:
-        await browser.press("i")
-        told = " ".join(browser.text("#details").split())
-        assert "in 1,080 days (open: closed when idle for 540 days," in told
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_the_card_tells_of_the_conversation_on_screen(tmp_path, size):

@@ -1,6 +1,7 @@
 """Which messages match what is looked for in a transcript, and which are looked through for it."""
 
-from transcripts import LONG_COUNT, conversation_of, long_store
+from homes import NEEDLES, needles
+from transcripts import conversation_of
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
@@ -61,7 +62,8 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
     """However few there are in one, each message is looked at once, from the origin around the
     end."""
     monkeypatch.setattr(finding, "BATCH", 7)
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+    needles(tmp_path)
+    with open_store(Store(tmp_path / "state.db")) as store:
         model = whole(store)
         findings = FindResults(needle("needle"), model, 120)
         batches = 0
@@ -69,13 +71,14 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
             findings.found |= scan(store, model, rows, findings.matcher)
             batches += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
-        assert batches > LONG_COUNT // 10 and findings.is_complete
+        assert batches > NEEDLES // 10 and findings.is_complete
         assert list(findings.unscanned()) == []
 
 
 def test_messages_that_have_been_read_are_not_read_again(tmp_path, monkeypatch):
     """Each letter looks through them: of a large one another machine had no room for so many."""
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+    needles(tmp_path)
+    with open_store(Store(tmp_path / "state.db")) as store:
         model = whole(store)
         model.add(store.messages([row.id for row in model.outline.rows[90:200]]))
         asked = []
@@ -97,7 +100,8 @@ def test_a_message_that_a_machine_cannot_send_ends_no_find(tmp_path, monkeypatch
             raise ValueTooLongError("This answer is too large to be sent.")
         return messages(store, ids)
 
-    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+    needles(tmp_path)
+    with open_store(Store(tmp_path / "state.db")) as store:
         model = whole(store)
         monkeypatch.setattr(OpenStore, "messages", refusing)
         assert scan(store, model, model.outline.rows[90:200], needle("needle")) == {100, 150}

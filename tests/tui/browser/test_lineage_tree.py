@@ -1,6 +1,5 @@
 """The lineage tree: folding, keys, mouse, many nodes, and what is in its lines."""
 
-import re
 import time
 
 import pytest
@@ -13,7 +12,7 @@ from browsing import (
 from builders import T0, make_store
 from rich.cells import cell_len
 
-from hermes_browse.store.sessions.models import Lineage, Relation, ResumeTarget
+from hermes_browse.store.sessions.models import Lineage, ResumeTarget
 from hermes_browse.tui.browser.header import lineage_title
 from hermes_browse.tui.text.family import SessionEntry
 
@@ -36,27 +35,6 @@ def _lines(browser):
     return browser.text("#lineage").splitlines()
 
 
-async def test_keys_fold_and_the_pane_stays(tmp_path):
-    """Space folds, the arrows go in and out, and Tab alone changes the pane."""
-    async with on_demo(tmp_path, (160, 40)) as browser:
-        tree = browser.screen.lineage
-        await browser.press("l", "home")
-        count = len(tree_of(browser))
-        assert "▾" in _lines(browser)[0]
-        await browser.press("space")
-        assert "▸" in _lines(browser)[0] and len(tree_of(browser)) == count - 1
-        await browser.press("right")
-        assert "▾" in _lines(browser)[0] and tree.cursor == 0
-        await browser.press("right")
-        assert tree.cursor == 1 and tree.has_focus
-        await browser.press("left")
-        assert tree.cursor == 0 and len(tree_of(browser)) == count
-        await browser.press("left")
-        assert "▸" in _lines(browser)[0] and tree.has_focus and not browser.screen.marks
-        await browser.press("tab")
-        assert browser.screen.rows.has_focus
-
-
 async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
     async with on_demo(tmp_path, (160, 40)) as browser:
         await browser.press("l", "home", "space", "down", "down")
@@ -67,15 +45,6 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
         browser.screen.family_loader.follow(older, shown)
         await browser.settle()
         assert browser.screen.lineage.entry == entry and _lines(browser) == before
-
-
-async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path):
-    async with on_demo(tmp_path, (200, 60)) as browser:
-        assert "lost" not in browser.text("#lineage")
-        await browser.press("l")
-        assert "27 messages became a summary, ~1.7k → 198 tokens, 37 details lost" in browser.text(
-            "#lineage"
-        )
 
 
 @pytest.mark.slow
@@ -145,29 +114,6 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, s
             assert strip.cell_length == tree.scrollable_content_region.width
             assert cell_len(strip.text) == strip.cell_length
             assert "\x1b" not in strip.text and "[r" in strip.text
-
-
-@pytest.mark.slow
-async def test_a_flag_on_a_subagent_names_what_was_changed(tmp_path):
-    """As in Hermes, archive and pin take the compressed conversation along that it works for."""
-    async with on_demo(tmp_path, (160, 40)) as browser:
-        await browser.press("l", "home", "down")
-        entry = browser.screen.lineage.entry
-        assert isinstance(entry, SessionEntry) and entry.node.relation is Relation.DELEGATED
-        await browser.press("a")
-        assert browser.status.startswith("archived “Fix auth bug #3” · u undoes")
-        await browser.press("u")
-        assert browser.status.startswith("undone: archived “Fix auth bug #3”")
-        await browser.press("f")
-        assert browser.status.startswith("pinned “Fix auth bug #3” · u undoes")
-
-
-async def test_costs_of_a_narrow_tree_add_up_to_the_total_above_it(tmp_path):
-    async with on_demo(tmp_path) as browser:
-        await browser.press("l", "home")
-        assert " · $0.56" in browser.text("#lineage-title")
-        costs = [cost for line in _lines(browser) for cost in re.findall(r"\$([\d.]+)", line)]
-        assert len(costs) > 2 and sum(map(float, costs)) == pytest.approx(0.56, abs=0.02)
 
 
 def test_the_warning_of_the_title_comes_before_the_count():

@@ -104,47 +104,6 @@ def test_names_stand_above_what_they_name(width, tmp_path):
 
 
 @pytest.mark.slow
-async def test_a_click_on_a_name_sorts_by_it(tmp_path):
-    """Again turns it round; hits have an order of their own, and conversations that filters admit
-    have the list's."""
-    async with on_demo(tmp_path, (200, 40)) as browser:
-        assert "when↓" in browser.text("#head")
-        await click(browser, "cost")
-        costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
-        assert browser.text("#head").rstrip().endswith("cost↓") and costs == sorted(
-            costs, reverse=True
-        )
-        await click(browser, "cost")
-        costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
-        assert (
-            "cost↑" in browser.text("#head")
-            and "↑ cost" in browser.text("#views")
-            and costs == sorted(costs)
-        )
-        await click(browser, "title")
-        assert "title↑" in browser.text("#head"), "A is first"
-        await browser.search("source:telegram")
-        await click(browser, "msgs")
-        counts = [each.message_count for each in listed(browser)]
-        assert len(counts) > 2 and counts == sorted(counts, reverse=True)
-        await browser.press("escape", "escape", "slash", *"boat")
-        assert "↓" not in browser.text("#head") and "hits" in browser.text("#head")
-        await click(browser, "cost")
-        assert "o changes it" in browser.status
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "size, has_head",
-    [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)],
-)
-async def test_a_low_screen_has_no_head(tmp_path, size, has_head):
-    async with on_demo(tmp_path, size) as browser:
-        assert browser.screen.head.display is has_head
-        assert "Fix auth bug #3" in browser.text("#list").splitlines()[0]
-
-
-@pytest.mark.slow
 async def test_sizes_come_in_and_are_sorted_once(tmp_path, monkeypatch):
     """No row moves before all bytes are known, and the status line tells how far that is."""
     monkeypatch.setattr(measuring, "_PIECE", 150)
@@ -296,29 +255,6 @@ def test_rows_in_words(tmp_path):
     other = SuggestionRow(Suggestion("", "x", 3, at_least=False), "in archived", View.ARCHIVED)
     assert about(other, NOW, "", 200) == "another search, in Archived · Enter takes it"
     assert about(None, NOW, RESUME, 200) == ""
-
-
-@pytest.mark.slow
-async def test_the_row_is_told_after_what_was_said(tmp_path):
-    """A message stays until the cursor is moved; screens over this one do not tell of its rows."""
-    async with on_demo(tmp_path, (160, 36)) as browser:
-        assert "a sample store" in browser.status
-        await browser.press("down", "up")
-        assert (
-            "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter reads it"
-            in browser.status
-        )
-        assert browser.status.count("Hermes is writing") == 1
-        await browser.press("down", "a")
-        assert "u undoes" in browser.status or "archived" in browser.status
-        said = browser.status
-        browser.screen.listing.read()
-        await browser.settle()
-        assert browser.status == said, "what is read behind it talks over nothing"
-        await browser.press("down")
-        assert "Enter reads" in browser.status
-        await browser.press("X")
-        assert "Enter reads" not in browser.status
 
 
 @pytest.mark.slow

@@ -162,10 +162,3 @@ async def test_where_there_is_no_opener_it_is_said(tmp_path, monkeypatch):
         await open_references(browser, "G", "right_curly_bracket")
         answer = await answer_to(browser, "home", "enter")
         assert "no program here that opens it" in answer and "c copies" in answer
-
-
-async def test_a_message_without_any_says_so(tmp_path):
-    async with on_store(linked_store(tmp_path / "state.db")) as browser:
-        await browser.press("tab", "K", "L")
-        await browser.settle()
-        assert "no link, image or path" in browser.status

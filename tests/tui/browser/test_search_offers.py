@@ -11,7 +11,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import SuggestionRow
@@ -29,50 +28,6 @@ def _offers(browser):
 
 def _notes(browser):
     return [row.text for row in rows_of(browser) if isinstance(row, NoteRow)]
-
-
-def _found(browser):
-    """How much a search has found, as its status counts it."""
-    return int(browser.status.split()[0].replace(",", ""))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "query, view, offer, taken",
-    [
-        ("cookie source:telegram", "", "without source:telegram", "cookie "),
-        ("cookie sorce:cli", "", "with source:cli", "cookie source:cli "),
-        ("source:telegram msgs>9000", "", "without msgs>9000", "source:telegram "),
-        ("cookie", "3", "in chats", "cookie"),
-        ("source:cron", "1", "in automation", "source:cron"),
-    ],
-)
-async def test_an_offer_finds_what_it_says(query, view, offer, taken, browser):
-    """Of words and of conversations, without a filter and in another view: each is counted, and
-    taken with Enter."""
-    await browser.search(query)
-    if view:
-        browser.screen.set_focus(browser.screen.rows)
-        await browser.press(view)
-    offered = _offers(browser)
-    count, is_of_list = offered[offer]
-    assert count > 0 and is_of_list is not query.startswith("cookie")
-    assert _notes(browser)[0].startswith("No conversation" if is_of_list else "Nothing")
-    while not (isinstance(browser.row, SuggestionRow) and browser.row.text == offer):
-        await browser.press("down")
-    await browser.press("enter")
-    assert browser.screen.box.value == taken and not _offers(browser)
-    assert _found(browser) == count
-
-
-@pytest.mark.slow
-async def test_a_filter_of_messages_and_one_of_conversations(browser):
-    """Without the filter of messages the list is what is asked for; without the other, rows are."""
-    await browser.search("source:telegram before:1999 ")
-    with Store(browser.app.store.path).reader() as reader:
-        asked = compile_filters(parse("source:telegram"), NOW)
-        telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
-    assert _offers(browser) == {"without before:1999": (telegram, True)}
 
 
 def _root(folder):

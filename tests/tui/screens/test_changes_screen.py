@@ -4,10 +4,9 @@ from itertools import pairwise
 
 import pytest
 from browsing import go_to, on_store
-from effort import slow_but
 from hypothesis import example, given
 from hypothesis import strategies as st
-from plays import RELEASES, play, store_of, write_files
+from plays import RELEASES, play, store_of
 from store_builder import T0, StoreBuilder, add_tool_use
 
 from hermes_browse.store.changes.changes import FileChange, diff_text, read_changes
@@ -15,144 +14,22 @@ from hermes_browse.store.changes.diffs import DiffLine
 from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.browser.transcript.tool_text import diff_lines
-from hermes_browse.tui.screens.changes import ChangesScreen, FileRow, rows_beside
+from hermes_browse.tui.screens.changes import FileRow, rows_beside
 from hermes_browse.tui.screens.sub_screen import MessageRow
 from hermes_browse.tui.text.styled import line_text, line_width
 
 NOW = T0 + 86_400
 
 
-@pytest.fixture
-def disk(tmp_path):
-    """A folder as the agent left it, with a file changed since, and one removed."""
-    write_files(tmp_path / "disk", play("0.19.0")["after"])
-    (tmp_path / "disk" / "many.txt").write_text("by hand\n")
-    (tmp_path / "disk" / "docs" / "new.md").unlink()
-    return tmp_path / "disk"
-
-
-@pytest.fixture
-def store(tmp_path, disk):
-    """What Hermes 0.19 did in that folder."""
-    return store_of(play("0.19.0"), tmp_path / "state.db", str(disk))
-
-
-async def _open(browser):
-    """The changes of the recorded conversation."""
-    await browser.press("4")
-    await go_to(browser, "first")
-    await browser.press("F")
-    screen = browser.app.screen
-    assert isinstance(screen, ChangesScreen)
-    return screen
-
-
-async def _to(browser, screen, path):
-    """Put the cursor on a file."""
-    for index in range(len(screen.rows)):
-        row = screen.rows.source.row(index)
-        if isinstance(row, FileRow) and row.change.path.endswith(path):
-            screen.rows.cursor = index
-            await browser.settle()
-            return row
-    raise AssertionError(path)
-
-
-@pytest.mark.parametrize("size", slow_but([(120, 36)], [(80, 24), (120, 36), (200, 60)]))
-async def test_files_and_the_diff_of_one(store, size):
-    async with on_store(store, NOW, size) as browser:
-        screen = await _open(browser)
-        assert "22 files · 3 edits failed" in browser.text("#header")
-        row = await _to(browser, screen, "src/app.py")
-        assert row.change.by_subagents == 1 and "itself +1" in browser.text("#files")
-        assert "edits by itself, …agent" in browser.status
-        (line,) = [line for line in browser.text("#files").splitlines() if "src/app.py" in line]
-        assert f"+{row.change.added}" in line and f"-{row.change.removed}" in line
-        drawn = browser.text("#diff")
-        assert "+++ b/src/app.py" in drawn and "@@ " in drawn
-        files, diff = screen.rows.region, screen.diff.region
-        assert (files.right <= diff.x) is (size[0] >= 100)
-        assert (files.bottom <= diff.y) is (size[0] < 100)
-
-
-async def test_it_says_what_became_of_a_file(store):
-    async with on_store(store, NOW) as browser:
-        screen = await _open(browser)
-        for path, word, sentence in (
-            ("to_end.txt", "same", "still the same on disk"),
-            ("many.txt", "changed", "changed since"),
-            ("docs/new.md", "missing", "not on this disk"),
-        ):
-            await _to(browser, screen, path)
-            (line,) = [line for line in browser.text("#files").splitlines() if f" {path} " in line]
-            assert line.split()[-1] == word
-            assert sentence in browser.status
-        await _to(browser, screen, "unread.txt")
-        unknown = "what stood there before is not known"
-        assert unknown in browser.status and unknown in " ".join(browser.text("#diff").split())
-
-
 @pytest.mark.slow
-async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store):
-    """Also one of a subagent; the prompt stands above the diff."""
-    async with on_store(store, NOW) as browser:
-        screen = await _open(browser)
-        row = await _to(browser, screen, "src/app.py")
-        await browser.press("enter")
-        assert screen.diff.has_focus
-        by_agent = {edit.message_id for edit in row.change.edits if edit.session_id == "agent"}
-        for wanted in by_agent, {edit.message_id for edit in row.change.edits} - by_agent:
-            rows = (screen.diff.source.row(index) for index in range(len(screen.diff)))
-            index = next(
-                index
-                for index, line in enumerate(rows)
-                if isinstance(line, MessageRow)
-                and line.target[1] in wanted
-                and line.text[0][0] in "+-"
-            )
-            screen.diff.cursor = index
-            await browser.settle()
-            line = screen.diff.current
-            assert isinstance(line, MessageRow)
-            assert browser.text("#asked").split()[-1] == (
-                "…agent" if wanted == by_agent else "itself"
-            )
-            await browser.press("enter")
-            assert browser.app.screen is browser.screen
-            current = browser.screen.current
-            assert line.target[0] in {each.id for each in current.segments}
-            assert browser.screen.transcript.current_id == line.target[1]
-            await browser.press("escape")
-            assert browser.app.screen is screen and screen.diff.current == line
-
-
-@pytest.mark.slow
-async def test_commands_are_listed_and_read(store):
-    async with on_store(store, NOW) as browser:
-        screen = await _open(browser)
-        await browser.press("end", "up")
-        row = screen.rows.current
-        assert isinstance(row, MessageRow) and "sed -i s/old/new/ sedded.txt" in row.whole
-        assert "These commands may have changed files" in browser.text("#files")
-        assert "a command by itself: it may have changed files" in browser.status
-        await browser.press("up")
-        assert isinstance(screen.rows.current, FileRow), "a heading is passed over"
-        assert "may have changed" not in browser.status and "edit" in browser.status
-        await browser.press("down")
-        assert screen.rows.current == row
-        assert "sed -i" in browser.text("#diff")
-        await browser.press("enter")
-        assert browser.screen.transcript.current_id == row.target[1]
-
-
-@pytest.mark.slow
-async def test_the_diff_is_saved_as_the_command_line_prints_it(store, tmp_path, monkeypatch):
+async def test_the_diff_is_saved_as_the_command_line_prints_it(tmp_path, monkeypatch):
     """A file that is there is not replaced."""
+    store = store_of(play("0.19.0"), tmp_path / "state.db")
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     async with on_store(store, NOW) as browser:
-        await _open(browser)
-        await browser.press("e")
+        await go_to(browser, "first")
+        await browser.press("F", "e")
         assert "saved" in browser.status
         await browser.press("e")
     first, second = sorted((tmp_path / "work").iterdir())
@@ -174,27 +51,6 @@ async def test_a_diff_with_half_a_character_is_saved(tmp_path, monkeypatch):
         await browser.press("F", "e")
         assert "saved" in browser.status
     assert "+?" in (tmp_path / "Half.diff").read_text()
-
-
-@pytest.mark.slow
-async def test_a_conversation_without_edits_says_so(tmp_path):
-    builder = StoreBuilder(tmp_path / "state.db")
-    builder.session("s")
-    builder.message("s", "user", "hello")
-    async with on_store(builder.write(), NOW) as browser:
-        await browser.press("F", "e", "enter", "tab", "enter")
-        assert "No edit of a file is stored" in browser.text("#files")
-        assert isinstance(browser.app.screen, ChangesScreen)
-
-
-@pytest.mark.slow
-async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(browser):
-    for pane in "tab", "l":
-        await browser.press(pane, "F")
-        assert "api/auth.py" in browser.text("#files")
-        await browser.press("escape")
-    await browser.press("l", "home", "down", "F")
-    assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
 
 
 @pytest.mark.slow

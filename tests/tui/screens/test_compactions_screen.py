@@ -63,52 +63,6 @@ def _deploys(path, said="Never deploy on Fridays, use the staging host db-7.exam
     return make_store(path, "22", sessions, messages)
 
 
-@pytest.fixture
-async def deploys(tmp_path):
-    """The browser on that conversation."""
-    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
-        yield browser
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", slow_but([(80, 24)], [(80, 24), (120, 36), (200, 60)]))
-async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
-    async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
-        await browser.press("M")
-        screen = _screen(browser)
-        assert "4 messages became a summary" in browser.text("#compactions")
-        assert "old → new" in browser.text("#about")
-        assert "Replaced: 4 messages" in browser.text("#replaced-title")
-        assert "Never deploy on Fridays" in browser.text("#replaced")
-        assert "REFERENCE ONLY] The user asked" in browser.text("#instead")
-        replaced, instead = screen.replaced.region, screen.instead.region
-        assert (replaced.y == instead.y) is (size[0] >= 100)
-        assert (replaced.x == instead.x) is (size[0] < 100)
-
-
-async def test_lost_terms_are_walked_and_copied(clipboard, deploys):
-    await deploys.press("M", "n")
-    assert "decision: Never deploy on Fridays" in deploys.status
-    pane = deploys.app.screen.replaced
-    shown = pane.model.entries[pane.page.hit_entry].number
-    assert deploys.status.rstrip().endswith(f"last in message {shown}"), "as the pane counts"
-    seen = set()
-    for _step in range(12):
-        seen.add(deploys.status.partition("·")[2].strip())
-        await deploys.press("n")
-    assert any("deploy/rollout.yaml" in each for each in seen)
-    assert any("4721" in each for each in seen)
-    first = deploys.status
-    await deploys.press("n", "N")
-    assert deploys.status == first
-    await deploys.press("C")
-    assert "- Never deploy on Fridays" in clipboard[-1]
-    assert "- `deploy/rollout.yaml`" in clipboard[-1]
-    await deploys.press("c")
-    assert "Understood. I edited deploy/rollout.yaml and ran it." in clipboard[-1]
-    assert "Go on then." not in clipboard[-1]
-
-
 @pytest.mark.slow
 async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path, monkeypatch):
     path = long_conversation(tmp_path / "state.db", 1200, 1)
@@ -127,28 +81,6 @@ async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path
         assert pane.page.missing is None and "…" not in browser.text("#replaced")
 
 
-async def test_what_was_replaced_is_saved_without_the_rest(deploys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    await deploys.press("M", "e")
-    assert "JSONL" not in deploys.card() and "● the 4 messages that were replaced" in deploys.card()
-    await deploys.press("enter")
-    assert "saved" in deploys.status
-    (saved,) = tmp_path.glob("Deploys, before *.md")
-    text = saved.read_text(encoding="utf-8")
-    assert "Never deploy on Fridays" in text and "It took 4721 s." in text and "4 messages" in text
-    assert "Go on then." not in text and "REFERENCE ONLY" not in text
-
-
-@pytest.mark.slow
-async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path):
-    store = long_conversation(tmp_path / "state.db", 300, 4)
-    async with on_store(store, NOW) as browser:
-        await browser.press("M")
-        assert _screen(browser).rows.cursor == len(_screen(browser).rows) - 1
-        await browser.press("escape", "tab", "g", "J", "J", "M")
-        assert _screen(browser).rows.cursor == 0
-
-
 async def test_every_row_says_what_was_lost(tmp_path):
     """Not only the one under the cursor."""
     path = long_conversation(tmp_path / "state.db", 300, 3)
@@ -156,18 +88,6 @@ async def test_every_row_says_what_was_lost(tmp_path):
         await browser.press("M")
         rows = browser.text("#compactions").splitlines()[:3]
         assert len(rows) == 3 and all("lost" in row and "…" not in row for row in rows)
-
-
-async def test_enter_goes_to_what_was_replaced_and_escape_back(deploys):
-    await deploys.press("M", "enter")
-    screen = _screen(deploys)
-    assert screen.replaced.has_focus
-    await deploys.press("tab")
-    assert screen.instead.has_focus
-    await deploys.press("tab")
-    assert screen.rows.has_focus
-    await deploys.press("escape")
-    assert deploys.app.screen is deploys.screen
 
 
 async def test_a_conversation_without_compactions_says_so(tmp_path):
@@ -251,15 +171,6 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path):
         assert browser.screen.lineage.display
 
 
-@pytest.mark.slow
-async def test_a_hit_says_whether_the_model_still_has_it(tmp_path):
-    async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 36)) as browser:
-        await browser.press("/", *"is:forgotten fridays", "down")
-        assert "the model has a summary of it at most" in browser.status
-        await browser.press(*["backspace"] * 30, *"-is:forgotten deploying", "down")
-        assert "the model still has it" in browser.status
-
-
 def _lit(browser):
     """The messages on the page that are not dimmed."""
     page = browser.screen.transcript.page
@@ -299,17 +210,6 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path):
         await browser.press("v")  # another reading is read anew
         assert "the model had" not in browser.text("#facts")
         assert browser.screen.transcript.page.seen is None
-
-
-async def test_the_recap_has_no_context(deploys):
-    await deploys.press("tab", "p", ".")
-    assert "no message here" in deploys.status
-
-
-@pytest.mark.slow
-async def test_the_resume_card_says_what_the_model_will_not_remember(browser):
-    await browser.press("R")  # the newest of the sample was compressed twice
-    assert "The model has only a summary of 47 of 56 messages" in browser.card()
 
 
 @pytest.mark.parametrize("in_place", [True, False])

@@ -1,11 +1,10 @@
 """The card that saves conversations: which messages go into a file, and what is said of those that
 do not."""
 
-import json
 import threading
 
 import pytest
-from browsing import go_to, on_store
+from browsing import on_store
 from builders import make_store
 from pruning import NOW
 from textual.widgets import Input
@@ -20,43 +19,6 @@ def path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     message = {"session_id": "a", "content": "x"}
     return make_store(tmp_path / "state.db", sessions=[{"id": "a"}], messages=[message])
-
-
-async def test_export_of_everything(fixture_store, tmp_path, monkeypatch):
-    """JSONL holds live messages unless a key says otherwise; what was left out is said."""
-    monkeypatch.chdir(tmp_path)
-    async with on_store(fixture_store("state-v31"), NOW, (250, 36)) as browser:
-        await browser.press("4")
-        await go_to(browser, "20260115_090000_999001")
-        await browser.press("e", "down")
-        assert browser.text("#everything").startswith("○")
-        browser.app.screen.query_one("Input").value = "live.jsonl"
-        await browser.press("enter")
-        assert "Left out: 2 rewound messages." in browser.status
-        await browser.press("e", "down", "ctrl+l")
-        assert browser.text("#everything").startswith("●") and "only Hermes 0.22" in browser.text(
-            "#everything"
-        )
-        browser.app.screen.query_one("Input").value = "all.jsonl"
-        await browser.press("enter")
-        assert "With 2 rewound messages" in browser.status
-    counts = {
-        name: len(json.loads((tmp_path / name).read_text())["messages"])
-        for name in ("live.jsonl", "all.jsonl")
-    }
-    assert counts == {"live.jsonl": 3, "all.jsonl": 5}
-
-
-async def test_the_folder_is_shown(path, tmp_path):
-    """That of the name as it is typed."""
-    async with on_store(path, NOW, (250, 36)) as browser:
-        await browser.press("e")
-        assert browser.text("#folder") == f"in {tmp_path}"
-        box = browser.app.screen.query_one(Input)
-        for typed, folder in (("/x/y.md", "/x"), ("", tmp_path), (str(tmp_path), tmp_path)):
-            box.value = typed
-            await browser.settle()
-            assert browser.text("#folder") == f"in {folder}"
 
 
 @pytest.mark.slow
@@ -106,14 +68,3 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(path, monkeypatch
         let_go.set()
         await browser.settle()
         assert browser.app.screen is browser.screen and "The disk is full." in browser.status
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["~nobody-here/x.md", "x" * 300])
-async def test_a_path_that_cannot_be_is_said(path, name):
-    """It does not end the browser."""
-    async with on_store(path, NOW, (80, 24)) as browser:
-        await browser.press("e")
-        browser.app.screen.query_one(Input).value = name
-        await browser.press("enter")
-        assert name[:12] in browser.text("#verdict")

@@ -4,7 +4,7 @@ import random
 from datetime import datetime
 
 import pytest
-from browsing import on_demo, on_store, rows_of
+from browsing import on_demo, on_store
 from hypothesis import given
 from hypothesis import strategies as st
 from pruning import NOW
@@ -15,7 +15,6 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen, file_line
 from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
 from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
@@ -292,38 +291,6 @@ async def test_without_colours_signs_tell_what_goes(path, monkeypatch):
             if segment.text.strip()
         ]
         assert sum(bool(style and style.reverse) for style in looks) == 1
-
-
-async def test_the_plan_is_sorted_by_what_the_head_says(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P")
-        screen = _prune(browser)
-        for mark in ("bytes▼", "cost▼", "msgs▼", "conversation▼", "idle▼"):
-            await browser.press("s")
-            assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
-            assert browser.status == f"sorted by {mark[:-1]}"
-        runs = [run for row in plan_rows(browser) for run in row.runs]
-        used = [run.conversation.last_active or 0.0 for run in runs]
-        assert used == sorted(used) and len(set(used)) > 1, "the order of the beginning comes again"
-        await browser.press("s")
-        sizes = [row.sums.bytes for row in plan_rows(browser)]
-        assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
-
-
-def plan_rows(browser):
-    """The rows of what goes."""
-    return [row for row in rows_of(browser) if isinstance(row, PlanRow)]
-
-
-async def test_every_measure_is_on_the_axis(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P")
-        axis = _prune(browser).query_one(TimeAxis)
-        titles = []
-        for _ in range(4):
-            titles.append(axis.render_line(0).text.split("  ")[0].strip().split(" ")[0])
-            await browser.press("m")
-        assert titles == ["bytes", "conversations", "messages", "cost"]
 
 
 def test_no_month_of_a_long_axis_is_left_out():

@@ -23,17 +23,6 @@ def home(tmp_path, path):
     return Location(folder / "state.db", root=folder, profile="default")
 
 
-@pytest.mark.slow
-async def test_forecasts_count_messages_as_the_list_does(browser):
-    """Those that Hermes has compacted, too."""
-    await browser.press("W")
-    titles = [row.conversation.title for row in rows_of(browser)]
-    list_of(browser).cursor = titles.index("Import ten years of sailings")
-    await browser.settle()
-    row = list_of(browser).current.conversation
-    assert row.message_count == 13 == browser.screen.details.complete(row).rows
-
-
 async def test_what_hermes_deletes(home):
     """Soonest first, with the reason; a pin takes it off the list, a copy goes into the trash."""
     async with browsing(open_app(home, NOW)) as browser:
