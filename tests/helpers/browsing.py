@@ -339,8 +339,13 @@ def listed(browser: Browser) -> set[str]:
 
 def lit_lines(browser: Browser) -> list[str]:
     """Lines of the transcript in which something is lit as the current find."""
+    return lines_with(browser, lambda looks: looks.endswith("hit-current"))
+
+
+def lines_with(browser: Browser, is_wanted: Callable[[str], bool]) -> list[str]:
+    """Lines of the transcript with a text of these looks."""
     return [
         "".join(text for text, _looks in line).strip()
         for _entry, line in browser.screen.transcript.page.frame()
-        if any(looks.endswith("hit-current") for _text, looks in line)
+        if any(is_wanted(looks) for text, looks in line if text.strip())
     ]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import homes
 import pytest
-from browsing import NOW, Browser, browsing, demo_location, lit_lines, open_app
+from browsing import NOW, Browser, browsing, demo_location, lines_with, lit_lines, open_app
 from commandline import path_with
 from platforms import posix_only
 from trashing import differences, dump, is_sound, rows, run
@@ -41,11 +41,14 @@ _PANES = {
     "card": Browser.card,
     "clipboard": lambda browser: browser.app.clipboard,
     "lit": lambda browser: "\n".join(lit_lines(browser)),
+    "bright": lambda browser: "\n".join(
+        lines_with(browser, lambda looks: "dim" not in looks.split())
+    ),
 }
 
 
 """The screen and the pane with the keys, what is typed, the texts of a card, the clipboard, the lines
-with the current find."""
+with the current find, and those that are not dim."""
 _KEY = re.compile(r"<([a-z][\w+]+)>|(.)")
 
 

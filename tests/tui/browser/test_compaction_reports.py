@@ -5,7 +5,7 @@ import json
 from collections import Counter
 
 import pytest
-from browsing import browsing, on_store, open_app
+from browsing import on_store
 from builders import DAY, T0, make_store
 from compressed import case, read_memory, store_of
 
@@ -15,7 +15,6 @@ from hermes_browse.store.compression.model_context import (
     read_contexts,
 )
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.screens.compactions import CompactionsScreen
@@ -113,35 +112,6 @@ def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path, w
     assert opened == ("empty" if with_shell else "full")
     assert len(hermes.get_messages_as_conversation(opened)) == (0 if with_shell else 6)
     hermes.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("with_shell", [False, True])
-async def test_an_aborted_compression_offers_what_helps(
-    tmp_path, with_shell, clipboard, monkeypatch
-):
-    """Without a session after it, a resume has everything; with an empty one Hermes starts fresh
-    there (0.19)."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: None)
-    _aborted(tmp_path / "state.db", with_shell)
-    location = Location(tmp_path / "state.db", tmp_path, DEFAULT_PROFILE)
-    async with browsing(open_app(location, NOW), (120, 40)) as browser:
-        await browser.press("M")
-        assert "compressing 6 messages was aborted" in browser.text("#compactions")
-        about = browser.text("#about")
-        if with_shell:
-            assert "! Hermes resumes …empty without these messages: c copies them" in about
-            assert "Left behind: 6 messages" in browser.text("#replaced-title")
-            await browser.press("c")
-            assert "said 0" in clipboard[-1] and "said 5" in clipboard[-1]
-        else:
-            assert "! R resumes with all of them." in about
-            assert "Still there: 6 messages" in browser.text("#instead-title")
-        await browser.press("R")
-        card = browser.card()
-        assert f"--resume={'empty' if with_shell else 'full'}" in card
-        assert ("Hermes will start fresh in an empty part" in card) is with_shell
-        assert ("The model no longer has 6 of 6 messages, nor a summary" in card) is with_shell
 
 
 def _interrupted(path):

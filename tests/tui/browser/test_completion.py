@@ -101,24 +101,6 @@ async def test_mistakes_are_underlined_and_nothing_is_searched(browser):
 
 
 @pytest.mark.slow
-async def test_a_wrong_value_is_refused_until_it_is_right(browser):
-    """First and in colour, with a word beside it or alone; no hits of a query without the
-    filter."""
-    await browser.search("msgs>few ")
-    assert browser.status.strip().startswith("msgs> needs a number")
-    await browser.type("ferry")
-    assert (
-        browser.status.strip().startswith("msgs> needs a number") and browser.screen.results is None
-    )
-    browser.screen.search.run()
-    await browser.settle()
-    assert browser.screen.results is None and "Nothing is looked for" in browser.text("#list")
-    await browser.press("escape")
-    await browser.search("msgs>2 ferry ")
-    assert browser.screen.results is not None and "hits in" in browser.status
-
-
-@pytest.mark.slow
 async def test_an_unfinished_filter_is_no_mistake_yet(browser):
     await browser.search("title:")
     assert _marks(browser) == [] and "wants a value" not in browser.status
@@ -130,19 +112,3 @@ async def test_an_unfinished_filter_is_no_mistake_yet(browser):
     await browser.type("x")
     assert _marks(browser) == [("problem", "is:arcx")]
     assert "is: knows live" in browser.status
-
-
-@pytest.mark.slow
-async def test_tab_takes_what_is_offered_and_else_moves_on(browser):
-    await browser.search("sou")
-    await browser.press("tab")
-    assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
-    assert "Tab takes" in browser.text("#views") and "telegram" in browser.text("#views")
-    await browser.type("tel")
-    await browser.press("right")
-    assert browser.screen.box.value == "source:telegram "
-    assert "Tab takes" not in browser.text("#views")
-    sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}
-    assert sources == {"telegram"}
-    await browser.press("tab")
-    assert not browser.screen.box.has_focus

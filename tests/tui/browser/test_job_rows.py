@@ -1,7 +1,5 @@
 """Jobs in the list: one row for all runs, with a name and with sums."""
 
-import json
-
 from browsing import NOW, browsing, open_app
 from builders import make_store
 from test_list_order import click
@@ -9,52 +7,6 @@ from test_list_order import click
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.tui.browser.list.rows import JobRow
-
-
-async def test_jobs_have_names(tmp_path):
-    """By Hermes' own file, else by the titles it gives to runs, else by their task; in the list and
-    in a plan."""
-    path = tmp_path / "state.db"
-    ids = [f"cron_{job}_2026052{day}_070000" for job in ("aa11", "bb22", "cc33") for day in (1, 2)]
-    titles = {ids[2]: "Morning paper · May 21 07:00", ids[3]: "Morning paper · May 22 07:00 #2"}
-    sessions = [
-        {
-            "id": each,
-            "source": "cron",
-            "title": titles.get(each),
-            "started_at": NOW - 9000 + at,
-            "ended_at": NOW - 8000,
-        }
-        for at, each in enumerate(ids)
-    ]
-    messages = [
-        {
-            "session_id": each,
-            "role": "user",
-            "content": "[SYSTEM: run] check the disk",
-            "timestamp": NOW - 8500,
-        }
-        for each in ids
-    ]
-    make_store(path, "22", sessions, messages)
-    (tmp_path / "cron").mkdir()
-    jobs = {
-        "jobs": [{"id": "aa11", "name": "Nightly backup"}, {"id": "bb22", "name": " "}, "broken"]
-    }
-    (tmp_path / "cron" / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
-    async with browsing(
-        open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)
-    ) as browser:
-        await browser.press("2")
-        for name in ("Nightly backup", "Morning paper", "check the disk"):
-            assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
-        await browser.press("down", "up")
-        assert "2 runs of a cron job" in browser.status
-        browser.screen.edits.choices.rules = "source:cron older:0d"
-        await browser.press("P")
-        for name in ("Nightly backup", "Morning paper", "check the disk"):
-            assert name in browser.text("#plan")
-        assert "cc33" not in browser.text("#plan")
 
 
 async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path):

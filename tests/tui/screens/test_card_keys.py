@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from browsing import NOW, Browser, browsing
-from configured_app import configured
+from browsing import NOW, Browser
 from platforms import python
 
 from hermes_browse.store.cleanup.sizes import FileSpace
@@ -23,7 +22,6 @@ from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.edit.naming import RenameCard
 from hermes_browse.tui.browser.preflight import PreflightCard
 from hermes_browse.tui.browser.switching import ProfilesCard
-from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
 from hermes_browse.tui.screens.bundles import DropCard
 from hermes_browse.tui.screens.cleanup.by_hermes import Reclaim, ReclaimCard
@@ -134,57 +132,6 @@ async def test_the_command_that_shrinks_the_file_is_copied_as_all_else(browser, 
     await browser.settle()
     assert copied == ["HERMES_HOME=/home hermes"]
     assert line(browser) == "copied with wl-copy · Esc back" and browser.app.clipboard == ""
-
-
-@pytest.mark.slow
-async def test_a_key_of_the_users_own_works_and_is_written(tmp_path):
-    """It does what the old one did, which does nothing any more; other cards keep theirs."""
-    text = '[keys]\ndetails-copy = "x"\ndetails-back = ["f5", "z"]\nexporting-secrets = "ctrl+x"\n'
-    app = configured(tmp_path, text)
-    async with browsing(app) as browser:
-        assert app.trouble == ""
-        await browser.press("i")
-        assert (
-            isinstance(app.screen, DetailsCard)
-            and line(browser) == "x copy · F changes · B run · F5 back"
-        )
-        await browser.press("c", "escape")
-        await browser.settle()
-        assert line(browser) == "x copy · F changes · B run · F5 back" and app.clipboard == ""
-        await browser.press("x")
-        await browser.settle()
-        assert (
-            line(browser).endswith(" · F5 back")
-            and line(browser) != "x copy · F changes · B run · F5 back"
-        )
-        await browser.press("z")
-        assert app.screen is browser.screen
-        await browser.press("e")
-        assert (
-            line(browser)
-            == "Enter save · ↓ ↑ format · Ctrl+X secrets · Ctrl+L everything · Esc back"
-        )
-        secrets = browser.text("#secrets")
-        await browser.press("ctrl+r")
-        assert browser.text("#secrets") == secrets
-        await browser.press("ctrl+x")
-        assert browser.text("#secrets") != secrets
-
-
-@pytest.mark.slow
-async def test_a_key_that_is_taken_away_is_not_written(tmp_path):
-    """A key given to one action leaves the other the next of its own, as it is when it is
-    pressed."""
-    app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')
-    async with browsing(app) as browser:
-        assert "raw-back" in app.trouble
-        app.push_screen(RawCard("title", "{}", []))
-        await browser.settle()
-        assert line(browser) == "Esc copy · q back"
-        await browser.press("escape")
-        assert isinstance(app.screen, RawCard)
-        await browser.press("q")
-        assert app.screen is browser.screen
 
 
 def test_no_card_is_loaded_while_the_browser_starts():

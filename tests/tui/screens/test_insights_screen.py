@@ -15,7 +15,7 @@ from browsing import (
 )
 from builders import make_store
 from effort import slow_but
-from spending import message, session, spent_store
+from spending import session, spent_store
 from trashing import rows
 
 from hermes_browse.store.api import OpenStore
@@ -54,23 +54,6 @@ async def test_a_low_terminal_shows_lines_rather_than_the_chart(path, tab, size)
         await browser.wait_until(lambda: screen.size.height == 36)
         picture = screen.query_one(WeekPlot if tab == "6" else BarPlot)
         assert picture.region.height >= 6 and screen.query_one("#groups").region.height >= 4
-
-
-@pytest.mark.slow
-async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
-    """By its first words, not by its id."""
-    told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
-    path = make_store(
-        tmp_path / "state.db",
-        "31",
-        [session("20260101_000000_abcdef", 1, title=None, input_tokens=9), session("b", 1)],
-        told,
-    )
-    async with on_store(path, NOW, (160, 40)) as browser:
-        await browser.press("I", "7", "m")
-        assert "Move the tests to pytest" in browser.text("#groups")
-        legend = browser.text("#bars")
-        assert "Move the tests to pytest" in legend and "20260101_000000" not in legend
 
 
 @pytest.mark.slow

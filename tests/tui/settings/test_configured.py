@@ -17,8 +17,6 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.list.columns import COLUMNS, ListLayout
 from hermes_browse.tui.browser.list.rows import ConversationRow
-from hermes_browse.tui.screens.doctor import DoctorScreen
-from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.start import (
     LastState,
     memory_path,
@@ -29,28 +27,6 @@ from hermes_browse.tui.settings.start import (
 from hermes_browse.tui.text import formats
 
 
-async def test_keys_of_the_users_own(tmp_path):
-    """They do what the old ones did, which do nothing any more; footer and help show them."""
-    app = configured(tmp_path, '[keys]\nhelp = "f1"\nlist-down = ["down", "ctrl+n"]\nsort = "x"\n')
-    async with browsing(app, (200, 60)) as browser:
-        rows = browser.screen.rows
-        await browser.press("j")
-        assert rows.cursor == 0
-        await browser.press("ctrl+n", "down")
-        assert rows.cursor == 2
-        await browser.press("s")
-        assert browser.screen.sort is Sort.ACTIVITY
-        await browser.press("x", *"cost", "enter")
-        assert browser.screen.sort is Sort.COST
-        assert " x sort" in browser.text("#keys")
-        await browser.press("question_mark")
-        assert not isinstance(app.screen, HelpCard)
-        await browser.press("f1")
-        assert isinstance(app.screen, HelpCard)
-        shown = browser.card()
-        assert "↓ Ctrl+N" in shown and "x Choose the order of the list" in " ".join(shown.split())
-
-
 async def test_a_trouble_is_said_on_the_screen(tmp_path):
     """The first with its line, and how many more; everything else holds."""
     app = configured(tmp_path, 'mouse = false\nmuose = true\ntheme = "hermes-drak"\n')
@@ -58,18 +34,6 @@ async def test_a_trouble_is_said_on_the_screen(tmp_path):
         status = browser.status
         assert "config.toml, line 2" in status and "“muose”" in status and "1 more" in status
         assert app.theme == "hermes-dark" and not app.startup.options.mouse
-
-
-async def test_columns_are_as_set(tmp_path):
-    """On the first rows and on every row, exactly as wide as the list."""
-    app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\n')
-    async with browsing(app, (200, 40)) as browser:
-        conversation = browser.screen.catalog.select()[0]
-        line = browser.text("#list").splitlines()[0]
-        assert line.endswith(formats.age(conversation.last_active, NOW))
-        assert conversation.git_branch and conversation.git_branch[:10] in line
-        assert formats.number(conversation.tokens.total) in line
-        assert f" {conversation.source} " not in line
 
 
 @pytest.mark.slow
@@ -88,20 +52,6 @@ def test_rows_are_as_wide_as_they_should_be(tmp_path, width, sort):
             assert cell_len("".join(text for text, _ in spans)) == width
             if columns and columns[0] != "directory":
                 assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.AGE_WIDTH)
-
-
-@pytest.mark.slow
-async def test_keys_of_the_other_screens(tmp_path):
-    """They do what the old ones did, which do nothing any more; keys line and help show them."""
-    app = configured(tmp_path, '[keys]\ndoctor-back = "x"\ninsights-measure = "ctrl+n"\n')
-    async with browsing(app, (200, 60)) as browser:
-        assert app.trouble == "", "no key of another screen is in its way"
-        await browser.press("H")
-        assert isinstance(app.screen, DoctorScreen) and " x back" in browser.text("#keys")
-        await browser.press("escape")
-        assert isinstance(app.screen, DoctorScreen)
-        await browser.press("x")
-        assert app.screen is browser.screen
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 is."""
 
 import pytest
-from browsing import browsing, demo_app, on_demo
+from browsing import browsing, demo_app
 from platforms import posix_only
 from terminal import Terminal
 
@@ -17,43 +17,6 @@ from hermes_browse.tui.settings.start import (
     read_start,
     write_memory,
 )
-
-
-@pytest.mark.slow
-async def test_keys_move_the_line(tmp_path):
-    """Beside each other in columns, above each other in lines, and never out of sight."""
-    async with on_demo(tmp_path, (120, 36)) as browser:
-        rows = browser.screen.rows
-        before = rows.size.width
-        await browser.press("greater_than_sign", "greater_than_sign")
-        assert rows.size.width == before + 9  # 64 % of 120 columns, after 56 %
-        for _ in range(30):
-            await browser.pilot.press("less_than_sign")
-        await browser.settle()
-        assert browser.screen.pane_sizes.width == LEAST and rows.outer_size.width == 24
-        await browser.pilot.resize_terminal(80, 24)
-        await browser.settle()
-        assert rows.outer_size.width == 80, "above each other the width is all there is"
-        height = rows.size.height
-        await browser.press("greater_than_sign")
-        assert rows.size.height > height and browser.screen.pane_sizes.width == LEAST
-
-
-@pytest.mark.slow
-async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path):
-    """The share comes back with the other pane."""
-    async with on_demo(tmp_path, (120, 36)) as browser:
-        rows = browser.screen.rows
-        await browser.press("greater_than_sign", "z")
-        assert rows.outer_size.width == 120 and browser.app.pane_sizes.is_alone
-        await browser.press("z")
-        assert rows.outer_size.width == 72 and not browser.app.pane_sizes.is_alone
-        await browser.press("z", "escape")
-        assert rows.outer_size.width == 72 and not browser.app.pane_sizes.is_alone
-        await browser.press("tab", "z")
-        assert (
-            browser.screen.transcript.outer_size.width > 110 and not browser.app.pane_sizes.is_alone
-        )
 
 
 async def test_it_is_as_it_was_left(tmp_path):

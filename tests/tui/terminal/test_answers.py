@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from browsing import on_demo, on_store
+from browsing import on_store
 from pruning import NOW
 from textual.widgets import Input
 from trashing import opened, session_ids
@@ -58,45 +58,3 @@ async def test_a_change_that_waits_for_another_writer_says_so(path):
             other.execute("ROLLBACK")
         await browser.settle()
         assert "archived" in browser.status
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("keys", [("slash",), ("tab", "backslash"), ("tab", "number_sign")])
-async def test_a_field_that_opens_ends_what_was_said(browser, keys):
-    """The sentence belonged to the keys before."""
-    await browser.press(*keys[:-1], "escape", "escape", *keys[:-1], "semicolon")
-    assert "does nothing here" in browser.status
-    await browser.press(keys[-1])
-    assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.status
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
-async def test_a_key_without_meaning_says_so(browser, place):
-    """On every screen; one that means something does not."""
-    if place:
-        await browser.press(place)
-    await browser.press("semicolon")
-    assert "; does nothing here · ? shows the keys" in browser.status
-    await browser.press("down", "j")
-    assert "j does nothing" not in browser.status
-
-
-@pytest.mark.parametrize(
-    "keys, has, has_not",
-    [
-        (("slash",), "clear, then the list", "rename"),
-        (("tab", "backslash"), "previous", "rename"),
-        (("tab", "number_sign"), "done", "previous"),
-        pytest.param(("P", "slash"), "back", "archive", marks=pytest.mark.slow),
-    ],
-)
-async def test_a_field_names_its_own_keys(tmp_path, keys, has, has_not):
-    """Those of the panes are letters in it, or have nothing to do with it."""
-    async with on_demo(tmp_path, (200, 40)) as browser:
-        await browser.press(*keys)
-        assert isinstance(browser.app.focused, Input)
-        shown = browser.text("#keys")
-        assert has in shown and has_not not in shown and "F2" not in shown
-        await browser.press("escape")
-        assert len(browser.text("#keys")) > len(shown)

@@ -46,14 +46,6 @@ async def test_hardly_a_terminal(key, tmp_path):
         assert browser.app.focused is focused and focused is not None
 
 
-async def test_a_window_too_low_for_the_lineage_gives_the_keys_to_the_list(tmp_path):
-    async with on_demo(tmp_path) as browser:
-        await browser.press("l", "up")
-        await browser.pilot.resize_terminal(20, 6)
-        await browser.settle()
-        assert browser.screen.rows.has_focus
-
-
 async def test_no_colours_in_a_theme_of_the_terminal(tmp_path, monkeypatch):
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")
