@@ -236,12 +236,11 @@ class KeyScreen(BoundKeys, ConversationPanes):
         """Inspect the compactions of the current conversation, at that under the cursor of the
         tree."""
         number = self.lineage.compression if self.focused is self.lineage else None
-        if self.current is not None:
-            self.open_screen("compactions", number)
+        self.show_of_current("compactions", number)
 
-    def show_of_current(self, name: str) -> None:
+    def show_of_current(self, name: str, *args: object) -> None:
         if self.current is not None:
-            self.open_screen(name)
+            self.open_screen(name, *args)
 
     def choose_sort(self) -> None:
         load("sort")(self.app, self.sort, self.listing.sort_by)

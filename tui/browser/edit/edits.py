@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -80,7 +80,20 @@ class Edits(Marking):
         """Set or clear a flag by `work`, called with the store and ids."""
         store, ids = self._main.opened(), [conversation.id for conversation in conversations]
         change = await self._main.write(partial(work, store, ids))
-        self._changed(_by_name(change, conversations[0]) if len(ids) == 1 else change)
+        if len(conversations) == 1:
+            changed = self._outermost(conversations[0], change.session_ids)
+            change = _by_name(change, conversations[0], changed)
+        self._changed(change)
+
+    def _outermost(self, conversation: Conversation, touched: Collection[str]) -> Conversation:
+        """Return the outermost conversation that a flag was set on: as in Hermes, that of a subagent
+        is set on the conversation it works for as well, if that was compressed."""
+        catalog = self._main.catalog
+        above = catalog.of_session(conversation.parent_root_id or "")
+        while above is not None and not set(touched).isdisjoint(above.session_ids):
+            conversation = self._main.details.complete(above)
+            above = catalog.of_session(conversation.parent_root_id or "")
+        return conversation
 
     def _changed(self, change: Change) -> None:
         if change.rows:
@@ -255,11 +268,13 @@ def _selection(conversations: Sequence[Conversation]) -> Selection:
     return Selection(marks=frozenset(conversation.id for conversation in conversations))
 
 
-def _by_name(change: Change, conversation: Conversation) -> Change:
-    """Name in the sentence a conversation as its row does: the store names the session it was asked
-    for, by its title or else its id."""
-    known = conversation.title or conversation.preview
-    if conversation.tip.title or not known:
+def _by_name(change: Change, asked: Conversation, changed: Conversation) -> Change:
+    """Name in the sentence the conversation that was changed, as its row does: the store names the
+    session it was asked for, by its title or else its id."""
+    known = changed.title or changed.preview
+    if not known:
         return change
+    title = asked.tip.title
+    old = f"“{one_line(title, _NAME_CELLS)}”" if title else asked.id
     name = f"“{one_line(known, _NAME_CELLS)}”"
-    return change._replace(sentence=change.sentence.replace(conversation.id, name))
+    return change._replace(sentence=change.sentence.replace(old, name))
