@@ -13,7 +13,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
 from ..text.formats import dollars, joined, own_and_tree, timestamp
-from ..text.sentences import ended_at, facts, has_tokens, related, run_events, status
+from ..text.sentences import ended_at, facts, related, run_events, status
 from .command import StoreCommand
 from .output import (
     OutputLine,
@@ -140,9 +140,6 @@ def _subagent_json(subagent: Conversation) -> Json:
 def _print_run(run: Run) -> None:
     print_lines([OutputLine("title", facts(run))])
     print_table(_EVENTS, list(run_events(run)))
-    if not has_tokens(run):
-        missing = _("Hermes stored no tokens for the messages of this run.")
-        print_lines([OutputLine("other", missing)])
 
 
 _EVENTS = [

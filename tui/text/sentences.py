@@ -315,11 +315,6 @@ def ended_at(subagent: Conversation) -> float | None:
     return subagent.tip.ended_at or subagent.last_active
 
 
-def has_tokens(run: Run) -> bool:
-    """Whether Hermes stored tokens for single messages."""
-    return any(row.tokens for row in run.rows)
-
-
 # Since the user looked
 
 LANE_NAMES = N_(
