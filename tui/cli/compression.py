@@ -20,7 +20,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..text.formats import counted, long_number, timestamp
+from ..text.formats import counted, timestamp
 from .command import StoreCommand
 from .lineage import warn_of_another
 from .output import (
@@ -201,7 +201,7 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
         yield OutputLine("tool", one_line(line), 4)
     more = len(losses.terms) - _MOST_SHOWN
     if more > 0:
-        line = _("… and {count} more: --json has them", count=long_number(more))
+        line = _("… and {count} more: --json has them", count=more)
         yield OutputLine("said", line, 4)
 
 

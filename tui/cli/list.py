@@ -173,9 +173,7 @@ _COLUMNS = [
     TableColumn("last active", "conversation.last_active", dropped=5, form=formats.timestamp),
     TableColumn("status", "conversation", dropped=3, form=_state),
     TableColumn("source", "conversation.source", dropped=2),
-    TableColumn(
-        "msgs", "conversation.message_count", right=True, dropped=4, form=formats.long_number
-    ),
+    TableColumn("msgs", "conversation.message_count", right=True, dropped=4, form=formats.number),
     TableColumn("cost", "conversation", right=True, dropped=1, form=_costs),
     TableColumn("title", "conversation", is_flexible=True, form=_title),
     TableColumn("id", "conversation.id"),

@@ -24,7 +24,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from ..text.formats import joined, long_number, name, timestamp
+from ..text.formats import joined, name, number, timestamp
 from ..text.sentences import role, state
 from .command import StoreCommand
 from .output import (
@@ -171,7 +171,7 @@ def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) ->
     facts = joined(
         conversation.source,
         conversation.model or "",
-        _("{count} messages", count=long_number(conversation.message_count)),
+        _("{count} messages", count=number(conversation.message_count)),
         timestamp(conversation.root.started_at),
     )
     line = plain(one_line(facts))

@@ -13,7 +13,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group, Report, first_day
 from hermes_browse.store.wording import PN_, _, pgettext
 
-from ..text.formats import dollars, long_number
+from ..text.formats import dollars, number
 from .output import Number, TableColumn, fields, print_table
 from .parser import ALL_HOSTS, Argument
 from .several_stores import Answers, ManyStoresCommand
@@ -126,16 +126,16 @@ _TOOL_COLUMNS = (
 )
 _MESSAGE_COLUMNS = (
     Number("msgs", "messages"),
-    TableColumn("in", "input_tokens", right=True, context="column", form=long_number),
-    TableColumn("out", "output_tokens", right=True, context="column", form=long_number),
+    TableColumn("in", "input_tokens", right=True, context="column", form=number),
+    TableColumn("out", "output_tokens", right=True, context="column", form=number),
     TableColumn(
         "cache",
         lambda row: row["cache_read_tokens"] + row["cache_write_tokens"],
         True,
-        form=long_number,
+        form=number,
     ),
     TableColumn(
-        "reasoning", "reasoning_tokens", right=True, dropped=3, context="column", form=long_number
+        "reasoning", "reasoning_tokens", right=True, dropped=3, context="column", form=number
     ),
     TableColumn("cost", _marked_cost, right=True),
 )

@@ -2,9 +2,8 @@
 command line.
 
 `age`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented
-width. The command line uses `timestamp` and `dollars`, which other programs can sort and sum, and
-`long_number`, which has one decimal more than `number`. Nothing here raises, whatever number a
-damaged row holds.
+width. The command line uses `timestamp` and `dollars`, which other programs can sort and sum. Nothing
+here raises, whatever number a damaged row holds.
 """
 
 from __future__ import annotations
@@ -176,29 +175,15 @@ def day_key(moment: float | None) -> str:
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def _scaled(value: float, share: float) -> tuple[float, str]:
-    """Return a number in the largest unit of which it is at least a share, and that unit: where the
-    smaller one would be rounded up to 1000."""
-    for one, unit in _UNITS:
-        if value >= one * share:
-            return value / one, unit
-    return value, ""
-
-
 def number(value: float) -> str:
     """Format a number in at most four cells: `12`, `3.4k`, `120k`, `1.2M`."""
     if not math.isfinite(value):
         return "∞"
-    scaled, unit = _scaled(value, 0.9995)
-    if not unit or scaled >= 99.5:
-        return f"{scaled:.0f}{unit}"
-    return f"{scaled:.1f}{unit}".replace(".0", "")
-
-
-def long_number(value: float) -> str:
-    """Format a number with one decimal place in every unit: `12`, `3.4k`, `120.5k`, `1.2M`."""
-    scaled, unit = _scaled(value, 0.99995)
-    return f"{scaled:.1f}{unit}".replace(".0", "") if unit else f"{value:g}"
+    for one, unit in _UNITS:
+        if value >= one * 0.9995:  # the smaller unit would be rounded up to 1000
+            digits = 0 if value >= one * 99.5 else 1
+            return f"{value / one:.{digits}f}{unit}".replace(".0", "")
+    return f"{value:.0f}"
 
 
 # Plural forms differ by language, so each noun has a text of its own.
