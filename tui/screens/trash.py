@@ -19,7 +19,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_facts, verify
 from hermes_browse.store.trash.shelf import Bundle, find, remove_by_name
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.edit.deleting import ProgressCard
 from ..browser.list.conversation_list import ConversationList
@@ -69,10 +69,11 @@ class TrashScreen(ListScreen):
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         copies = sum(bundle.is_copy for bundle in self._bundles)
-        counts = [formats.counted(copies, "copy")] if copies else []
-        if (deletions := len(self._bundles) - copies) or not copies:
-            counts.insert(0, formats.counted(deletions, "bundle"))
-        bundles, folder = pgettext("list", ", ").join(counts), trash_folder(self.main.location)
+        deletions, folder = len(self._bundles) - copies, trash_folder(self.main.location)
+        bundles = formats.listed(
+            formats.counted(deletions, "bundle") if deletions or not copies else "",
+            formats.counted(copies, "copy") if copies else "",
+        )
         summary = _("{bundles} · {size} in {folder}", bundles=bundles, size=size, folder=folder)
         self.show_title(one_line(summary, 300))
         rows = [BundleRow(bundle, bundle.name in self._marked) for bundle in self._bundles]

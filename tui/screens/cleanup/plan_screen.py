@@ -133,13 +133,10 @@ class PlanScreen(SubScreen):
         self.order = PlanOrder.IDLE
         self.opened: frozenset[str] = frozenset()
         """Keys of jobs whose runs are shown."""
-        self.is_planning = False
-        """`view` is about to be replaced."""
+        self._is_shown = asyncio.Event()
+        """Set unless `view` is about to be replaced."""
         self._known: frozenset[str] | None = None
         """Roots of what the present rules have chosen so far; None before their first plan."""
-        self._wanted = ""
-        """What the user wants to do with the plan that is being made: `archive`, `delete` or
-        nothing."""
 
     def rules_edited(self) -> None:
         """Show which switches are on, and make the plan of other rules after a moment without
@@ -147,12 +144,13 @@ class PlanScreen(SubScreen):
         self.query_one(ToggleLine).show(self.box.switches_on)
         self.choices.rules = self.main.edits.choices.rules = self.box.parsed.text
         self._known = None
-        self._wanted = ""
+        self.cancel("ready")
         self.plan_anew(_REST)
 
     def plan_anew(self, rest: float = 0.0) -> None:
         """Make another plan after so many seconds."""
-        self.planned, self.is_planning = None, True
+        self.planned = None
+        self._is_shown.clear()
         self.start("plan", self._plan, rest)
 
     async def _plan(self, rest: float) -> None:
@@ -161,13 +159,14 @@ class PlanScreen(SubScreen):
         if sentence := why_none(selection):
             rows = PlanRows([NoteRow(sentence)], self.main.details)
             self.view = PlanView(rows, self.order)
-            self._is_made()
+            self._is_shown.set()
             self._measure_once()
             return
         try:
             planned = await self.read(planning(self.main, selection, measure=False))
         except BrowseError:
-            self.is_planning, self._wanted = False, ""
+            self.cancel("ready")
+            self._is_shown.set()
             raise
         await self._leave_out_new(planned.plan)
         self.planned = planned
@@ -184,7 +183,7 @@ class PlanScreen(SubScreen):
         """Show the plan, then measure it piece by piece."""
         while self.planned is not None:
             self.view = view = await self.read(self._view_of(self.planned))
-            self._is_made()
+            self._is_shown.set()
             if view.is_measured:
                 break
             more = partial(
@@ -211,7 +210,7 @@ class PlanScreen(SubScreen):
 
     def _lay_out_again(self) -> None:
         if self.planned is not None:  # else it will be laid out when it is made
-            self.is_planning = True
+            self._is_shown.clear()
             self.start("plan", self._lay_out)
 
     def action_sort(self) -> None:
@@ -295,43 +294,31 @@ class PlanScreen(SubScreen):
     def action_carry_out(self, wanted: str) -> None:
         """Act on what goes, once the plan by the present rules is shown."""
         self.answer(_("making the plan …"))
-        self._wanted = wanted
-        if not self.is_planning:
-            self._is_made()
+        self.start("ready", self._carry_out, wanted)
 
-    def _is_made(self) -> None:
-        """Do what waited for the plan."""
-        self.is_planning = False
-        wanted, self._wanted = self._wanted, ""
-        if not wanted:
-            return
-        if self.planned is None or not self.view.plan.selected:
-            self._say_nothing()
-            return
-        planned = self.planned._replace(plan=self.view.plan)
+    async def _carry_out(self, wanted: str) -> None:
+        while not self._is_shown.is_set():
+            await self._is_shown.wait()
+        planned, plan = self.planned, self.view.plan
         if wanted == "archive":
-            self.start("ready", self._archive, planned)
-        else:
+            plan = await self.call(plan.for_archive)
+        if planned is None or not plan.selected:
+            self.answer(_("nothing to clean up by these filters"))
+            return
+        planned = planned._replace(plan=plan)
+        if wanted == "delete":
             self.main.edits.ask(planned)
-
-    async def _archive(self, planned: PreparedPlan) -> None:
-        plan = await self.call(planned.plan.for_archive)
-        if not plan.selected:
-            self._say_nothing()
             return
 
         def decided(go: bool | None) -> None:
             if go:
-                self.main.edits.archive_planned(planned._replace(plan=plan))
+                self.main.edits.archive_planned(planned)
             else:
                 self.main.say(_("nothing was archived"))
 
         self.say("")
         if not self.main.open_card(ArchiveCard(len(plan.selected)), decided, self):
             decided(None)
-
-    def _say_nothing(self) -> None:
-        self.answer(_("nothing to clean up by these filters"))
 
 
 def why_none(selection: Selection) -> str:
