@@ -76,6 +76,9 @@ class RemoteCalls(Protocol):
 class Store:
     """A store by the path of its database file: holds no handle; all threads share it."""
 
+    is_several = False
+    """Whether it is several stores as one: no hit has a position to read on from."""
+
     def __init__(self, path: Path, busy_seconds: float = 5.0, *, notes: Path | None = None) -> None:
         self.path = path
         self.notes = notes
@@ -86,11 +89,6 @@ class Store:
         """Called when a write begins to wait for other writers, on its thread."""
         self._file = FileFacts((0, 0))
         self._lock = threading.Lock()
-
-    @property
-    def is_several(self) -> bool:
-        """Whether it is several stores as one: no hit has a position to read on from."""
-        return False
 
     @property
     def real_path(self) -> str:

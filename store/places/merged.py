@@ -58,13 +58,11 @@ def places_of(here: Location, hosts: Sequence[Host], links: Links) -> list[Place
 class MergedStore(Store):
     """Several stores as one, whose ids name their places."""
 
+    is_several = True
+
     def __init__(self, path: Path, places: Sequence[Place]) -> None:
         super().__init__(path)
         self.places = places
-
-    @property
-    def is_several(self) -> bool:
-        return True
 
     def remote_calls(self) -> MergedConnection:
         """Return a connection to all of them."""

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -211,10 +211,8 @@ class _Copy:
         self.query("PRAGMA bundle.synchronous=OFF")
         self._version = self.query(DATA_VERSION)
         for part in layout.parts:
-            self._create(part.table.name, part.table.columns)
-
-    def _create(self, table: str, columns: Sequence[str]) -> None:
-        self.query(f"CREATE TABLE bundle.{sql_name(table)} ({names_of(columns)})")
+            table = part.table
+            self.query(f"CREATE TABLE bundle.{sql_name(table.name)} ({names_of(table.columns)})")
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and return all its rows."""
@@ -300,19 +298,22 @@ class _Copy:
     def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""
         saved, origin = facts.conversations, facts.origin
-        values = {
+        said = {
             "format": FORMAT, "name": facts.name, "created_at": facts.created_at,
             "store": origin.path, "instance": origin.instance,
         }  # fmt: skip
-        sessions = [(session, each.id) for each in saved for session in each.sessions]
-        self._write_table("bundle", ("key", "value"), list(values.items()))
-        self._write_table("bundle_conversations", ("id", "title"), [each[:2] for each in saved])
-        self._write_table("bundle_sessions", ("id", "conversation"), sessions)
-        self._write_table(IN_BUNDLE, ("session", "tag"), tags)
+        tables: dict[str, tuple[str, Iterable[Row]]] = {
+            "bundle": ("key, value", said.items()),
+            "bundle_conversations": ("id, title", (each[:2] for each in saved)),
+            "bundle_sessions": (
+                "id, conversation",
+                ((session, each.id) for each in saved for session in each.sessions),
+            ),
+            IN_BUNDLE: ("session, tag", tags),
+        }
+        for name, (columns, rows) in tables.items():
+            self.query(f"CREATE TABLE bundle.{name} ({columns})")
+            self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)
         if self.query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
             self.query("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
         self.query("DETACH bundle")
-
-    def _write_table(self, name: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        self._create(name, columns)
-        self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)
