@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,7 +87,7 @@ class Store:
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
         self._file = FileFacts((0, 0))
-        self._lock = threading.Lock()
+        """What readers share of the file."""
 
     @property
     def real_path(self) -> str:
@@ -167,7 +166,9 @@ class Store:
         Raises:
             StoreError: The store cannot be read.
         """
-        of_file = self._facts_of(self.check())
+        key, of_file = self.check(), self._file
+        if of_file.key != key:  # a file that replaced it starts with nothing
+            of_file = self._file = FileFacts(key)
         try:
             return self._open("ro", of_file)
         except StoreUnreadableError:
@@ -200,13 +201,6 @@ class Store:
         if of_file.schema is None or of_file.schema[0] != cookie:
             of_file.schema = cookie, read_schema(connection, self.path)
         return of_file.schema[1]
-
-    def _facts_of(self, key: _FileKey) -> FileFacts:
-        """Return what readers share of the file; a file that replaced it starts with nothing."""
-        with self._lock:
-            if self._file.key != key:
-                self._file = FileFacts(key)
-            return self._file
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:

@@ -53,14 +53,6 @@ def export_pieces(export: Export, conversations: Sequence[Conversation]) -> Iter
         yield piece
 
 
-def _cut(text: str, most: int) -> str:
-    """Cut a text to a number of bytes of UTF-8, between whole characters."""
-    cut = text.encode("utf-8")[:most].decode("utf-8", "ignore")
-    while cut != text and cut and (cut[-1] in "\u200d\ufe0f" or unicodedata.combining(cut[-1])):
-        cut = cut[:-1]
-    return cut
-
-
 def file_stem(title: str, most: int = NAME_BYTES) -> str:
     """Return a file name without extension that is safe on any system and in any shell; `most` in
     bytes.
@@ -70,10 +62,12 @@ def file_stem(title: str, most: int = NAME_BYTES) -> str:
     """
     name = unicodedata.normalize("NFC", one_line(title, 4 * most))
     name = re.sub(r"\s+", " ", _UNSAFE.sub(" ", name)).lstrip(" .-~").rstrip(" .")
-    name = _cut(name, most).rstrip(" .")
     if _RESERVED.fullmatch(name):
-        name = "_" + _cut(name, most - 1)
-    return name or "conversation"
+        name = "_" + name
+    cut = name.encode("utf-8")[:most].decode("utf-8", "ignore")
+    while cut != name and cut and (cut[-1] in "\u200d\ufe0f" or unicodedata.combining(cut[-1])):
+        cut = cut[:-1]  # between whole characters
+    return cut.rstrip(" .") or "conversation"
 
 
 def _folded(name: str) -> str:
