@@ -45,8 +45,6 @@ _PANES = {
         lines_with(browser, lambda looks: "dim" not in looks.split())
     ),
 }
-
-
 """The screen and the pane with the keys, what is typed, the texts of a card, the clipboard, the lines
 with the current find, and those that are not dim."""
 _KEY = re.compile(r"<([a-z][\w+]+)>|(.)")
@@ -85,12 +83,12 @@ async def _act(browser, sign, words):
         await browser.pilot.resize_terminal(*map(int, words.split("x")))
         await browser.settle()
     else:
-        widget, word = words.split(" ", 1)
-        lines = browser.text(f"#{widget}").split("\n")
-        y, x = next(
-            (y, found.start()) for y, line in enumerate(lines) if (found := re.search(word, line))
-        )
-        await browser.pilot.click(f"#{widget}", offset=(x, y))
+        widget, pattern = words.split(" ", 1)
+        text = browser.text(f"#{widget}")
+        start = re.search(pattern, text).start()
+        before = text[:start].rpartition("\n")[2]
+        place = len(before), text.count("\n", 0, start)
+        await browser.pilot.click(f"#{widget}", offset=place)
         await browser.settle()
 
 
