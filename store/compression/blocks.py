@@ -244,7 +244,7 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
         if start < previous.end or not (is_edge or is_next or count):
             continue
         block = _block_of(rows, start, end, previous, above, count, is_edge=is_edge)
-        if block is not None:
+        if block is not None and (block.start > previous.start or not blocks):
             blocks.append(block)
             previous = block
     if not blocks or blocks[0].start > 0:
@@ -277,12 +277,13 @@ def _block_of(
     sent = sent_of(before) if start > 0 else above or ()
     is_known = is_edge or ((count > 1 or start > 0) and end - start > 1)
     if not is_known:
-        end = _end_of_copies(rows, end, sent)
+        end = _end_of_copies(rows, start if summary is None else end, sent)
     states = {row.state for row in before}
     is_marked = State.LIVE not in states
     if summary is None and State.COMPACTED not in states and (start > 0 or above is None):
         return None  # an edit writes all messages once more
-    if not (is_known or any(_repeats(row, sent) for row in rows[start:end])):
+    has_copies = any(_repeats(row, sent) for row in rows[start:end] if row.summary is None)
+    if not (has_copies or (is_marked and is_known)):
         if not is_first:
             return None
         start, is_marked = 0, True  # a branch or an import begins with it, and with any later ones

@@ -195,7 +195,7 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
     ids = [segment.id for segment in segments]
     gaps = read_id_gaps(reader, zip(ids, rows_of_segments, strict=True))
     generations: list[Generation] = []
-    previous = Generation(0, ())
+    previous = Generation(-1, ())
     for segment, rows in enumerate(rows_of_segments):
         if not rows:
             continue

@@ -118,7 +118,7 @@ def written_runs(
     following = {
         later
         for at, later in pairwise(new)
-        if 0 < times[later] - times[at] < _BATCH_SECONDS * (later - at)
+        if later not in edges and 0 < times[later] - times[at] < _BATCH_SECONDS * (later - at)
     }
     written = {at for at, later in pairwise(new) if later in following}
     written |= following | (summaries & {*new})

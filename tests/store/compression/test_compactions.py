@@ -119,6 +119,11 @@ def test_a_rotation_after_which_nothing_was_written(with_child, tmp_path):
     assert one.empty_sessions == (("b",) if with_child else ())
 
 
+def test_a_first_session_without_rows_is_named(tmp_path):
+    one = _one(tmp_path, _chat(1, 4, "b"), CHAIN)
+    assert one.empty_sessions == ("a",) and CompactionNote.EMPTY_SESSIONS in one.notes
+
+
 SAID = (1, 2, 3, 4, 5, 6)
 AGAIN = [row | {"id": row["id"] + 5} for row in _chat(1, 8)[-4:]]
 
