@@ -55,7 +55,7 @@ _SILENT = (
 """Codes of hosts on which nothing could be run."""
 
 
-class _Asked(NamedTuple):
+class _HostState(NamedTuple):
     """What came of asking a host."""
 
     host: Host
@@ -120,7 +120,7 @@ class HostsCommand(Subcommand):
         return 0 if are_reached and are_all else SOME_SILENT
 
 
-def _ask(hosts: Sequence[Host], *, is_check: bool = False) -> list[_Asked]:
+def _ask(hosts: Sequence[Host], *, is_check: bool = False) -> list[_HostState]:
     with opened_links() as links:
         running = [
             in_thread(partial(_state, host, links, is_check=is_check), f"ask {host.name}")
@@ -129,7 +129,7 @@ def _ask(hosts: Sequence[Host], *, is_check: bool = False) -> list[_Asked]:
         return [each.result() for each in running]
 
 
-def _state(host: Host, links: Links, *, is_check: bool) -> _Asked:
+def _state(host: Host, links: Links, *, is_check: bool) -> _HostState:
     """Ask a host for its state; for a check, look for what is wrong with it, and where nothing
     else is, plan a resume."""
     names = ("error", "version", "round_trip_ms", "sessions", "last_active")
@@ -156,11 +156,11 @@ def _state(host: Host, links: Links, *, is_check: bool) -> _Asked:
     except BrowseError as error:
         is_silent = isinstance(error, HostError) and error.code in _SILENT
         known |= {"error": error.sentence, "reachable": not is_silent}
-        return _Asked(host, known, error, problem_of(host, error) if is_check else None)
-    return _Asked(host, known, None, problem)
+        return _HostState(host, known, error, problem_of(host, error) if is_check else None)
+    return _HostState(host, known, None, problem)
 
 
-def _print_state(asked: _Asked) -> None:
+def _print_state(asked: _HostState) -> None:
     """Print the state of one host, and what mends what is wrong."""
     known, problem = asked.known, asked.problem
     may = (

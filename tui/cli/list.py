@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from ..text import formats, sentences
+from .command import Answers, ManyStoresCommand, place_columns
 from .output import (
     TableColumn,
     conversation_json,
@@ -23,7 +24,6 @@ from .output import (
     title_or_preview,
 )
 from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
-from .several_stores import Answers, ManyStoresCommand, place_columns
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules

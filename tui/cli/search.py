@@ -19,6 +19,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text.formats import joined, timestamp
+from .command import Answers, ManyStoresCommand, place_columns
 from .output import (
     BLANK,
     OutputLine,
@@ -40,7 +41,6 @@ from .parser import (
     Several,
     Valued,
 )
-from .several_stores import Answers, ManyStoresCommand, place_columns
 
 
 class _HitRow(NamedTuple):
