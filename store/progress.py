@@ -13,7 +13,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from .connection.reader import Stopped
 from .errors import (
-    BrowseError,
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
@@ -166,19 +165,7 @@ class Portions(Generic[T]):
             work: One transaction, all of its items or none.
             version: Returns something else once another process has committed to the store.
         """
-        try:
-            self._run(list(items), work, version)
-        except BrowseError as error:
-            if self.done:
-                error.is_unchanged = False  # it speaks of its own portion alone
-            raise
-
-    def _run(
-        self,
-        queue: list[T],
-        work: Callable[[list[T]], None],
-        version: Callable[[], object],
-    ) -> None:
+        queue = list(items)
         size, before, busy, began = FEW_ROWS, version(), 0, 0.0
         while queue:
             self.progress.check()

@@ -226,8 +226,8 @@ class Writer:
 
 @contextmanager
 def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterator[Writer]:
-    """Open a store for transactions; an error in the block says that nothing was changed, if that is
-    so.
+    """Open a store for transactions; an error in the block says that nothing was changed if, and only
+    if, that is so.
 
     Args:
         store: A store of this machine.
@@ -255,8 +255,8 @@ def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterato
             try:
                 yield writer
             except BaseException as error:
-                if isinstance(error, BrowseError) and not writer.has_written:
-                    error.is_unchanged = True
+                if isinstance(error, BrowseError):
+                    error.is_unchanged = not writer.has_written
                 connection.close()
                 # A journal is ours: with one from before, the store could not have been read.
                 _finish_rollback(store)
