@@ -175,6 +175,12 @@ def fixed(*spans: Span) -> Paragraph:
     return Paragraph(list(spans), is_fixed=True)
 
 
+def ruled(label: Line, width: int) -> Paragraph:
+    """Draw a rule across the page with a text in it, which ends in a space."""
+    line = [("── ", "rule"), *label]
+    return fixed(*line, ("─" * (width - 1 - line_width(line)), "rule"))
+
+
 def paragraphs_of(spans: Iterable[Span]) -> list[Paragraph]:
     """Return the paragraphs of spans that may contain newlines."""
     return list(map(Paragraph, split_lines(spans)))

@@ -26,11 +26,11 @@ from ...text.styled import (
     Line,
     Paragraph,
     TextLayout,
-    clip_line,
     fixed,
     indent,
     line_width,
     plain,
+    ruled,
     safe_text,
 )
 from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
@@ -114,8 +114,7 @@ def _divider(message: ChatMessage, label: Line, width: int) -> Paragraph:
     """Return the head of a summary: a rule instead of a role."""
     facts = formats.joined(formats.clock(message.timestamp).strip(), _state(message))
     words = f" · {facts}" if facts else ""
-    line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
-    return fixed(*line, ("─" * (width - 1 - line_width(line)), "rule"))
+    return ruled([*label, (f"{words} ", "note")], width)
 
 
 # Blocks

@@ -105,12 +105,8 @@ class Entry(NamedTuple):
 
 
 def _seam(conversation: Conversation, segment: int) -> str:
-    before = conversation.segments[segment - 1]
-    moment = (
-        before.ended_at
-        if before.ended_at is not None
-        else conversation.segments[segment].started_at
-    )
+    before, after = conversation.segments[segment - 1 : segment + 1]
+    moment = before.ended_at if before.ended_at is not None else after.started_at
     return _(
         SEAM.label,
         time=formats.clock(moment).strip(),

@@ -11,10 +11,7 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich.cells import cell_len
-
-from ...text.formats import clip
-from ...text.styled import NO_LINE, Line, Paragraph, TextLayout, fixed
+from ...text.styled import NO_LINE, Line, Paragraph, TextLayout, ruled
 from .entries import NOTHING, Look, Shown, TranscriptModel
 
 if TYPE_CHECKING:
@@ -60,14 +57,6 @@ class SeenByModel(NamedTuple):
 
 def _dimmed(line: Line) -> Line:
     return [(text, f"dim {looks}") for text, looks in line]
-
-
-def _rule(text: str, width: int) -> TextLayout:
-    """Lay out a rule across the screen with a text in it, and a blank line."""
-    label = clip(text, width - 8) + " "
-    right = "─" * max(width - 4 - cell_len(label), 0)
-    rule = fixed(("── ", "rule"), (label, "note"), (right, "rule"))
-    return TextLayout([rule, Paragraph([])], width)
 
 
 class Page:
@@ -185,7 +174,8 @@ class Page:
     def _draw(self, index: int, *, now: bool) -> TextLayout | None:
         entry = self.model.entries[index]
         if entry.row is None:
-            return _rule(entry.text, self.width)
+            rule = ruled([(f"{entry.text} ", "note")], self.width)
+            return TextLayout([rule, Paragraph([])], self.width)
         shown = self.shown(index)
         if shown is None:
             return None
