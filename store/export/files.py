@@ -85,10 +85,10 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     counts = Counter(map(_folded, stems))
     used: set[str] = set()
     names: list[str] = []
-    for stem, (_title, session_id) in zip(stems, titles, strict=True):
+    for stem, (title, session_id) in zip(stems, titles, strict=True):
         base = stem
         if counts[_folded(stem)] > 1:
-            base = f"{_cut(stem, NAME_BYTES - 40).rstrip(' .')} ({_cut(file_stem(session_id[-20:]), 30)})"
+            base = f"{file_stem(title, NAME_BYTES - 40)} ({file_stem(session_id[-20:], 30)})"
         name, number = base, 1
         while _folded(name) in used:
             number += 1
