@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App
@@ -237,17 +237,21 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes():
 
 
 @pytest.mark.slow
+@example("a name longer than the line " * 3, 40, "tagged")
 @given(
     st.text(max_size=80),
     st.integers(38, 160),
-    st.sampled_from(["conversation", "job", "note"]),
+    st.sampled_from(["conversation", "tagged", "job", "note"]),
 )
 def test_rows_are_exactly_as_wide_as_asked(text, width, kind):
     """Every row fills its width and nothing more, whatever it is called."""
     text = text.replace("\u200d", "")
     chat = conversation(1, text, branches=2, subagents=11, note="possibly a subagent")
+    session = chat.segments[0]._replace(tags=(text, "urgent"))
+    tagged = chat._replace(segments=(session,))
     rows = {
         "conversation": ConversationRow(chat),
+        "tagged": ConversationRow(tagged),
         "job": JobRow(text or "job", (chat,) * 412, chat),
         "note": NoteRow(text),
     }

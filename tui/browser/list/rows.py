@@ -107,7 +107,9 @@ class ConversationRow(NamedTuple):
         room = width - 5 - cell_len(columns)
         extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
         room -= cell_len(extra) + line_width(new)
-        name = formats.clip(one_line(formats.name(conversation), 400), room)
+        # A tag that does not fit is an ellipsis of two cells.
+        most = room - 2 if conversation.tags else room
+        name = formats.clip(one_line(formats.name(conversation), 400), most)
         left = with_hits(name, self.matches, "title" if conversation.title else "plain")
         for tag in conversation.tags:
             label = f"  #{one_line(tag)}"
