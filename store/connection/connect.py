@@ -133,6 +133,8 @@ class Store:
         """
         try:
             stat = self.path.stat()
+            if S_ISDIR(stat.st_mode):
+                os.scandir(self.path).close()  # whether it can be read is said first
         except FileNotFoundError:
             raise StoreMissingError(
                 _("There is no session store at {path}.", path=self.path),

@@ -110,10 +110,14 @@ class ExportCard(Card[None]):
         self._main.start("folder", self._show_folder, event.value or self._proposal())
 
     async def _show_folder(self, path: str) -> None:
-        """Show the folder that a file at a path is in, or the path itself if that is one."""
+        """Show the folder that a file at a path is in, or the path itself if that is one; `?` if the
+        current folder is gone."""
 
         def folder() -> str:
-            absolute = os.path.abspath(os.path.expanduser(path))
+            try:
+                absolute = os.path.abspath(os.path.expanduser(path))
+            except OSError:
+                return "?"
             return absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
 
         words = _("in {folder}", folder=one_line(await self._main.call(folder), 300))

@@ -111,8 +111,7 @@ async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
     async with on_store(make_store(tmp_path / "state.db", "31", far), NOW) as browser:
         await browser.press("I", *["right_square_bracket"] * 4, "b")
         assert (
-            len(lines(browser)) == 3
-            and len(browser.app.screen.query_one(BarPlot)._chart.columns) == 2
+            len(lines(browser)) == 3 and len(browser.app.screen.query_one(BarPlot)._chart.bars) == 2
         )
 
 
