@@ -222,6 +222,7 @@ class Finding:
         matcher, model, origin = needle(text), self._transcript.model, self._origin
         if not text.strip() or model is None:
             self.stop()
+            self._answer("")
             return
         begin = model.entry_of(origin.message_id) if origin is not None else None
         first = model.entries[begin].number - 1 if begin is not None else 0

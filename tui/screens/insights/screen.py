@@ -197,7 +197,8 @@ class InsightsScreen(SubScreen):
             return
         catalog, roots = self.grouped.catalog, newest_first(self.grouped.catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
-        self.rows.show(rows)
+        # Where a job was opened, the cursor stays on it.
+        self.rows.show(rows, top=not isinstance(self.rows.source, CatalogRows))
         self.heads_shown()
         count = formats.counted(len(roots), "conversation")
         words = _("{what}: {conversations} · Enter reads one, Esc goes back")
