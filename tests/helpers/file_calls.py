@@ -7,7 +7,9 @@ from pathlib import Path
 
 from store_builder import StoreBuilder, add_tool_use
 
-Call = tuple[str, dict[str, object], dict[str, object]]
+from hermes_browse.store.connection.stored_values import Json
+
+Call = tuple[str, Json, Json]
 """A tool, its arguments and its result."""
 
 
@@ -32,7 +34,7 @@ def missing(path: str) -> Call:
 
 
 def write(path: str, text: str, resolved: str | None = None) -> Call:
-    result = {"bytes_written": len(text.encode()), "resolved_path": resolved}
+    result: Json = {"bytes_written": len(text.encode()), "resolved_path": resolved}
     return "write_file", {"path": path, "content": text}, result
 
 
