@@ -79,8 +79,10 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_ser
     )
     terminal.wait_for("search:")
     terminal.send("0", "Profiles and hosts")
+    # The card is drawn before its hosts are.
+    for name in servers:
+        terminal.wait_for(f"@{name}")
     terminal.read_until(lambda: "asking" not in terminal.text, "not all hosts have answered")
-    assert all(f"@{name}" in terminal.text for name in servers)
     terminal.send("a", "all profiles and hosts")
 
     servers["second"].stop()
