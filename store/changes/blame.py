@@ -17,7 +17,7 @@ from functools import cache
 from math import inf
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_int, first_texts, json_at_start
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
@@ -26,7 +26,7 @@ from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Conversation
+from ..sessions.models import Relation
 from .edited_file import Edit, TrackedFile, split
 from .replay import FILE_TOOLS, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses
@@ -37,6 +37,8 @@ _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
 """What a diff, a numbered text or a search shows ahead of a line."""
 _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
+_AT_ONCE = 8
+"""Of them, that are read by one statement."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -101,14 +103,16 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
     names = name, json.dumps(name)[1:-1]
-    made_by: dict[tuple[str, str, str], Conversation | None] = {}
+    calls: defaultdict[str | None, set[tuple[str, str, str]]] = defaultdict(set)
     telling: list[ToolUse] = []
     for use in read_tool_uses(reader, conversations.values(), naming):
         if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names):
-            # A branch begins with a copy of the conversation that it left.
-            conversation = catalog.of_session(use.session_id)
+            conversation = catalog.conversation(use.session_id)
             call = use.call_id, use.name, use.arguments
-            if made_by.setdefault(call, conversation) is conversation:
+            calls[conversation.root_id].add(call)
+            # A branch begins with a copy of the conversation that it left.
+            is_branch = conversation.relation is Relation.BRANCHED
+            if not (is_branch and call in calls[conversation.parent_root_id]):
                 telling.append(use)
     return telling, catalog
 
@@ -126,11 +130,12 @@ def _disown_copies(
         for use in read_tool_uses(reader, conversations.values())
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
-    shown_at = _shown_at(reader, [*uses, *programs] if writes else [])
+    last = max((edit.message_id for edit in writes), default=0)
+    shown_at = _shown_at(reader, [use for use in (*uses, *programs) if use.order[0] < last])
     for version in file.versions:
         for line in version.lines:
             edit = line.added_by
-            if edit in writes and shown_at[str(line.text).strip()] < edit.message_id:
+            if edit in writes and shown_at[(line.text or "").strip()] < edit.message_id:
                 line.added_by = None
 
 
@@ -200,8 +205,9 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
-    for (id,) in reader.rows(sql, [session_id, message_id]):
-        for message in read_messages_of(reader, [as_int(id)]):
+    ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
+    for some in chunks(ids, _AT_ONCE):
+        for message in read_messages_of(reader, some):
             if message.said and not message.is_hidden:
                 return message
     return None

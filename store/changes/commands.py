@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 
@@ -121,9 +122,10 @@ _TOOLS = {*_EDITS, "read_file", "search_files", "terminal", "web_search", "web_e
 _HARMLESS = re.compile(
     r"read_file|search_files|write_file|patch|print|len|str|repr|int|float|list|dict|sorted|range"
     r"|enumerate|get|join|split|splitlines|strip|dumps|loads|json_parse"
-    r"|hermes_tools|collections|json|math|os|os\.path|pathlib|re|sys|time"
 )
-"""Names of what changes nothing, or only what else is known, if it is called or imported."""
+"""Names of what changes nothing, or only what else is known."""
+_MODULES = sys.stdlib_module_names | {"hermes_tools"}
+"""What can be imported without running another program."""
 _WRITES = re.compile(
     r"""write|patch|["'][wax]b?\+?["']|os\.replace|remove|rename|unlink|shutil|subprocess|system
     |terminal""",
@@ -149,20 +151,26 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
         tree = ast.parse(code, _STORED)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [], False
-    used: list[str] = []
+    called: list[str] = []
+    imported: list[str] = []
     for node in ast.walk(tree):
         match node:
             case ast.Call():
-                used.append(_called(node))
+                called.append(_called(node))
             case ast.Import():
-                used += [each.name for each in node.names]
+                imported += [each.name for each in node.names]
             case ast.ImportFrom():
-                used.append(node.module or "")
+                imported.append(node.module or "")
     calls = list(_fixed_calls(tree))
-    if len(calls) != sum(name in _TOOLS for name in used):
+    if len(calls) != sum(name in _TOOLS for name in called):
         calls = []
-    is_known = bool(calls) or _EDITS.keys().isdisjoint(used)
-    return calls, is_known and all(map(_HARMLESS.fullmatch, used))
+    known = sum(name in _EDITS and "path" in arguments for name, arguments in calls)
+    only_known = (
+        known == sum(name in _EDITS for name in called)
+        and all(map(_HARMLESS.fullmatch, called))
+        and _MODULES.issuperset(name.partition(".")[0] for name in imported)
+    )
+    return calls, only_known
 
 
 def program_names(code: str) -> set[str] | None:
@@ -192,8 +200,7 @@ def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
                 nodes = dict(zip(_EDITS.get(name, ()), node.args, strict=False))
                 nodes |= {str(each.arg): each.value for each in node.keywords}
                 arguments = {key: _value(value, values) for key, value in nodes.items()}
-                is_fixed = "path" in arguments and None not in arguments.values()
-                if is_fixed or name not in _EDITS:
+                if name not in _EDITS or None not in arguments.values():
                     yield name, arguments
         match statement:
             case ast.Assign(targets=[ast.Name(id=name), *_others], value=value):

@@ -7,6 +7,7 @@ are known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -168,10 +169,18 @@ class TrackedFile:
             self._begin_version()
             self.is_unclear = True
             return
-        if self.last.text() is None:
-            self.versions.append(EditedFile())
-            self.is_known_before = False
+        if self.last.text() is not None:
+            self.last.write(text, edit)
+            return
+        before = self.last.lines
+        self.versions.append(EditedFile())
+        self.is_known_before = False
         self.last.write(text, edit)
+        # Of lines that are alike it is not known which stay.
+        count = Counter(line.text for line in (*before, *self.last.lines))
+        owners = {line.text: line.added_by for line in before if count[line.text] == 2}
+        for line in self.last.lines:
+            line.added_by = owners.get(line.text) or edit
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
         """A diff was applied; without an edit it says what was seen."""

@@ -160,7 +160,7 @@ class _FileCall:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
         resolved = str(self.result.get("resolved_path"))
         if resolved.startswith("/") and self.arguments.get("path"):  # the only one of the call
-            return resolved
+            return posixpath.normpath(resolved)
         end = posixpath.join("/", posixpath.normpath(path).removeprefix("~/"))
         named = [name for name in self.modified if name.startswith("/") and name.endswith(end)]
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
@@ -185,8 +185,10 @@ class _FileCall:
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        arguments, is_done = self.arguments, not has_failed(text, None)
-        if not self.result:
+        result, arguments = self.result, self.arguments
+        has_error = bool(result.get("error")) or result.get("success") is False
+        is_done = not (has_error if result else has_failed(text, None))
+        if not result:
             self.edit = self.edit._replace(ok=False)
             arguments = {"path": arguments.get("path")}
         # A patch of several files that failed may have changed some of them; its diff has those.

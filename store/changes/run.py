@@ -213,7 +213,8 @@ def _reason(before: Stretch, after: Stretch) -> str:
 
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
-    busy = sorted((each.root.started_at or 0.0, each.last_active or 0.0) for each in run.subagents)
+    worked = [(each.root.started_at, each.last_active) for each in run.subagents]
+    busy = sorted((begin, end) for begin, end in worked if begin is not None and end is not None)
     gaps: list[tuple[float, RunRow]] = []
     for (earlier, _row), (later, row) in pairwise(times):
         if later - earlier >= _GAP:

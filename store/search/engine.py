@@ -250,6 +250,7 @@ class Search:
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
+            self._notes.clear()  # of what was found with the index
             self._notes.append(
                 _(
                     "Hermes' search index cannot be used ({reason}): {remedy}.",

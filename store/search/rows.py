@@ -150,8 +150,9 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
 
 WIDTH = 160
 """Code points of a snippet."""
-_CUT = "\0"
-"""Where a line is cut: no text that is shown has it."""
+_CUT = "\U00013000"
+"""A letter that nobody writes (a hieroglyph), where a line is cut within a word: the part of a word
+beside it is no match."""
 _BEFORE = 40
 """Code points of a snippet before the match."""
 _LEAST_BEFORE = 12
@@ -180,7 +181,7 @@ def find_ranges(text: str, terms: Group) -> list[Span]:
 
 
 def _cut(text: str, first: int, lead: str) -> str:
-    """Return the line around a position, with `_CUT` where more of the text is.
+    """Return the line around a position, with `_CUT` or an ellipsis where more of the text is.
 
     The text begins with the lead, and so does the line, even where the text between them is cut.
     """
@@ -193,9 +194,14 @@ def _cut(text: str, first: int, lead: str) -> str:
     end = WIDTH
     while end < len(window) and _splits_character(window, end):
         end += 1
-    head = lead + (_CUT if start else "")
+    head = lead + (_sign_of_cut(text, start) if start else "")
     is_cut = len(window.rstrip()) > end or start + WIDTH * 3 < len(text)
-    return head + window[:end].strip() + (_CUT if is_cut else "")
+    return head + window[:end].strip() + (_sign_of_cut(window, end) if is_cut else "")
+
+
+def _sign_of_cut(text: str, at: int) -> str:
+    is_within_word = text[at - 1 : at].isalnum() and text[at : at + 1].isalnum()
+    return _CUT if is_within_word else "…"
 
 
 _TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?\s*(:)?|([^\s{}\[\],":]+)', re.DOTALL)
@@ -264,8 +270,6 @@ def make_snippet(row: StoredRow, terms: Group) -> tuple[str, tuple[Span, ...]]:
         first = min(filter(None, (each.first(folded) for each in terms)), default=None)
         if first is not None:
             line = _cut(text, first[0], lead)
-            # As a letter, so that a part of a word beside it is no match.
-            ranges = find_ranges(line.replace(_CUT, "x"), terms)
-            return line.replace(_CUT, "…"), tuple(ranges)
+            return line.replace(_CUT, "…"), tuple(find_ranges(line, terms))
     text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
     return _cut(text, 0, "").replace(_CUT, "…"), ()

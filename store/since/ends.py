@@ -66,13 +66,20 @@ def _wanted_approval(row: ChatMessage) -> str | None:
     return text_of(result.get("command")) if asks_for_approval(result) else None
 
 
+def _columns(text: str) -> str:
+    """Return the columns of a row, with a piece of its text and without what is long and not looked
+    at."""
+    columns = COLUMNS.replace("m.content", text)
+    return re.sub(r"m\.(?:reasoning\w*|api_content)", "NULL", columns)
+
+
 def read_turn(reader: Reader, session_id: str) -> Turn:
     """Read the last turn of a session, without rows that were taken back or compressed."""
     newest = (
         f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {reader.schema.active()} = 1 "
         f"ORDER BY +m.id DESC LIMIT {_MOST}"
     )
-    columns = COLUMNS.replace("m.content", f"substr(m.content, 1, {_BEGIN})")
+    columns = _columns(f"substr(m.content, 1, {_BEGIN})")
     statement = f"SELECT {columns} FROM message_rows m WHERE m.id IN ({newest}) ORDER BY m.id DESC"
     turn: list[ChatMessage] = []
     for row in map(to_message, reader.rows(statement, [session_id])):
@@ -95,7 +102,7 @@ def _read_last_rows(reader: Reader, session_ids: Sequence[str], condition: str =
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
         f"SELECT (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
-        f"{COLUMNS.replace('m.content', f'substr(m.content, -{_END})')} "
+        f"{_columns(f'substr(m.content, -{_END})')} "
         f"FROM sessions s CROSS JOIN message_rows m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
     )
     found = reader.rows_in(statement, session_ids)

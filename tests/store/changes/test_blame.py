@@ -71,6 +71,17 @@ def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
     ]
 
 
+def test_calls_of_conversations_that_are_not_related_may_be_alike(tmp_path):
+    """Ids of calls are not always unique: none of the two is a copy."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    one, two = "a = 1\n", "a = 2\n"
+    for session, call in (("s", patch(one, two)), ("t", patch(two, one)), ("u", patch(one, two))):
+        builder.session(session, cwd="/w")
+        add_tool_use(builder, "c1", *call, session=session)
+    with Store(builder.write()).reader() as reader:
+        assert list(map(session_of, read_blame(reader, PATH, two))) == ["u"]
+
+
 def test_what_a_branch_copied_stays_with_its_first_message(tmp_path):
     """A branch begins with all rows of the conversation that it left; what it does then is its
     own."""
@@ -142,13 +153,14 @@ def test_what_was_read_in_part_may_have_stood_there(tmp_path):
     assert found == {"another line": 1, "a third": 3}
 
 
-def test_a_text_over_one_that_is_partly_known(tmp_path):
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_text_over_one_that_is_partly_known(is_there, tmp_path):
     """A line that a patch inserted, and the lines around it, were there."""
     old = "".join(f"line number {number}\n" for number in range(20))
     new = old.replace("line number 9\n", "line number nine\n")
-    last = new.replace("line number 5\n", "line number five\n")
-    found = owners(tmp_path, [patch(old, new), write(last)], last)
-    assert found["line number nine"] == 0 and found["line number five"] == 1
+    last = new.replace("line number 8\n", "line number eight\n")
+    found = owners(tmp_path, [patch(old, new), write(last)], last if is_there else None)
+    assert found["line number nine"] == 0 and found["line number eight"] == 1
     assert "line number 10" not in found
 
 
