@@ -215,6 +215,9 @@ class _FileCall:
             file = self._edited(name)
             text = _text_after(file.last.text(), tool, arguments)
             written = self.result.get("bytes_written")
+            with_returns = text.replace("\n", "\r\n") if text else text
+            if with_returns and written == _size(with_returns):
+                text = with_returns  # the tool keeps such line ends of a file (0.16)
             file.is_certain &= written is None or written == _size(text or "")
             file.write(text, self.edit)
 

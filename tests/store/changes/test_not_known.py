@@ -95,6 +95,14 @@ def test_line_ends_that_a_patch_of_files_does_not_show(tmp_path):
     assert known(changes_by(tmp_path, *calls)) == {"a.txt": False, "b.txt": False}
 
 
+def test_line_ends_that_a_write_keeps(tmp_path):
+    """`write_file` over a file with carriage returns writes them, and only its size tells so."""
+    name, arguments, result = write("a.txt", "one\n2\n")
+    written = name, arguments, result | {"bytes_written": len("one\r\n2\r\n")}
+    (change,) = changes_by(tmp_path, read("a.txt", "one\r\ntwo\r\n"), written).files
+    assert change.is_exact and (change.added, change.removed) == (1, 1)
+
+
 @pytest.mark.parametrize("text", ["k = '«redacted:sk-…»'\n", "x... [truncated]\n"])
 def test_what_was_masked_or_cut_is_not_the_text(tmp_path, text):
     """It may be as long as what stands there."""
