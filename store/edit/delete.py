@@ -19,7 +19,7 @@ from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import as_int
 from ..errors import (
     BrowseError,
     RefusedError,
@@ -47,12 +47,6 @@ _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
 _CHANGES = "hermes_browse_changes"
-_IS_INDEX = (
-    "t.sql LIKE 'CREATE VIRTUAL%' OR EXISTS (SELECT 1 FROM main.sqlite_master AS v "
-    "WHERE v.sql LIKE 'CREATE VIRTUAL%' AND t.name IN (v.name || '_data', v.name || '_idx', "
-    "v.name || '_content', v.name || '_docsize', v.name || '_config'))"
-)
-"""Whether a table is one of FTS5, or one in which that keeps an index."""
 
 
 class Deleted(NamedTuple):
@@ -160,7 +154,7 @@ def delete_portions(
                 raise RefusedError(_(_CHANGED))
             check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
             attach(writer.rows, bundle.path)
-            _count_changes(writer)
+            _count_changes(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
             portions.run(
                 plans,
@@ -260,18 +254,14 @@ def _delete_portion(
         raise
 
 
-def _count_changes(tx: Writer) -> None:
+def _count_changes(tx: Writer, layout: Layout) -> None:
     """Count from now on what this connection deletes and inserts, by TEMP triggers.
 
     A delete names the rows it takes, but what else goes with them is decided by the store: by
     triggers and by foreign keys that cascade.
     """
     tx.execute(f"CREATE TEMP TABLE {_CHANGES} (name PRIMARY KEY, gone, new)")
-    tables = tx.rows(
-        "SELECT t.name FROM main.sqlite_master AS t WHERE t.type = 'table' "
-        f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX})"
-    )
-    for number, name in enumerate(first_texts(tables)):
+    for number, name in enumerate(layout.tables):
         tx.execute(f"INSERT INTO {_CHANGES} VALUES (?, 0, 0)", [name])
         for event, column in (("DELETE", "gone"), ("INSERT", "new")):
             tx.execute(

@@ -27,7 +27,6 @@ from ..trash.tables import (
     equal,
     find_layout,
     names_of,
-    read_tables,
 )
 from ..wording import _
 from .titles import LONGEST_TITLE
@@ -53,7 +52,7 @@ class RestoredRows:
         """Those in the store as the bundle has them, as after an interrupted restore."""
         self.messages: dict[str, int] = {}
         """Number of messages of each session in the bundle."""
-        saved = read_tables(tx.rows, "bundle")
+        saved = dict(_bundle_tables(tx))
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
@@ -154,15 +153,23 @@ class RestoredRows:
         self.notes += _set_titles(tx)
 
 
+def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
+    """Yield name and columns of those tables of the bundle that are from the store."""
+    for (name,) in tx.rows("SELECT name FROM bundle.sqlite_master WHERE type = 'table'"):
+        if not str(name).startswith(("bundle", "cleared ", "schema_version")):
+            info = tx.rows(f"PRAGMA bundle.table_info({sql_name(str(name))})")
+            yield str(name), [str(row[1]) for row in info]
+
+
 def _differences(
-    tx: Writer, saved: Mapping[str, Table], tables: Mapping[str, Table]
+    tx: Writer, saved: Mapping[str, Sequence[str]], tables: Mapping[str, Table]
 ) -> Iterator[str]:
     """Yield a sentence for each table of a bundle, and each column with a value, that a store
     lacks."""
-    for name, table in saved.items():
+    for name, columns in saved.items():
         count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
         known = tables[name].columns if name in tables else ()
-        missing = ", ".join(f"{name}.{each}" for each in table.columns if each not in known)
+        missing = ", ".join(f"{name}.{each}" for each in columns if each not in known)
         if count and name not in tables:
             yield _(
                 "This store has no table {table}: {count:,} rows stay in the trash.",

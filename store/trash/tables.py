@@ -28,6 +28,12 @@ CHILDREN = sql_name("cleared " + f"sessions.{PARENT}")
 """Table of a bundle with the sessions that stayed: `id`, and the parent that each of them `was`
 given."""
 
+_IS_INDEX = (
+    "t.sql LIKE 'CREATE VIRTUAL%' OR EXISTS (SELECT 1 FROM main.sqlite_master AS v "
+    "WHERE v.sql LIKE 'CREATE VIRTUAL%' AND t.name IN (v.name || '_data', v.name || '_idx', "
+    "v.name || '_content', v.name || '_docsize', v.name || '_config'))"
+)
+"""Whether a table is one of FTS5, or one in which that keeps an index."""
 _OWN_SESSION = f'{{row}}."session_id" IN ({CHOSEN})'
 _OWNED = {
     "sessions": f'{{row}}."id" IN ({CHOSEN})',
@@ -112,37 +118,37 @@ class Layout(NamedTuple):
         return [part for part in self.parts if not part.is_shared]
 
 
-def read_tables(query: Query, schema: str = "main") -> dict[str, Table]:
-    """Return the tables with rows of sessions that a store has, or the attached `bundle`."""
-    names = ", ".join(map(literal, ("system_prompts", *_OWNED)))
+def _read_tables(query: Query) -> Iterator[Table]:
+    """Yield the tables of a store that hold rows of its own, not a search index."""
     rows = query(
-        f"SELECT t.name, c.name, c.pk FROM {schema}.sqlite_master AS t "
-        f"JOIN pragma_table_xinfo(t.name, '{schema}') AS c "
-        f"WHERE t.type = 'table' AND c.hidden = 0 AND t.name IN ({names}) ORDER BY t.name, c.cid"
+        "SELECT t.name, c.name, c.pk FROM main.sqlite_master AS t "
+        "JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' AND c.hidden = 0 "
+        f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX}) ORDER BY t.name, c.cid"
     )
-    tables = {}
-    for name, found in groupby(rows, lambda row: str(row[0])):
+    for name, found in groupby(rows, lambda row: row[0]):
         columns = {str(column): as_int(place) for _name, column, place in found}
         key = sorted((place, column) for column, place in columns.items() if place)
-        keys = tuple(column for _place, column in key)
-        tables[name] = Table(name, tuple(columns), keys or ("_rowid_",))
-    return tables
+        names = tuple(column for _place, column in key)
+        yield Table(str(name), tuple(columns), names or ("_rowid_",))
 
 
-def find_layout(query: Query, saved: Mapping[str, Table] | None = None) -> Layout:
+def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
     """Find everything in a store that belongs to sessions.
 
     Args:
         query: Asks the store.
-        saved: The tables of a bundle, which may be of another schema: what it has not is left out.
-            None for none.
+        saved: Columns by table of a bundle, which may be of another schema: all others are left
+            out. None for none.
     """
-    tables = read_tables(query)
+    tables = {table.name: table for table in _read_tables(query)}
     if saved is not None:
-        tables = {name: table for name, table in tables.items() if name in saved}
-        for name, table in tables.items():
-            common = (each for each in saved[name].columns if each in table.columns)
-            tables[name] = table._replace(columns=tuple(common))
+        tables = {
+            name: table._replace(
+                columns=tuple(column for column in saved[name] if column in table.columns)
+            )
+            for name, table in tables.items()
+            if name in saved
+        }
     owned = (Part(tables[name], rows) for name, rows in _OWNED.items() if name in tables)
     return Layout(tables, (*_shared(tables), *owned))
 
