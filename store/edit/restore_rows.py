@@ -14,7 +14,7 @@ from pathlib import Path
 from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
-from ..errors import WriteUnverifiedError
+from ..errors import RefusedError, WriteUnverifiedError
 from ..progress import EVERY, Progress
 from ..text import text_of
 from ..trash.bundle import BundleDamagedError, attach, choose
@@ -149,8 +149,34 @@ class RestoredRows:
                 if part.table.name == "messages":
                     _empty_filled(tx, part.table, rows)
                     self.progress.add(count)
-        _cut_missing_parents(tx)
+        self._cut_missing_parents(tx)
+        self._check_references(tx)
         self.notes += _set_titles(tx)
+
+    def _cut_missing_parents(self, tx: Writer) -> None:
+        """Clear parents that are not in the store, unless they were missing before the delete."""
+        (parent,) = (key for key in self._layout.references_of("sessions") if key.column == PARENT)
+        missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({parent.was_dangling})"
+        tx.execute(
+            f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN ({CHOSEN}) "
+            f"AND {parent.dangling('m')} AND id NOT IN ({missing})"
+        )
+
+    def _check_references(self, tx: Writer) -> None:
+        """Refuse what leads nowhere now and did not before: foreign keys are off."""
+        for part in self._layout.parts:
+            for key in self._layout.references_of(part.table.name):
+                if key.column != PARENT and tx.rows(
+                    f"SELECT 1 FROM {part.table.bundle} WHERE {part.where('b')} "
+                    f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
+                ):
+                    raise RefusedError(
+                        _(
+                            "Rows of {table} refer to rows of {target} that are not in this store.",
+                            table=key.table,
+                            target=key.target,
+                        )
+                    )
 
 
 def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
@@ -193,28 +219,21 @@ def _slices(tx: Writer, part: Part) -> Iterator[str]:
 
 
 def _insert(tx: Writer, table: Table, rows: str) -> int:
-    # A rowid that is no key may be another one after each VACUUM.
-    columns = list(dict.fromkeys([*table.columns, *table.key]))
+    columns, name = list(table.columns), sql_name(table.name)
     verb = "INSERT" if table.name in _STRICT else "INSERT OR IGNORE"
     values = [f"b.{sql_name(column)}" for column in columns]
     if table.name == "sessions":
         values[columns.index("title")] = "NULL"
+    into, order = names_of(columns), "1"
+    if table.has_hidden_rowid:
+        # Under its own rowid if that is free; those that need another come last.
+        in_use = f"EXISTS (SELECT 1 FROM main.{name} AS x WHERE x._rowid_ = b._rowid_)"
+        into = f"_rowid_, {into}"
+        values.insert(0, f"CASE WHEN {in_use} THEN NULL ELSE b._rowid_ END")
+        order = f"{in_use}, b._rowid_"
     return tx.execute(
-        f"{verb} INTO main.{sql_name(table.name)} ({names_of(columns)}) SELECT {', '.join(values)} "
-        f"FROM {table.bundle} WHERE {rows} ORDER BY b._rowid_"
-    )
-
-
-def _cut_missing_parents(tx: Writer) -> None:
-    """Clear parents that are not in the store, unless they were missing before the delete."""
-    present = f"SELECT 1 FROM main.sessions AS s WHERE s.id = m.{PARENT}"
-    missing = (
-        "SELECT 1 FROM bundle.sessions AS b JOIN bundle.bundle_dangling AS d "
-        f'ON d."row" = b._rowid_ AND d."column" = \'{PARENT}\' WHERE b.id = m.id'
-    )
-    tx.execute(
-        f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN ({CHOSEN}) "
-        f"AND NOT EXISTS ({present}) AND NOT EXISTS ({missing})"
+        f"{verb} INTO main.{name} ({into}) SELECT {', '.join(values)} "
+        f"FROM {table.bundle} WHERE {rows} ORDER BY {order}"
     )
 
 

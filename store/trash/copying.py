@@ -40,17 +40,7 @@ from .bundle import (
 )
 from .session_files import SessionFile, private, save_files
 from .shelf import MARKS, BundleMarks, write_marks
-from .tables import (
-    CHILDREN,
-    CHOSEN,
-    PARENT,
-    Layout,
-    Part,
-    check_references,
-    equal,
-    find_layout,
-    names_of,
-)
+from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -139,7 +129,6 @@ def write_bundle(
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
-    check_references(reader.rows)
     layout, origin = find_layout(reader.rows), origin_of(reader)
     tags = tags_if_readable(reader)
     name = f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
@@ -213,6 +202,10 @@ class _Copy:
         for part in layout.parts:
             table = part.table
             self.query(f"CREATE TABLE bundle.{sql_name(table.name)} ({names_of(table.columns)})")
+        self.query(
+            'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
+            'PRIMARY KEY ("table", "column", "row"))'
+        )
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and return all its rows."""
@@ -247,6 +240,12 @@ class _Copy:
             self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
             if table.name == "messages":
                 self._progress.add(len(some))
+        for key in self._layout.references_of(table.name):
+            self.query(
+                "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
+                f"FROM {table.bundle} WHERE {part.where('b')} AND {key.dangling('b')}",
+                [table.name, key.column],
+            )
         if not part.is_shared:
             self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
 
@@ -280,14 +279,7 @@ class _Copy:
             )
 
     def copy_children(self) -> tuple[str, ...]:
-        """Copy the links of sessions that stay and lose their parent, and note which parents were
-        missing already; return the ids of these sessions."""
-        present = f"SELECT 1 FROM main.sessions AS s WHERE s.id = b.{PARENT}"
-        self.query(
-            "CREATE TABLE bundle.bundle_dangling AS SELECT 'sessions' AS \"table\", "
-            f'\'{PARENT}\' AS "column", b._rowid_ AS "row" FROM bundle.sessions AS b '
-            f"WHERE b.{PARENT} IS NOT NULL AND NOT EXISTS ({present})"
-        )
+        """Copy the links of sessions that stay and lose their parent; return their ids."""
         self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
         self.query(
             f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "

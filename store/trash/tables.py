@@ -1,12 +1,14 @@
 """Find the rows of all tables that belong to sessions, and compare rows of a store with a bundle.
 
-Rows that only name a session (locks, leases, routing, delegations) stay in the store, as in Hermes
-(0.16 to 0.22). In all SQL the store is `main` and its row is `m`, the bundle is
+Tables are discovered by their foreign keys, so that a table that Hermes makes only when it is needed
+is found too. Rows that only name a session (locks, leases, routing, delegations) stay in the store,
+as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, the bundle is
 `bundle` and its row is `b`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -34,20 +36,7 @@ _IS_INDEX = (
     "v.name || '_content', v.name || '_docsize', v.name || '_config'))"
 )
 """Whether a table is one of FTS5, or one in which that keeps an index."""
-_OWN_SESSION = f'{{row}}."session_id" IN ({CHOSEN})'
-_OWNED = {
-    "sessions": f'{{row}}."id" IN ({CHOSEN})',
-    "messages": _OWN_SESSION,
-    "session_model_usage": _OWN_SESSION,
-    # The goal that the user set for a session; Hermes does not delete it (0.19).
-    "state_meta": "{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)",
-}
-"""The rows that go with their sessions, by table; in the order in which they can be restored."""
-_REFERENCES = (
-    f"(VALUES ('sessions', '{PARENT}'), ('messages', 'session_id'), "
-    "('session_model_usage', 'session_id'))"
-)
-"""Tables of Hermes with a foreign key to sessions, and its column (0.13 to 0.22)."""
+_WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b[^)]*$", re.IGNORECASE)
 
 
 class Table(NamedTuple):
@@ -57,7 +46,10 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     """Stored columns in order, without generated ones."""
     key: tuple[str, ...]
-    """Its primary key; without one, its rowid."""
+    """Its primary key."""
+    has_hidden_rowid: bool
+    """Whether no column is the rowid, as `messages.id` is."""
+    has_rowid: bool
 
     @property
     def main(self) -> str:
@@ -72,7 +64,7 @@ class Table(NamedTuple):
     @property
     def join(self) -> str:
         """SQL for whether two rows are the same row, equal or not."""
-        names = map(sql_name, self.key)
+        names = map(sql_name, self.key or ["_rowid_"])
         return " AND ".join(f"m.{name} IS b.{name}" for name in names)
 
     def unlike(self, rows: str, same: str) -> str:
@@ -80,9 +72,37 @@ class Table(NamedTuple):
 
         `rows` and `same` are conditions, as `equal` makes the second one.
         """
-        key = names_of(self.key, "b.")
+        key = names_of(self.key or ["_rowid_"], "b.")
         alike = f"SELECT 1 FROM {self.main} WHERE {self.join} AND {same}"
         return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
+
+
+_SEVERAL = "SET_SEVERAL"
+
+
+class ForeignKey(NamedTuple):
+    """A foreign key of one column; of several, one of them."""
+
+    table: str
+    column: str
+    target: str
+    to: str
+    action: str = ""
+    """What a delete of the row it refers to does; `_SEVERAL` for a key of several columns."""
+
+    def dangling(self, row: str) -> str:
+        """Return the condition for a row whose reference leads nowhere in the store."""
+        column, target, to = map(sql_name, (self.column, self.target, self.to))
+        target_row = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
+        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({target_row})"
+
+    @property
+    def was_dangling(self) -> str:
+        """SELECT of the rowids, in the bundle, of rows whose reference led nowhere already."""
+        return (
+            f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {literal(self.table)} '
+            f'AND "column" = {literal(self.column)}'
+        )
 
 
 class Part(NamedTuple):
@@ -106,9 +126,10 @@ class Part(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """All rows and columns of one store that belong to sessions."""
+    """All rows and columns of one store that refer to sessions."""
 
     tables: dict[str, Table]
+    references: tuple[ForeignKey, ...]
     parts: tuple[Part, ...]
     """In the order in which rows can be restored: referenced tables first."""
 
@@ -117,63 +138,111 @@ class Layout(NamedTuple):
         """The parts that are deleted with their sessions."""
         return [part for part in self.parts if not part.is_shared]
 
+    def references_of(self, table: str) -> list[ForeignKey]:
+        """Return the foreign keys of a table."""
+        return [reference for reference in self.references if reference.table == table]
+
 
 def _read_tables(query: Query) -> Iterator[Table]:
     """Yield the tables of a store that hold rows of its own, not a search index."""
     rows = query(
-        "SELECT t.name, c.name, c.pk FROM main.sqlite_master AS t "
+        "SELECT t.name, t.sql, c.name, c.pk, upper(c.type) FROM main.sqlite_master AS t "
         "JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' AND c.hidden = 0 "
         f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX}) ORDER BY t.name, c.cid"
     )
-    for name, found in groupby(rows, lambda row: row[0]):
-        columns = {str(column): as_int(place) for _name, column, place in found}
-        key = sorted((place, column) for column, place in columns.items() if place)
-        names = tuple(column for _place, column in key)
-        yield Table(str(name), tuple(columns), names or ("_rowid_",))
+    for (name, sql), found in groupby(rows, lambda row: row[:2]):
+        columns = [(as_int(pk), str(column), str(kind)) for _t, _sql, column, pk, kind in found]
+        key = sorted(column for column in columns if column[0])
+        yield Table(
+            str(name),
+            tuple(column for _pk, column, _kind in columns),
+            tuple(column for _pk, column, _kind in key),
+            has_hidden_rowid=[kind for _pk, _column, kind in key] != ["INTEGER"],
+            has_rowid=not _WITHOUT_ROWID.search(str(sql)),
+        )
+
+
+def _read_references(query: Query) -> list[ForeignKey]:
+    return [
+        ForeignKey(*map(str, row))
+        for row in query(
+            'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), '
+            f"CASE count(*) WHEN 1 THEN upper(f.on_delete) ELSE '{_SEVERAL}' END "
+            "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+            "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
+        )
+    ]
 
 
 def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
-    """Find everything in a store that belongs to sessions.
+    """Find everything in a store that refers to sessions.
 
     Args:
         query: Asks the store.
         saved: Columns by table of a bundle, which may be of another schema: all others are left
             out. None for none.
-    """
-    tables = {table.name: table for table in _read_tables(query)}
-    if saved is not None:
-        tables = {
-            name: table._replace(
-                columns=tuple(column for column in saved[name] if column in table.columns)
-            )
-            for name, table in tables.items()
-            if name in saved
-        }
-    owned = (Part(tables[name], rows) for name, rows in _OWNED.items() if name in tables)
-    return Layout(tables, (*_shared(tables), *owned))
-
-
-def check_references(query: Query) -> None:
-    """Refuse a delete if a table that is not Hermes' own refers to sessions or messages: a restore
-    could not bring that back.
 
     Raises:
-        RefusedError: There is one.
+        RefusedError: A table refers to them in a way that a restore could not recreate.
     """
-    for table, column, target in query(
-        'SELECT t.name, f."from", f."table" FROM main.sqlite_master AS t '
-        "JOIN pragma_foreign_key_list(t.name, 'main') AS f WHERE t.type = 'table' "
-        "AND lower(f.\"table\") IN ('sessions', 'messages') "
-        f'AND (t.name, f."from") NOT IN {_REFERENCES}'
-    ):
-        raise RefusedError(
-            _(
-                "{column} refers to {table} in a way that we do not know how to bring back.",
-                column=f"{table}.{column}",
-                table=target,
-            ),
-            remedy=_("Delete it in Hermes itself."),
-        )
+    stored = {table.name: table for table in _read_tables(query)}
+    tables = stored if saved is None else dict(_common(stored, saved))
+    references = [
+        key
+        for key in _read_references(query)
+        if key.target in stored and key.table in tables and key.column in tables[key.table].columns
+    ]
+    if ("sessions", PARENT) not in [key[:2] for key in references]:  # in salvaged stores
+        references.append(ForeignKey("sessions", PARENT, "sessions", "id"))
+    parts = (*_shared(tables), *_taken(tables, references))
+    return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), parts)
+
+
+def _common(
+    stored: Mapping[str, Table], saved: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, Table]]:
+    """Yield the tables that a bundle has as well, with those columns that it has."""
+    for name, table in stored.items():
+        if name in saved:
+            columns = (column for column in saved[name] if column in table.columns)
+            yield name, table._replace(columns=tuple(columns))
+
+
+def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
+    """Yield the rows that go with their sessions: these, and what refers to them or to their
+    messages. What refers to any of the others stops a delete: see `_count_changes` in `edit/delete.py`."""
+    ids = {
+        "sessions": CHOSEN,
+        "messages": 'SELECT x."id" FROM {schema}.messages AS x '
+        f'WHERE x."session_id" IN ({CHOSEN})',
+    }
+    # Salvaged stores lack the foreign key of messages.
+    conditions = {
+        "sessions": [f'{{row}}."id" IN ({CHOSEN})'],
+        "messages": [f'{{row}}."session_id" IN ({CHOSEN})'],
+    }
+    for key in references:
+        if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
+            continue
+        is_plain = key.to == "id" and key.table != key.target
+        if not is_plain or key.action.startswith("SET") or not tables[key.table].has_rowid:
+            raise RefusedError(
+                _(
+                    "{column} refers to {table} in a way that we do not know how to bring back.",
+                    column=f"{key.table}.{key.column}",
+                    table=key.target,
+                ),
+                remedy=_("Delete it in Hermes itself."),
+            )
+        if key.table != "messages":
+            condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
+            conditions.setdefault(key.table, []).append(condition)
+    if "state_meta" in tables:
+        # The goal that the user set for a session, keyed by its id; Hermes does not delete it
+        # (0.19).
+        conditions["state_meta"] = ["{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"]
+    for name, some in conditions.items():
+        yield Part(tables[name], f"({' OR '.join(some)})")
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:

@@ -55,24 +55,25 @@ def opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
 
 
 def dump(path: Path) -> Dump:
-    """Every row of every table but those of search indexes: storage class and bytes of each
-    column."""
+    """Every row of every table but those of search indexes: rowid, and storage class and bytes of
+    each column."""
     with opened(path, "ro") as connection:
         tables = connection.execute(
             "SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'"
         ).fetchall()
         virtual = [name for name, sql in tables if sql.startswith("CREATE VIRTUAL")]
         found: Dump = {}
-        for name, _sql in tables:
+        for name, sql in tables:
             if name in virtual or any(name.startswith(f"{each}_") for each in virtual):
                 continue
             columns = [
                 row[1]
                 for row in connection.execute(f"PRAGMA table_info({sql_name(name)})").fetchall()
             ]
+            rowid = "rowid" if "without rowid" not in sql.lower() else "0"
             values = ", ".join(PLAIN.format(sql_name(column)) for column in columns)
-            select = f"SELECT {values} FROM {sql_name(name)}"
-            found[name] = sorted(connection.execute(select).fetchall(), key=repr)
+            select = f"SELECT {rowid}, {values} FROM {sql_name(name)} ORDER BY 1, 2, 3"
+            found[name] = connection.execute(select).fetchall()
         return found
 
 

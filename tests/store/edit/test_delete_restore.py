@@ -163,6 +163,27 @@ def test_a_parent_that_was_never_there(path, monkeypatch):
     assert is_sound(path)
 
 
+def test_other_references_that_lead_nowhere_are_refused(tmp_path):
+    """Foreign keys are off during a restore: what was there at the delete must be there again."""
+    path = family(tmp_path / "state.db", journal="delete")
+    run(
+        path,
+        "CREATE TABLE kinds (id INTEGER PRIMARY KEY)",
+        "CREATE TABLE notes (whose TEXT REFERENCES sessions(id), kind INTEGER REFERENCES kinds(id))",
+        "INSERT INTO kinds VALUES (1)",
+        "PRAGMA foreign_keys = OFF",
+        "INSERT INTO notes VALUES ('tip', 1), ('tip', 7)",
+    )
+    before, name = dump(path), remove(path, "tip").bundle.name
+    run(path, "DELETE FROM kinds")
+    gone = dump(path)
+    with pytest.raises(RefusedError, match="notes refer to rows of kinds"):
+        put_back(path, name)
+    assert dump(path) == gone
+    run(path, "INSERT INTO kinds VALUES (1)")
+    assert put_back(path, name).verified and dump(path) == before
+
+
 def test_a_branch_that_hangs_elsewhere_by_now(tmp_path):
     """It is left there; one that is gone is not missed."""
     path, name = deleted(tmp_path)
@@ -187,6 +208,15 @@ def test_rows_whose_place_is_taken(tmp_path):
         and back.verified
     )
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("newer",)]
+
+
+def test_rowids_that_are_taken(tmp_path):
+    """Sessions without a number of their own get another one; nothing refers to it."""
+    path, name = deleted(tmp_path)
+    run(path, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (1, 'late', 'cli', 1.0)")
+    back = put_back(path, name)
+    assert back.notes == () and back.verified
+    assert len(rows(path, "SELECT rowid FROM sessions")) == 9
 
 
 def test_what_does_not_read_back_is_said(tmp_path, monkeypatch):

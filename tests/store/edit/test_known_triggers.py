@@ -14,6 +14,7 @@ from trashing import (
     in_trash,
     put_back,
     remove,
+    rows,
     run,
 )
 
@@ -145,3 +146,32 @@ def test_every_table_is_counted(tmp_path, monkeypatch, trigger, said):
             remove(path, "tip")
         assert caught.value.exit_code == 5
         assert in_trash(tmp_path) == []
+
+
+def test_a_cascade_that_is_not_found_is_counted(tmp_path):
+    """SQLite takes names of tables in any case: what such a key takes along is not in the bundle."""
+    path = family(tmp_path / "state.db", journal="delete")
+    run(
+        path,
+        "CREATE TABLE notes (session_id TEXT REFERENCES Sessions(id) ON DELETE CASCADE, note TEXT)",
+        "INSERT INTO notes VALUES ('tip', 'keep'), ('other', 'stay')",
+    )
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match="table notes would lose 1 rows"):
+            remove(path, "tip")
+        assert in_trash(tmp_path) == []
+
+
+def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path):
+    """A foreign key of another program takes its rows along: they are in the bundle, and come
+    back."""
+    path = family(tmp_path / "state.db", journal="delete")
+    run(
+        path,
+        "CREATE TABLE notes (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE, note TEXT)",
+        "INSERT INTO notes VALUES ('tip', 'keep'), ('other', 'stay')",
+    )
+    with as_before(path):
+        name = remove(path, "tip").bundle.name
+        assert rows(path, "SELECT note FROM notes") == [("stay",)]
+        put_back(path, name)

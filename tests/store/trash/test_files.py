@@ -188,7 +188,7 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path, session):
     with as_before(path):
         done = remove(path, session, sessions_folder=home / "sessions")
         assert done.bundle.sessions == (session,) and done.files == ()
-        assert [row[1] for row in dump(path)["sessions"]] == [b"kept"]
+        assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
         assert {file: file.read_text() for file in kept} == kept
         assert put_back(path, done.bundle.name).sessions == (session,)
 

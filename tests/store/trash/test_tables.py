@@ -1,8 +1,8 @@
-"""What belongs to a session is found in the store."""
+"""What belongs to a session is found in the store: by foreign keys, and by the names of columns."""
 
 import pytest
 import shapes
-from trashing import FAMILY, as_before, family, remove, rows, run
+from trashing import FAMILY, as_before, family, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
@@ -50,16 +50,46 @@ def test_no_search_table_is_taken_for_one_of_rows(tmp_path, shape):
     assert tables.index("sessions") < tables.index("messages")
 
 
+UNKNOWN = (
+    "CREATE TABLE notes (note TEXT, whose TEXT REFERENCES sessions(id))",
+    "CREATE TABLE stars (message INTEGER REFERENCES messages ON DELETE CASCADE, n, PRIMARY KEY (message, n))",
+    "CREATE TABLE remarks (id INTEGER PRIMARY KEY, session_id TEXT)",
+    'CREATE TABLE "odd "" name" (id TEXT REFERENCES sessions(id), doubled GENERATED ALWAYS AS (id || id) STORED)',
+)
+
+
+def test_tables_nobody_knows_are_found_and_brought_back(path):
+    """By foreign key to sessions or messages, of any shape; those that only name a session stay."""
+    run(
+        path,
+        *UNKNOWN,
+        "INSERT INTO notes VALUES ('a', 'tip'), ('b', 'other'), (CAST(x'ff' AS TEXT), 'root')",
+        "INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')",
+        "INSERT INTO remarks VALUES (5, 'tip')",
+        "INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')",
+    )
+    with as_before(path):
+        found = rows_of(path, *sorted(FAMILY))
+        assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
+        done = remove(path, "root")
+        left = (
+            "SELECT note FROM notes UNION ALL SELECT n FROM stars UNION ALL SELECT id FROM remarks"
+        )
+        assert rows(path, left) == [("b",), ("z",), (5,)]
+        put_back(path, done.bundle.name)
+
+
 @pytest.mark.parametrize(
     "statement",
     [
-        "CREATE TABLE t (a TEXT REFERENCES Sessions ON DELETE CASCADE)",
+        "CREATE TABLE t (a TEXT DEFAULT 'x' REFERENCES sessions(id) ON DELETE SET DEFAULT)",
         "CREATE TABLE t (a INTEGER REFERENCES messages(id) ON DELETE SET NULL)",
         "CREATE TABLE t (a TEXT, b TEXT, FOREIGN KEY (a, b) REFERENCES sessions(id, title))",
+        "CREATE TABLE t (a TEXT PRIMARY KEY REFERENCES sessions(id)) WITHOUT ROWID",
         "ALTER TABLE sessions ADD COLUMN a TEXT REFERENCES sessions(id)",
     ],
 )
-def test_a_table_of_another_program_that_refers_to_sessions_is_refused(path, tmp_path, statement):
+def test_what_cannot_be_undone_is_refused(path, tmp_path, statement):
     """Before anything is written."""
     run(path, statement)
     with as_before(path):
