@@ -101,6 +101,32 @@ def read_json(text: str) -> object:
         raise ValueError("nested too deep") from error
 
 
+def read_exactly(text: str) -> object:
+    """Parse JSON text that says the same when the value is written again.
+
+    Raises:
+        ValueError: As of `read_json`; or an object has a key twice, or a number is too large for a
+            float.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_float=_float)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def _object(pairs: Sequence[tuple[str, object]]) -> Json:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice")
+    return found
+
+
+def _float(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise ValueError("too large")
+    return number
+
+
 def read_json_items(text: str) -> Iterator[object]:
     """Parse a JSON list and yield its items; any other value is the only item.
 

@@ -18,7 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ..call import read_in_portions
-from ..connection.stored_values import as_mapping, json_as_text, read_json
+from ..connection.stored_values import json_as_text, read_exactly
 from ..errors import NotFoundError
 from ..messages.chat_message import (
     CALL,
@@ -313,17 +313,22 @@ def local_time(moment: float | None) -> datetime | None:
 
 
 def indented_json(arguments: str) -> str | None:
-    """Return the arguments of a call as indented, printable JSON; None if they are not JSON."""
+    """Return the arguments of a call as indented, printable JSON; None if they are not JSON, or that
+    would change them."""
     try:
-        return printable(json.dumps(read_json(arguments), ensure_ascii=False, indent=2))
+        return printable(json.dumps(read_exactly(arguments), ensure_ascii=False, indent=2))
     except ValueError:
         return None
 
 
 def readable_result(result: str) -> str:
-    """Return the printable result of a tool with line ends unescaped, if it is a JSON object; others
-    unchanged."""
-    return printable(json_as_text(as_mapping(result))) or result
+    """Return the printable result of a tool with line ends unescaped, if it is a JSON object that
+    keeps its text so; others unchanged."""
+    try:
+        loaded = read_exactly(result) if result.startswith("{") else None
+    except ValueError:
+        return result
+    return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
 
 
 def speaker(rendered: RenderedMessage) -> str:

@@ -4,6 +4,7 @@ work."""
 import base64
 import hashlib
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -273,6 +274,8 @@ def test_bold_and_code(said, expected):
             'matches: [\n  {\n    "a": "b"\n  }\n]\nx: \ufffd',
         ),
         ('{"cut": "sho', '{"cut": "sho'),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', '{"a": 1, "b": {"c": 1, "c": 2}}'),
+        ('{"a": -1e400}', '{"a": -1e400}'),
         ('{"a": 1.5e3, "b": NaN}', "a: 1500.0\nb: NaN"),
         ("[1, 2]", "[1, 2]"),
         ("{}", "{}"),
@@ -282,6 +285,16 @@ def test_bold_and_code(said, expected):
 def test_results_are_opened_up(result, expected):
     """What a tool printed is read as it was printed; what is no JSON object stays as it is."""
     assert readable_result(result) == expected
+
+
+@pytest.mark.parametrize("form", [Format.MARKDOWN, Format.HTML])
+@pytest.mark.parametrize("arguments", ['{"a": "first", "a": "second"}', '{"a": [1e400, {}]}'])
+def test_arguments_that_would_change_stay_as_they_are(tmp_path, form, arguments):
+    """Laid out, one value of two was lost, and a number became another."""
+    calls = [tool_call("t", arguments)]
+    rows = [{"session_id": "s", "role": "assistant", "tool_calls": calls}]
+    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    assert f"\n{escape(arguments) if form is Format.HTML else arguments}" in document(path, form)
 
 
 def test_secrets_are_gone_from_every_corner(tmp_path):
