@@ -9,6 +9,7 @@ import pytest
 from paths import DATA
 from trashing import (
     NOW,
+    as_before,
     differences,
     dump,
     family,
@@ -51,6 +52,21 @@ def test_the_same_as_hermes_segment_by_segment(fixture_store, tmp_path):
         db.close()
         assert differences(dump(theirs), dump(ours)) == {}, root
         assert health(ours) == health(theirs)
+
+
+def test_topics_of_telegram_go_and_come_back(fixture_store):
+    """Hermes makes their tables when a user wants topics: they refer to sessions (0.19)."""
+    path = fixture_store("state-v22")
+    db = hermes_state.SessionDB(path)
+    session = min(session_ids(path))
+    db.bind_telegram_topic(
+        chat_id="1", thread_id="2", user_id="3", session_key="key", session_id=session
+    )
+    db.close()
+    with as_before(path):
+        done = remove(path, session)
+        assert rows(path, "SELECT * FROM telegram_dm_topic_bindings") == []
+        put_back(path, done.bundle.name)
 
 
 MUTATIONS = (
