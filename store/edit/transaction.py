@@ -323,10 +323,8 @@ def _failing(path: Path) -> Iterator[None]:
 def _failure(error: SqliteError, path: Path) -> BrowseError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _AS_READING or not isinstance(error, sqlite3.Error):
-        failed = translate(error, path)
-    else:
-        failed = _FAILURES.get(code, _OTHER).error(path, str(error))
-    return failed
+        return translate(error, path)
+    return _FAILURES.get(code, _OTHER).error(path, str(error))
 
 
 def _explain(store: Store, said: str, verify: Callable[[Reader], None]) -> WriteInDoubtError:

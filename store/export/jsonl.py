@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -172,26 +173,31 @@ def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]
         NotFoundError: One, or a message, has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
-    titles: set[str] = set()
+    titles = _Titles()
     for exported in conversations:
         for segment in exported.conversation.segments:
             yield from _session(exported, segment.id, titles)
 
 
-def _distinct(title: str, taken: set[str]) -> str:
-    """Return a title, with the next number if it is taken, as Hermes numbers them; it is taken then.
+class _Titles:
+    """The titles of a file, each once: Hermes imports none twice, and without their secrets two may
+    be the same."""
 
-    Hermes imports no title twice, and without their secrets two may be the same.
-    """
-    base, number = _NUMBER.sub("", title), 1
-    while title in taken:
-        number += 1
-        title = f"{base} #{number}"
-    taken.add(title)
-    return title
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._numbers: Counter[str] = Counter()
+
+    def distinct(self, title: str) -> str:
+        """Return a title, with the next number if it is taken, as Hermes numbers them."""
+        base = _NUMBER.sub("", title)
+        while title in self._taken:
+            self._numbers[base] += 1
+            title = f"{base} #{self._numbers[base] + 1}"
+        self._taken.add(title)
+        return title
 
 
-def _session(exported: ExportedConversation, session_id: str, titles: set[str]) -> Iterator[str]:
+def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -> Iterator[str]:
     export = exported.export
     store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
@@ -204,7 +210,7 @@ def _session(exported: ExportedConversation, session_id: str, titles: set[str]) 
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
     values = session.values
     if redactor.active and isinstance(title := values.get("title"), str):
-        values = values | {"title": _distinct(redactor.text(title), titles)}
+        values = values | {"title": titles.distinct(redactor.text(title))}
     yield _row(values, redactor)[:-1] + tags + ', "messages": ['
     read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""

@@ -138,6 +138,7 @@ class Export:
     exporter: str = "hermes-browse"
     """Name and version of the program."""
     counts: ExportCounts = field(default_factory=ExportCounts)
+    """What has been written so far: the writers add to it."""
 
 
 def session_gone(session_id: str) -> NotFoundError:

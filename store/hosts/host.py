@@ -102,7 +102,7 @@ def login_command(host: Host) -> str:
 SSH_FAILED = 255
 """The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1),
 OpenSSH 9)."""
-NOT_FOUND = (126, 127)
+_NOT_FOUND = (126, 127)
 """Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
 _CANNOT_RUN = re.compile(
     "bad interpreter|required file not found|cannot execute|[Pp]ermission denied|[Ee]xec format"
@@ -267,8 +267,8 @@ def explain(
         kind = next((kind for text, kind in _SAID if text in said), "host-ssh")
         return fault(host, kind, said=last)
     if not has_greeted:
-        if exit_code in NOT_FOUND:
-            is_broken = exit_code == NOT_FOUND[0] or _CANNOT_RUN.search(said)
+        if is_no_program(host, exit_code, said):
+            is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
             return fault(host, "host-broken" if is_broken else "host-program", said=last)
         if exit_code == _USAGE:
             return fault(host, "host-version", said=last)
@@ -282,3 +282,10 @@ def explain(
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""
+
+
+def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
+    """Tell whether a shell has ended because it has no such program, or cannot run it."""
+    # tcsh ends with 1 then; all others with a code of their own.
+    tcsh_says = f"{host.command.split()[0]}: Command not found."
+    return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == tcsh_says)

@@ -18,7 +18,7 @@ import msgspec
 
 from ..connection.stored_values import Json
 from ..wording import _
-from .host import NOT_FOUND, SSH_FAILED, Host, explain, fault, ssh_command
+from .host import SSH_FAILED, Host, explain, fault, is_no_program, ssh_command
 
 _T = TypeVar("_T")
 CONNECT_SECONDS = 20.0
@@ -180,7 +180,7 @@ def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
     text, said = out.decode("utf-8", "replace"), process.said
     if not has_begun and code == SSH_FAILED and not said:
         raise fault(host, "host-closed")
-    has_failed = code == SSH_FAILED or code in NOT_FOUND
+    has_failed = code == SSH_FAILED or is_no_program(host, code, said)
     if has_failed or (code != 0 and not has_begun):
         is_lost = has_begun and code == SSH_FAILED
         raise explain(host, code, said, has_greeted=is_lost, noise="" if has_begun else text)

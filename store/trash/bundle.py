@@ -48,7 +48,7 @@ _TABLES = (
 
 
 class TrashError(BrowseError):
-    """The trash cannot store a bundle, for lack of space or permission; nothing was deleted."""
+    """The trash cannot take, read or remove a bundle, as for lack of space or permission."""
 
     exit_code = 5
     code = "trash"

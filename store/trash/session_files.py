@@ -39,7 +39,9 @@ _OWNED = (
 """Names of files, with the session; the last is a request that failed, with the time of it (0.13 to
 0.22)."""
 _NO_TRANSCRIPT = re.compile(r"\.|request_dump_|session(?:s|_)\.json\Z")
+"""Hidden files, requests, the index of routing, and a snapshot without an id."""
 _TRANSCRIPT = re.compile(r"(.+)\.jsonl|(?:session_)?(.+)\.json", re.DOTALL)
+"""Names of transcripts, with the session."""
 _MODE = 0o777
 
 
@@ -124,9 +126,10 @@ def find_old_files(folder: Path, known: Container[str]) -> Iterator[SessionFile]
         return
     with entries:
         for entry in entries:
-            session, path = session_of(entry.name), folder / entry.name
+            session = session_of(entry.name)
             if session is None or session in known:
                 continue
+            path = folder / entry.name
             if (state := plain_file(path)) is not None:
                 yield SessionFile(path, session, state)
 

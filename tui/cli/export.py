@@ -22,7 +22,6 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..text.export_files import (
-    EXPORTER,
     FileExport,
     Saved,
     format_by_name,
@@ -97,7 +96,6 @@ class ExportCommand(StoreCommand):
             make_redactor(self.store.location, note, active=not arguments.no_redact),
             self.now,
             arguments.everything,
-            exporter=EXPORTER,
         )
         if arguments.output == "-":
             _print(export, conversations)

@@ -171,6 +171,7 @@ class TrashCommand(StoreCommand):
             if results:
                 restored = pgettext("list", ", ").join(result.name for result in results)
                 note(_("Restored before that: {bundles}.", bundles=restored))
+                self.note_with_advice(store.check_index())
             raise
         if self.given.json:
             self.print_json(

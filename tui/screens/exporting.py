@@ -28,7 +28,6 @@ from ..browser.context import Context
 from ..settings.keys.screen_commands import EXPORTING
 from ..text import formats
 from ..text.export_files import (
-    EXPORTER,
     MANY,
     Document,
     FileExport,
@@ -232,9 +231,7 @@ class ExportCard(Card[None]):
         def work() -> tuple[list[Document], str]:
             redactor = make_redactor(context.location, notes.append, active=redact)
             opened, now = context.opened(), context.clock()
-            export = FileExport(
-                opened, format_, redactor, now, everything, self._part, exporter=EXPORTER
-            )
+            export = FileExport(opened, format_, redactor, now, everything, self._part)
             documents = export.plan(opened.with_details(conversations), path)
             not_live: Counter[str] = Counter()
             keep = kept_files(context.location)

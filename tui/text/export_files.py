@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,8 +68,11 @@ def kept_files(location: Location) -> list[Path]:
     return files if folder is None else [*files, folder]
 
 
+@dataclass(frozen=True)
 class FileExport(Export):
     """An export into files."""
+
+    exporter: str = EXPORTER
 
     def plan(self, conversations: Sequence[Conversation], output: str | None) -> list[Document]:
         """Choose the files to write and their contents; make the folder they go into.

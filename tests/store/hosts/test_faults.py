@@ -322,6 +322,7 @@ def test_an_answer_of_another_type(links, server, answer):
         (127, "bash: line 1: hermes-browse: command not found", False),
         (127, "sh: 1: hermes-browse: not found", False),
         (127, "fish: Unknown command: hermes-browse", False),
+        (1, "hermes-browse: Command not found.", False),  # tcsh
         (
             126,
             "bash: line 1: /x/hermes-browse: /x/python: bad interpreter: No such file or directory",
