@@ -72,3 +72,13 @@ def test_several_bundles_at_once(home, monkeypatch):
         assert compare.call_count == 1 and back["notes"] == ["said once"]
         assert not back["verified"], "what is wrong with an index is wrong with the restore"
         assert back["bundles"] == names[::-1] and back["messages"] == 32
+
+
+def test_a_restore_that_fails_after_others(home, monkeypatch):
+    """The index is compared with what has come back."""
+    names = [ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other")]
+    with (home / "trash" / f"{names[1]}.db").open("ab") as bundle:
+        bundle.write(b"damage")
+    monkeypatch.setattr(restore, "_compare_index", Mock(return_value=("said once",)))
+    ended = call("trash restore", *names)
+    assert ended.code != 0 and ended.err.count("said once") == 1

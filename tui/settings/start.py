@@ -91,7 +91,8 @@ def memory_path() -> Path:
 
 
 def read_memory(path: Path) -> LastState:
-    """Read what is remembered; a missing value is the default, and with an invalid one all are."""
+    """Read what is remembered; a missing value is the default, and with an invalid view, order or
+    size all are."""
     try:
         document = json.loads(read_regular(path, _MAX_BYTES))
         theme = document.get("theme")

@@ -176,7 +176,7 @@ def fixed(*spans: Span) -> Paragraph:
 
 
 def ruled(label: Line, width: int) -> Paragraph:
-    """Draw a rule across the page with a text in it, which ends in a space."""
+    """Draw a rule across the page with a label in it, which brings the blank behind it."""
     line = [("── ", "rule"), *label]
     return fixed(*line, ("─" * (width - 1 - line_width(line)), "rule"))
 
@@ -236,7 +236,7 @@ class TextLayout:
         return self.first(len(self))
 
     def first(self, count: int) -> list[Line]:
-        """Return the first lines; the others are not cut."""
+        """Return so many lines from the top, without making the others."""
         parts = slice_spans(self._spans, self._ranges[:count])
         return [[*margin, *part] for margin, part in zip(self._margins, parts, strict=False)]
 

@@ -75,6 +75,16 @@ def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
         assert list(findings.unscanned()) == []
 
 
+def test_a_result_counts_as_the_message_that_called_though_that_is_not_among_them(tmp_path):
+    """The result of a call comes later where one reads what is being written."""
+    needles(tmp_path)
+    with open_store(Store(tmp_path / "state.db")) as store:
+        model, matcher = whole(store), needle("needle")
+        model.add(store.messages([row.id for row in model.outline.rows]))
+        results = [row for row in model.outline.rows if row.role == "tool"]
+        assert scan(store, model, results, matcher) == {399}
+
+
 def test_messages_that_have_been_read_are_not_read_again(tmp_path, monkeypatch):
     """Each letter looks through them: of a large one another machine had no room for so many."""
     needles(tmp_path)

@@ -62,6 +62,17 @@ async def test_back_from_the_middle_goes_to_the_beginning_of_this_day():
         assert first is not None and model.row(first) == model.outline.rows[60]
 
 
+async def test_the_next_day_may_be_on_the_page():
+    """It is gone to first, wherever on the page the current message is."""
+    model = week(per_day=1, days=40)
+    async with viewing(model, size=(80, 40)) as (view, pilot):
+        await pilot.press("home", "down", "right_square_bracket")
+        first = next(
+            at for at, each in enumerate(model.entries) if at and each.kind is EntryKind.DAY
+        )
+        assert view.page.position == (first, 0)
+
+
 async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever():
     """The page cannot scroll further than the end: the next step still goes on from where the last
     one went."""

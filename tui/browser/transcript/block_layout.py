@@ -57,7 +57,9 @@ _MAIN_ARGUMENTS = (
 
 def lay_out(shown: Shown) -> TextLayout:
     """Lay out a message; on any thread."""
-    return TextLayout([*_message(shown), Paragraph([])], shown.width)
+    layout = TextLayout([*_message(shown), Paragraph([])], shown.width)
+    _ = layout.lines  # made on this thread, not when they are painted
+    return layout
 
 
 def lay_out_plain(shown: Shown) -> TextLayout:

@@ -58,7 +58,7 @@ def scan(
 ) -> set[int]:
     """Return the ids of the messages of some rows that match; on a reading thread.
 
-    A result counts as the message with its call, if that is among them.
+    A result that is shown with its call counts as the message with the call.
     """
     ids = [row.id for row in rows]
     unread = [each for each in ids if each not in model.messages]
@@ -68,7 +68,10 @@ def scan(
         messages += read_messages(store, model, unread)
     callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
     matching = [each for each in messages if contains(each, matcher)]
-    return {callers.get(each.tool_call_id or "", each.id) for each in matching}
+    return {
+        callers.get(each.tool_call_id or "") or model.caller_of(each) or each.id
+        for each in matching
+    }
 
 
 @dataclass

@@ -56,7 +56,9 @@ class SeenByModel(NamedTuple):
 
 
 def _dimmed(line: Line) -> Line:
-    return [(text, f"dim {looks}") for text, looks in line]
+    """Return a line without its colours, except of matches."""
+    marks = ((text, *looks.partition(" hit")) for text, looks in line)
+    return [(text, f"{before} dim{hit}{after}") for text, before, hit, after in marks]
 
 
 class Page:

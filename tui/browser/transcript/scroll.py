@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -19,7 +20,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import NOTHING, EntryKind, TranscriptModel
+from .entries import NOTHING, EntryKind, Shown, TranscriptModel
 from .page import Bookmark, Page, Position, lay_out
 
 _RULES = (EntryKind.DAY, EntryKind.SEAM)
@@ -79,8 +80,7 @@ class TranscriptScroll(LongView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
-        self.is_laying_out = False
-        """Whether messages of the page are being laid out on another thread."""
+        self._being_laid_out: set[Shown] = set()
         self._mark: Bookmark | None = None
         """Where the last jump began, or what the user has marked instead."""
         self._is_marked = False
@@ -90,6 +90,11 @@ class TranscriptScroll(LongView, can_focus=True):
     def model(self) -> TranscriptModel | None:
         """The conversation; None for an empty page."""
         return self.page.model if self.page.model is not NOTHING else None
+
+    @property
+    def is_laying_out(self) -> bool:
+        """Whether messages of the page are being laid out on other threads."""
+        return bool(self._being_laid_out)
 
     @property
     def current(self) -> ChatMessage | None:
@@ -131,9 +136,9 @@ class TranscriptScroll(LongView, can_focus=True):
         index = self.page.current
         self.can_fold = index is not None and self.page.model.is_foldable(index)
         self.refresh()
-        if self.page.deferred and not self.is_laying_out:
-            self.is_laying_out = True
-            self.run_worker(self._lay_out_deferred())
+        if messages := self.page.deferred.keys() - self._being_laid_out:
+            self._being_laid_out |= messages
+            self.run_worker(self._lay_out(messages))
         self.tell_seen()
 
     def watch_has_focus(self, _has_focus: bool) -> None:
@@ -141,21 +146,22 @@ class TranscriptScroll(LongView, can_focus=True):
         self.tell_seen()
 
     def tell_seen(self) -> None:
-        """Report the last message in sight."""
+        """Report the last message in sight if it is new."""
         page, model = self.page, self.page.model
-        if self.has_focus:
+        first_new = model.conversation.first_new
+        if self.has_focus and first_new is not None:
             ids = [model.id_of(index) or 0 for index, _line in page.frame()]
             # At the end with what has no lines of its own: results are shown with their calls.
             ids += [row.id for row in model.outline.rows[-1:] if page.at_end]
-            self.post_message(self.Seen(model.conversation.segments, max(ids, default=0)))
+            if max(ids, default=0) >= first_new:
+                self.post_message(self.Seen(model.conversation.segments, max(ids)))
 
-    async def _lay_out_deferred(self) -> None:
-        """Lay out long messages on another thread until all of the page are."""
-        while self.page.deferred:
-            layouts = await asyncio.to_thread(lay_out, tuple(self.page.deferred))
-            self.page.show_laid_out(layouts)
-            self._update_page()
-        self.is_laying_out = False
+    async def _lay_out(self, messages: Set[Shown]) -> None:
+        """Lay out long messages on a thread of their own: a short one waits for no long one."""
+        layouts = await asyncio.to_thread(lay_out, messages)
+        self._being_laid_out -= messages
+        self.page.show_laid_out(layouts)
+        self._update_page()
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Go to where the scroll bar was dragged; our own moves are exact already."""
@@ -215,6 +221,8 @@ class TranscriptScroll(LongView, can_focus=True):
         page, start = self.page, self.page.current
         if kind in _RULES and page.stepped is not None:
             start = page.stepped  # `current` is a message
+        elif kind in _RULES and by > 0:
+            start = page.position[0]  # the next rule may be on the page
         if start is None:
             return
         target = page.model.step(start, by, kind)
@@ -226,9 +234,10 @@ class TranscriptScroll(LongView, can_focus=True):
             self._go_to(target)
 
     def remember(self) -> Bookmark | None:
-        """Remember where a jump begins, for `'` to go back to unless there is a mark; return that."""
+        """Return the place at the top of the page, where a jump begins; without a mark, `'` goes
+        back to it."""
         here = self.page.here()
-        if not self._is_marked:
+        if here is not None and not self._is_marked:
             self._mark = here
         return here
 

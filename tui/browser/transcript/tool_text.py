@@ -277,13 +277,15 @@ def tool_text(
             paragraphs += _field(key, value, room, language)
         elif key == main and (value.strip() or not is_object):
             paragraphs += block(key, value, room, language)
-    layout = TextLayout(paragraphs if not full else (), room)
+    layout = TextLayout(paragraphs, room)
     left = len(layout) - _SHORT_LINES
-    if left > 0:
+    if left > 0 and not full:
         paragraphs = [fixed(*line) for line in layout.first(_SHORT_LINES)]
-    if left > 0 and not cut:
-        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
-        paragraphs = [*paragraphs, fixed((note, "note"))]
+        if not cut:
+            note = ngettext(
+                "… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left
+            )
+            paragraphs.append(fixed((note, "note")))
     return indent([*paragraphs, *more(cut, full)], ("│ ", "rule"))
 
 

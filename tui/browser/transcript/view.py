@@ -206,7 +206,8 @@ class TranscriptView(TranscriptScroll):
         if self._unfolded != page.hit:
             page.opened.discard(self._unfolded)
             self._unfolded = None
-        if not page.match_lines(index) and page.hit not in page.opened:
+        is_folded = page.hit not in page.opened and model.is_foldable(index)
+        if is_folded and not page.match_lines(index):
             page.opened.add(page.hit)
             self._unfolded = page.hit
             if not page.match_lines(index):
