@@ -1,10 +1,4 @@
-"""Other programs: those that copy to the clipboard, the system's opener of addresses and files, a
-pager, an editor.
-
-Text is copied by the first way that works, and it is said which one it was. The order: the
-desktop's own tool, whose exit code tells whether it worked; tmux, which keeps a buffer and offers it
-to the terminal; the terminal by OSC 52, which never answers, so success is not claimed.
-"""
+"""Run other programs: the system's opener of addresses and files, a pager, an editor."""
 
 from __future__ import annotations
 
@@ -14,126 +8,19 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from hermes_browse.store.files import TemporaryFolder
-from hermes_browse.store.text import VISIBLE_CONTROLS, printable
+from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
-_PATIENCE = 2.0
-"""Maximum seconds for a tool."""
-_OSC_LIMIT = 74_994
-"""Bytes that xterm accepts by OSC 52: 100,000 of base64 less the escape sequence. Other terminals
-differ."""
-_CONTROLS = {**VISIBLE_CONTROLS, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
-_TOOLS_OF_SYSTEM = {"darwin": ("pbcopy",), "win32": ("clip",)}
-_TOOLS_OF_DESKTOP = (
-    ("WAYLAND_DISPLAY", ("wl-copy",)),
-    ("DISPLAY", ("xclip", "-selection", "clipboard")),
-    ("DISPLAY", ("xsel", "--clipboard", "--input")),
-    ("TERMUX_VERSION", ("termux-clipboard-set",)),
-    ("WSL_DISTRO_NAME", ("clip.exe",)),
-)
-"""The variable that says a desktop is there, and its tool; best first."""
 _OPENER_SECONDS = 1.5
 """How long to wait for the opener to report a failure."""
 _OPENERS = {"darwin": ("open",), "win32": ("explorer",)}
 _PAGERS = ("less", "more")
 _EDITORS = ("nano", "vi", "notepad")
-
-
-class Tool(NamedTuple):
-    """A program that reads text from its standard input."""
-
-    argv: tuple[str, ...]
-    where: str
-    """Message on success."""
-
-    @property
-    def encoding(self) -> str:
-        """What it reads: Windows' own tool takes UTF-16."""
-        return "utf-16" if self.argv[0] in ("clip", "clip.exe") else "utf-8"
-
-
-def tools() -> list[Tool]:
-    """Return the programs to try, installed or not, best first.
-
-    Over SSH only tmux, which passes text on to the terminal: the desktop's tools would copy on the
-    remote machine.
-    """
-    env = os.environ
-    commands = [argv for variable, argv in _TOOLS_OF_DESKTOP if env.get(variable)]
-    if sys.platform in _TOOLS_OF_SYSTEM:
-        commands = [_TOOLS_OF_SYSTEM[sys.platform]]
-    if "SSH_CONNECTION" in env or "SSH_TTY" in env:
-        commands = []
-    candidates = [Tool(argv, _("copied with {tool}", tool=argv[0])) for argv in commands]
-    if env.get("TMUX"):
-        # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
-        where = _("copied to tmux, which passes it on to the terminal")
-        candidates.append(Tool(("tmux", "load-buffer", "-w", "-"), where))
-        candidates.append(Tool(("tmux", "load-buffer", "-"), _("copied to tmux's buffer alone")))
-    return candidates
-
-
-def harmless(text: str) -> str:
-    """Replace control characters by their pictures, so that pasting the text has no side
-    effects."""
-    return text.replace("\r\n", "\n").translate(_CONTROLS)
-
-
-def route() -> str:
-    """Return the first installed program, else `OSC 52`."""
-    installed = (tool.argv[0] for tool in tools() if shutil.which(tool.argv[0]))
-    return next(installed, "OSC 52")
-
-
-def run_tool(text: str, candidates: Sequence[Tool]) -> str | None:
-    """Pass text to the first tool that accepts it; return the message of that tool, None if all
-    failed."""
-    for tool in candidates:
-        program = shutil.which(tool.argv[0])
-        if program is None:
-            continue
-        try:
-            # No pipes for the output: xclip and wl-copy stay in the background and would keep them
-            # open.
-            ended = subprocess.run(
-                [program, *tool.argv[1:]],
-                input=text.encode(tool.encoding, "replace"),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=_PATIENCE,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            continue  # try the next; the message names the one that worked
-        if ended.returncode == 0:
-            return tool.where
-    return None
-
-
-async def copy(text: str, to_terminal: Callable[[str], None]) -> str:
-    """Copy text to the clipboard without blocking the screen.
-
-    Args:
-        to_terminal: Sends it by OSC 52 (`App.copy_to_clipboard`).
-
-    Returns:
-        The message: "copied with wl-copy".
-    """
-    import asyncio  # start time: `doctor` on the command line needs no loop
-
-    safe = harmless(text)
-    where = await asyncio.to_thread(run_tool, safe, tools())
-    if where is not None:
-        return where
-    to_terminal(safe)
-    if len(safe.encode("utf-8", "replace")) > _OSC_LIMIT:
-        return _("sent to the terminal's clipboard (OSC 52; more than some terminals take)")
-    return _("sent to the terminal's clipboard (OSC 52; it does not say whether it took it)")
 
 
 def open_outside(target: str) -> tuple[bool, str]:

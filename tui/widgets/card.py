@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.wording import _
 
 from ..settings.keys import Command, final_keys
-from ..terminal import programs
+from ..terminal import clipboard
 from ..text.styled import Line
 from .bindings import BoundKeys, key_names
 from .lines import LinesView, TextBox
@@ -101,7 +101,7 @@ class Card(BoundKeys, ModalScreen[Result]):
         """Copy a text; say by which route in place of the keys, after a printable name."""
 
         async def work() -> None:
-            route = await programs.copy(text, self.app.copy_to_clipboard)
+            route = await clipboard.copy(text, self.app.copy_to_clipboard)
             self.answer(f"{name} {route}".lstrip())
 
         self.run_worker(work(), group="copy", exclusive=True)

@@ -22,17 +22,9 @@ from hermes_browse.tui.browser.transcript.copying import code_blocks, message_te
 from hermes_browse.tui.browser.transcript.entries import TranscriptModel
 from hermes_browse.tui.browser.transcript.tool_text import output_text
 from hermes_browse.tui.screens.palette import entries
-from hermes_browse.tui.terminal import programs
-from hermes_browse.tui.terminal.programs import (
-    Tool,
-    editor,
-    harmless,
-    pager,
-    private_file,
-    run_tool,
-    show,
-    tools,
-)
+from hermes_browse.tui.terminal import clipboard
+from hermes_browse.tui.terminal.clipboard import Tool, harmless, run_tool, tools
+from hermes_browse.tui.terminal.programs import editor, pager, private_file, show
 
 
 @pytest.fixture
@@ -85,10 +77,10 @@ def test_the_first_tool_that_takes_the_text_is_named(tmp_path, monkeypatch):
 
 def test_without_a_tool_the_terminal_is_told_and_nothing_is_claimed():
     sent = []
-    route = asyncio.run(programs.copy("words", sent.append))
+    route = asyncio.run(clipboard.copy("words", sent.append))
     assert sent == ["words"]
     assert "OSC 52" in route and "sent" in route and "copied" not in route
-    assert "more than some terminals take" in asyncio.run(programs.copy("x" * 80_000, sent.append))
+    assert "more than some terminals take" in asyncio.run(clipboard.copy("x" * 80_000, sent.append))
 
 
 def test_what_is_pasted_cannot_act():
