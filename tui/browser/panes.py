@@ -59,7 +59,7 @@ IMPORTS = {
     "query-line": "tui.browser.search.query_line.QueryLine",
     "run": "tui.screens.run.RunScreen",
     "resuming": "tui.browser.resuming.Resuming",
-    "retention": "tui.screens.cleanup.by_hermes.RetentionScreen",
+    "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "search": "tui.browser.search.search.LiveSearch",
     "searches": "tui.browser.edit.naming.SearchesCard",
     "seen-here": "tui.screens.inspection.toggle_seen_here",

@@ -24,7 +24,7 @@ from hermes_browse.tui.browser.preflight import PreflightCard
 from hermes_browse.tui.browser.switching import ProfilesCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
 from hermes_browse.tui.screens.bundles import DropCard
-from hermes_browse.tui.screens.cleanup.by_hermes import Reclaim, ReclaimCard
+from hermes_browse.tui.screens.cleanup.reclaim import Reclaim, ReclaimCard
 from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.keys.main_commands import MAIN

@@ -11,9 +11,9 @@ from hermes_browse.store import progress
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup import plan_screen
-from hermes_browse.tui.screens.cleanup.by_hermes import RetentionScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.trash import TrashScreen
 

@@ -60,8 +60,8 @@ _MODULES = {
     "raw": "browser.transcript.cards",
     "details": "browser.transcript.cards",
     "references": "browser.transcript.references",
-    "reclaim": "screens.cleanup.by_hermes",
-    "retention": "screens.cleanup.by_hermes",
+    "reclaim": "screens.cleanup.reclaim",
+    "retention": "screens.cleanup.retention_screen",
 }
 """Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their
 commands."""

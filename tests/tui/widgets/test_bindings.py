@@ -15,8 +15,8 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.other_stores import PlacesScreen
 from hermes_browse.tui.browser.transcript.view import TranscriptView
-from hermes_browse.tui.screens.cleanup.by_hermes import RetentionScreen
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.trash import TrashScreen
 

@@ -29,9 +29,9 @@ from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import ListRow, head_of
-from .by_hermes import open_reclaim
 from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, PlanView, SparedRow, key_in_plan
 from .plan_screen import SWITCHES, PlanScreen, RulesBox
+from .reclaim import open_reclaim
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
 from .time_axis import Measure, TimeAxis, axis_of
 

@@ -1,0 +1,138 @@
+"""The screen of conversations that Hermes will delete by itself; one key saves a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.events import Resize
+from textual.getters import query_one
+
+from hermes_browse.store.amounts import DAY
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.retention import RetentionRules
+from hermes_browse.store.edit.delete import copy_to_trash
+from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...browser.context import Context
+from ...browser.list.conversation_list import ConversationList
+from ...browser.list.list_model import NamedRows
+from ...settings.keys.screen_commands import RETENTION
+from ...text import formats
+from ...widgets.lines import TextLine
+from ...widgets.list_rows import ListRow, NoteRow
+from ..sub_screen import ListScreen
+from .plan_rows import FORECAST_COLUMNS, ForecastRow
+from .time_axis import TimeAxis, coming
+
+
+def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
+    """Say by which rule Hermes deletes, what goes next, and what protects from it."""
+    rule = one_line(rules.why_never or rules.retention.sentence, 300)
+    if not leaving:
+        return rule
+    first = sum(row.days < 1 for row in leaving)
+    at_next = _("{count:,} at its next clean-up", count=first)
+    protects = _("this store has no pins: b makes a copy")
+    if rules.pins_hold:
+        protects = _("a pin protects, archiving does not")
+    elif rules.can_pin:
+        protects = _("a pin protects only since Hermes 0.20.5: b makes a copy")
+    return " · ".join([rule, at_next if first else _("none at its next clean-up"), protects])
+
+
+def _none(rules: RetentionRules) -> NoteRow:
+    is_known = rules.retention.auto_prune is not None or bool(rules.why_never)
+    if is_known:
+        return NoteRow(_("No conversation of this store would go."))
+    return NoteRow(_("It is unknown which conversations would go."))
+
+
+class RetentionScreen(ListScreen):
+    """Conversations by the day on which Hermes deletes them."""
+
+    KEYS = RETENTION
+    TITLE = N_("retention: what Hermes will delete")
+
+    axis = query_one(TimeAxis)
+    leaving: Sequence[ForecastRow] = ()
+
+    def content(self) -> ComposeResult:
+        yield TextLine(id="rule")
+        yield TimeAxis(self.main.clock, _("deletions"))
+        yield TextLine(id="forecasts-head")
+        yield ConversationList(id="forecasts")
+
+    async def read_rows(self) -> None:
+        current, now = self.main.catalog, self.main.clock()
+
+        def look(store: OpenStore) -> tuple[RetentionRules, list[ForecastRow]]:
+            rules = store.retention(now)
+            leaving = rules.deletions(current if current.exact else store.catalog(now))
+            return rules, [ForecastRow(*each) for each in leaving]
+
+        rules, self.leaving = await self.read(look)
+        self.line("rule").update(Content.styled(_rule(rules, self.leaving), "dim"), layout=True)
+        self.axis.set_class(not self.leaving, "-empty")
+        self._show_axis()
+        self.offer_keys(are_of_use=bool(self.leaving))
+        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self._show_axis)
+
+    def _show_axis(self) -> None:
+        """Show how many conversations go on which day."""
+        if self.is_whole:
+            self.start("axis", self._add_up)
+
+    async def _add_up(self) -> None:
+        days, most, now = [each.days for each in self.leaving], self.axis.most, self.main.clock()
+        self.axis.show(await self.call(partial(coming, days, most, now)), self._at_row)
+
+    @property
+    def _at_row(self) -> float | None:
+        """The time when the conversation under the cursor goes, Unix seconds."""
+        return self.main.clock() + self._row.days * DAY if self._row is not None else None
+
+    @property
+    def _row(self) -> ForecastRow | None:
+        row = self.rows.current
+        return row if isinstance(row, ForecastRow) else None
+
+    def heads_shown(self) -> None:
+        self.line("forecasts-head").set_class(self._row is None, "-empty")
+        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  "
+        self.show_head("forecasts-head", FORECAST_COLUMNS, _("conversation"), lead=lead)
+
+    def came_to(self, row: ListRow, *, by_hand: bool) -> None:
+        """Say why the conversation goes, and show when on the axis."""
+        super().came_to(row, by_hand=by_hand)
+        if self.is_whole:
+            self.axis.show(self.axis.axis, self._at_row)
+
+    def action_pin(self) -> None:
+        """Pin the conversation, so that Hermes keeps it."""
+        if self._row is not None:
+            self.main.edits.pin_these([self._row.conversation])
+
+    def action_bundle(self) -> None:
+        """Put a copy of the conversation into the trash."""
+        if self._row is not None:
+            self.main.start_write(_copy_to_trash, self.main, self._row.conversation.id)
+
+
+async def _copy_to_trash(context: Context, session_id: str) -> None:
+    location = context.location
+    folders = trash_folder(location), sessions_folder(location)
+    bundle = await context.write(partial(copy_to_trash, context.store, session_id, *folders))
+    context.say(
+        _(
+            "a copy is in the trash: {name}; restore it after Hermes has deleted the original",
+            name=bundle.name,
+        )
+    )
