@@ -10,7 +10,10 @@ from builders import DAY, make_store
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Tokens
+from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
 from hermes_browse.tui.screens.insights.chart import (
+    OTHERS,
+    OWN,
     Bar,
     BarPlot,
     Chart,
@@ -18,14 +21,7 @@ from hermes_browse.tui.screens.insights.chart import (
     make_chart,
     quantiles,
 )
-from hermes_browse.tui.screens.insights.sums_table import (
-    OTHERS,
-    OWN,
-    GroupedSums,
-    GroupRow,
-    Question,
-    TableLayout,
-)
+from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
 from hermes_browse.tui.screens.insights.words import (
     cost,
     cost_line,

@@ -18,7 +18,7 @@ from textual.message import Message
 
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
 from ...widgets.stacked_columns import (
@@ -31,13 +31,26 @@ from ...widgets.stacked_columns import (
     runs,
     stack,
 )
-from .sums_table import OTHERS, OWN, PICKED, STACKS, GroupedSums, looks_of
+from .adding_up import GroupedSums
 from .words import by_name, tick, value_of, weekday
 
 _NAME = 40
 """Cells of a name in the legend."""
 _LEAST = 1e-9
 """What is less is a rounding error, and no part."""
+OWN = ("series-1", "series-2", "series-3", "series-4")
+"""Looks of the largest parts."""
+OTHERS, PICKED = "others", "picked"
+"""Looks of all others together, and of a part that is not one of the largest but is under the
+cursor."""
+STACKS = {
+    "model": N_("Columns are stacked by model."),
+    "source": N_("Columns are stacked by source."),
+    "": N_("Columns are not stacked."),
+}
+"""By what columns of time can be stacked, empty for not at all; and a sentence."""
+Parts = Mapping[str, Mapping[str, Group]]
+"""By key of a part, the sums by key of a column."""
 
 
 class Bar(NamedTuple):
@@ -72,7 +85,19 @@ class Chart(NamedTuple):
         return self._replace(bars=self.bars[first : first + width], chosen=self.chosen - first)
 
 
-_NO_GROUP = Group("")
+def looks_of(parts: Parts, metric: str, picked: str = "") -> dict[str, str]:
+    """Return the looks of the largest parts by their keys, the picked one first; all other parts
+    have `OTHERS`."""
+    weights = {
+        key: sum(value_of(group, metric) for group in groups.values())
+        for key, groups in parts.items()
+    }
+    ranked = sorted(weights, key=lambda key: (-weights[key], key))
+    largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
+    looks = dict(zip(largest, OWN, strict=False))
+    if picked in weights:
+        looks = {picked: looks.get(picked, PICKED)} | looks
+    return looks
 
 
 def stacked(whole: float, values: Mapping[str, float], looks: Mapping[str, str]) -> list[Part]:
@@ -107,17 +132,21 @@ def make_chart(
     """
     unit, is_column = answer.question.unit, answer.is_by_time
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
-    whole = {group.key: group for group in answer.by_time.rows}
     parts = answer.parts
     if not is_column and answer.by not in STACKS:
         parts = {key: groups for key, groups in parts.items() if key == current}
     is_split = bool(parts)
-    parts = parts or {"": whole}
+    parts = parts or {"": {group.key: group for group in answer.by_time.rows}}
     looks = looks_of(parts, metric, "" if is_column else current)
+    sums = {group.key: value_of(group, metric) for group in answer.by_time.rows}
+    amounts = {
+        key: {when: value_of(group, metric) for when, group in groups.items()}
+        for key, groups in parts.items()
+    }
 
     def bar(when: str) -> Bar:
-        values = {key: value_of(each.get(when, _NO_GROUP), metric) for key, each in parts.items()}
-        column = stacked(value_of(whole.get(when, _NO_GROUP), metric), values, looks)
+        values = {key: each.get(when, 0.0) for key, each in amounts.items()}
+        column = stacked(sums.get(when, 0.0), values, looks)
         return Bar(when if is_column else "", tick(unit, when, this_year), column)
 
     bars = list(map(bar, keys))

@@ -24,29 +24,17 @@ from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
-from .chart import BarPlot, Chosen, WeekPlot, make_chart
-from .sums_table import (
-    OTHERS,
-    OWN,
-    STACKS,
-    TOOL,
-    AddingUp,
-    GroupedSums,
-    GroupRow,
-    Question,
-    group_rows,
-    newest_first,
-)
+from .adding_up import TOOL, AddingUp, GroupedSums, Question
+from .chart import OTHERS, OWN, STACKS, BarPlot, Chosen, WeekPlot, make_chart
+from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     HOW_COUNTED,
     METRICS,
     TOOL_METRICS,
-    cost_line,
     label,
     period_notes,
     search_for,
-    tokens_line,
-    tools_line,
+    sums_lines,
     value_of,
 )
 
@@ -134,13 +122,10 @@ class InsightsScreen(SubScreen):
             raise
 
     def watch_grouped(self, grouped: GroupedSums) -> None:
-        total = grouped.report.total
-        if grouped.by == TOOL:
-            sums, costs = tools_line(total), _("No store records tokens or cost by tool.")
-        else:
-            sums = tokens_line(total, self.size.width - 2)
-            costs = cost_line(total, grouped.without_session)
+        if grouped.by != TOOL:
+            total = grouped.report.total
             self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
+        sums, costs = sums_lines(grouped, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
         self._show_table()
@@ -150,8 +135,7 @@ class InsightsScreen(SubScreen):
 
     def _show_head(self) -> None:
         question = self.question
-        now = self.main.clock()
-        notes = period_notes(question.period, question.by, self.metric, now)
+        notes = period_notes(question, self.metric, self.main.clock())
         if self.grouped is not None and self.sums.is_outdated(self.grouped.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(" · ".join(notes))
@@ -280,7 +264,7 @@ class InsightsScreen(SubScreen):
         if self.question.grouping:
             self.say(_("Columns are stacked by the lines of the table."))
             return
-        self.question = self.question._replace(stack=following(STACKS, self.question.stack))
+        self.question = self.question._replace(stack=following(tuple(STACKS), self.question.stack))
         self.say(_(STACKS[self.question.stack]))
 
     def action_metric(self) -> None:

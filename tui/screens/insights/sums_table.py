@@ -1,198 +1,24 @@
-"""The sums: read once, added up for each question on a reading thread, and the table of them, with a
-bar in the rest of its width."""
+"""The table of sums: columns, and a bar in the rest of the width."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.amounts import DAY, begin_of
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Fingerprint
-from hermes_browse.store.insights.facts import Facts
-from hermes_browse.store.insights.sums import (
-    PERIODS,
-    UNITS,
-    Group,
-    Report,
-    all_buckets,
-    bucket_from,
-    first_day,
-    key_of,
-    make_report,
-    split_report,
-)
+from hermes_browse.store.insights.sums import PERIODS, UNITS, Group, bucket_from
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...browser.search.run import TELL_SECONDS, Scan
 from ...text import formats
 from ...text.styled import Line, line_width
 from ...text.styled import bar as draw_bar
 from ...widgets.list_rows import Column, Columns, NoteRow
-from ..sub_screen import SubScreen
+from .adding_up import TOOL, GroupedSums
+from .chart import OTHERS, OWN, STACKS, looks_of
 from .words import by_name, cost, cost_line, label, value_of
-
-OWN = ("series-1", "series-2", "series-3", "series-4")
-"""Looks of the largest parts."""
-OTHERS, PICKED = "others", "picked"
-"""Looks of all others together, and of a part that is not one of the largest but is under the
-cursor."""
-STACKS = {
-    "model": N_("Columns are stacked by model."),
-    "source": N_("Columns are stacked by source."),
-    "": N_("Columns are not stacked."),
-}
-"""By what columns of time can be stacked, empty for not at all; and a sentence."""
-Parts = Mapping[str, Mapping[str, Group]]
-"""By key of a part, the sums by key of a column."""
-
-
-TOOL = "tool"
-
-
-class Question(NamedTuple):
-    """Which sums are requested."""
-
-    grouping: str
-    """A grouping of `sums.make_report`; empty for that by `unit`."""
-    period: str
-    unit: str
-    """One column of the chart: day, week or month."""
-    stack: str
-    """By what columns are stacked if the grouping is by time; empty for not at all."""
-
-    @property
-    def by(self) -> str:
-        return self.grouping or self.unit
-
-
-class GroupedSums(NamedTuple):
-    """Sums by group and by time."""
-
-    question: Question
-    catalog: Catalog
-    """The conversations behind them."""
-    without_session: int
-    """Messages without a session, which are in no sum; 0 if the period leaves them out."""
-    report: Report
-    by_time: Report
-    """All groups together."""
-    parts: Parts
-    """By group, or by what columns are stacked by: the sums by time."""
-
-    @property
-    def by(self) -> str:
-        return self.report.by
-
-    @property
-    def is_by_time(self) -> bool:
-        return self.by in UNITS
-
-    def columns(self, now: float) -> Sequence[str]:
-        """Return the keys of the columns, without gaps, up to today; of clocks that were wrong by
-        more than a year only those of the table."""
-        unit, day = self.question.unit, first_day(self.question.period, now)
-        early, late = key_of(0.0, unit), key_of(now + 366 * DAY, unit)
-        dated = [each.key for each in self.by_time.rows if early <= each.key <= late]
-        dated.append(key_of(now, unit))
-        first = key_of(begin_of(day), unit) if day is not None else min(dated)
-        return all_buckets(first, max(dated), unit)
-
-
-class AddingUp:
-    """The facts read from a store, and sums of them; `screen` shows the progress of reading."""
-
-    def __init__(self, screen: SubScreen) -> None:
-        self._screen, self._main = screen, screen.main
-        self._facts: dict[bool, tuple[Fingerprint, Facts]] = {}
-        """Those of tools (True) and the others, and what the store was when they were read."""
-        self._scan: Scan | None = None
-
-    def is_outdated(self, by: str) -> bool:
-        """Whether the store may have changed since it was read. Takes microseconds."""
-        known = self._facts.get(by == TOOL)
-        return known is not None and known[0] != self._main.store.fingerprint()
-
-    def forget(self) -> None:
-        """Read the store again for the next question."""
-        self._facts.clear()
-
-    def stop(self) -> bool:
-        """Stop reading and adding up; return whether the store was being read."""
-        scan, self._scan = self._scan, None
-        self._screen.cancel("insights")
-        self._screen.cancel("scan")
-        for _fingerprint, facts in self._facts.values():
-            facts.interrupt()
-        return scan is not None
-
-    async def answer(self, question: Question) -> GroupedSums:
-        """Compute sums, after reading the store if necessary."""
-        of_tools = question.by == TOOL
-        if of_tools not in self._facts:
-            self._facts[of_tools] = await self._read(of_tools=of_tools)
-        facts, now = self._facts[of_tools][1], self._main.clock()
-        return await self._screen.call(lambda: _add_up(facts, question, now))
-
-    async def _read(self, *, of_tools: bool) -> tuple[Fingerprint, Facts]:
-        """Read the facts; for tools every call and answer is read."""
-        now, scan = self._main.clock(), Scan()
-
-        def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
-            # First: whatever is written later makes the sums outdated.
-            fingerprint = store.store.fingerprint()
-            catalog = store.catalog(now)
-            return fingerprint, store.facts(catalog, of_tools=of_tools, tell=scan.tell)
-
-        self._scan = scan
-        self._screen.start("scan", self._show_progress, scan)
-        try:
-            facts = await self._screen.read(read)
-        finally:
-            if self._scan is scan:
-                self._scan = None
-                self._screen.cancel("scan")
-        self._screen.say("")
-        return facts
-
-    async def _show_progress(self, scan: Scan) -> None:
-        while True:
-            await asyncio.sleep(TELL_SECONDS)
-            if scan.share is not None:
-                progress = " · ".join(scan.words(scan.share))
-                self._screen.say(_("reading the store, {progress}", progress=progress))
-
-
-def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:
-    by, period, unit = question.by, question.period, question.unit
-    report = make_report(facts, by, period, now)
-    by_time = report if by in UNITS else make_report(facts, unit, period, now)
-    split = question.stack if by in UNITS else by
-    is_split = split not in ("", "hour")
-    parts = split_report(facts, unit, split, period, now) if is_split else {}
-    without_session = facts.without_session if period == "all" else 0
-    return GroupedSums(question, facts.catalog, without_session, report, by_time, parts)
-
-
-def looks_of(parts: Parts, metric: str, picked: str = "") -> dict[str, str]:
-    """Return the looks of the largest parts by their keys, the picked one first; all other parts
-    have `OTHERS`."""
-    weights = {
-        key: sum(value_of(group, metric) for group in groups.values())
-        for key, groups in parts.items()
-    }
-    ranked = sorted(weights, key=lambda key: (-weights[key], key))
-    largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
-    looks = dict(zip(largest, OWN, strict=False))
-    if picked in weights:
-        looks = {picked: looks.get(picked, PICKED)} | looks
-    return looks
-
 
 _MOST_CONVERSATIONS = 200
 _LEAST_BAR = 8
@@ -250,7 +76,7 @@ class TableLayout(NamedTuple):
 
     @property
     def columns(self) -> Columns[Group]:
-        return _TOOL_COLUMNS if self.by == "tool" else _COLUMNS
+        return _TOOL_COLUMNS if self.by == TOOL else _COLUMNS
 
     def rooms(self, width: int) -> tuple[int, int]:
         """Return the cells of the name and of the bar, 0 for no bar, in a row of `width` cells."""
@@ -337,7 +163,7 @@ def group_rows(
     labels = [one_line(name, 300) for name in names]
     most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, labels), default=0))
-    looks = looks_of(answer.parts, metric)
+    looks = looks_of(answer.parts, metric) if by in STACKS else {}
     rows = [
         GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
         for group, name in zip(groups, labels, strict=True)

@@ -14,6 +14,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
+from .adding_up import TOOL, GroupedSums, Question
 
 _WEEKDAYS = N_(("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"))
 _MONTHS = N_((
@@ -200,14 +201,22 @@ def tools_line(group: Group) -> str:
     )
 
 
-def period_notes(period: str, by: str, metric: str, now: float) -> list[str]:
-    """Return a period, when it begins, and the metric if no chart names it."""
-    notes = [_(_PERIODS[period])]
-    day = first_day(period, now)
+def sums_lines(answer: GroupedSums, width: int) -> tuple[str, str]:
+    """Return the sums and the cost of an answer, each in a sentence."""
+    total = answer.report.total
+    if answer.by == TOOL:
+        return tools_line(total), _("No store records tokens or cost by tool.")
+    return tokens_line(total, width), cost_line(total, answer.without_session)
+
+
+def period_notes(question: Question, metric: str, now: float) -> list[str]:
+    """Return the period of a question, when it begins, and the metric if no chart names it."""
+    notes = [_(_PERIODS[question.period])]
+    day = first_day(question.period, now)
     if day is not None:
         month = _(_MONTHS[day.month - 1])
         notes.append(_("since {day} {month} {year}", day=day.day, month=month, year=day.year))
-    if by == "hour":
+    if question.by == "hour":
         notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
     return notes
 
