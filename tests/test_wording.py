@@ -77,6 +77,7 @@ Connection closed
 Connection reset
 Broken pipe
 not responding
+: Command not found.
 incorrect passphrase
 create trigger if not exists
 create trigger

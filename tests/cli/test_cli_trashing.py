@@ -1,5 +1,6 @@
 """`delete` and `trash`: their documents, and the store as it was; what they say is recorded."""
 
+from pathlib import Path
 from unittest.mock import Mock
 
 import homes
@@ -77,7 +78,8 @@ def test_several_bundles_at_once(home, monkeypatch):
 def test_a_restore_that_fails_after_others(home, monkeypatch):
     """The index is compared with what has come back."""
     names = [ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other")]
-    with (home / "trash" / f"{names[1]}.db").open("ab") as bundle:
+    trash = Path(ask("trash list")["folder"])
+    with (trash / f"{names[1]}.db").open("ab") as bundle:
         bundle.write(b"damage")
     monkeypatch.setattr(restore, "_compare_index", Mock(return_value=("said once",)))
     ended = call("trash restore", *names)
