@@ -298,6 +298,13 @@ class Hit(NamedTuple):
     match: tuple[tuple[int, int], ...]
     """Half-open ranges in `snippet`, in code points."""
     state: State = State.LIVE
+    is_summary: bool = False
+    """Whether the snippet is of a compaction summary, which nobody said."""
+
+    @property
+    def speaker(self) -> str:
+        """The role, or `summary`."""
+        return "summary" if self.is_summary else self.role
 
 
 class HitOrder(StrEnum):

@@ -18,7 +18,7 @@ from ..wording import _
 from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import Query, prepare
-from .rows import StoredRow, edits_file, make_snippet, read_rows
+from .rows import StoredRow, edits_file, make_hit, read_rows
 from .scope import Scope
 from .terms import Term, fold
 
@@ -150,11 +150,8 @@ class Search:
 
     def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
         terms = self._asked.terms
-        hits = [
-            Hit(row.id, row.session_id, row.role, row.moment, *make_snippet(row, terms), row.state)
-            for row in rows
-        ]
-        return Answer(self.query, tuple(hits), engine, matchers=terms, **facts)
+        hits = tuple(make_hit(row, terms) for row in rows)
+        return Answer(self.query, hits, engine, matchers=terms, **facts)
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], object]

@@ -16,10 +16,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
-from ..messages.chat_message import STATES
+from ..messages.chat_message import SPEAKERS, STATES, Hit, split_summary
 from ..messages.decode import (
     SENTINEL,
     decode_content,
@@ -240,36 +241,62 @@ def _lead(tool: str) -> str:
     return f"{one_line(tool, _LONGEST_NAME)}: "
 
 
-def _readable_texts(row: StoredRow) -> Iterator[tuple[str, str]]:
-    """Yield what a person sees of a row: the lead with the name of a tool, and the text with it."""
-    if row.role != "tool":
-        yield "", row.spoken
+class _Text(NamedTuple):
+    """One of the texts of a row."""
+
+    text: str
+    lead: str = ""
+    """Its begin, with the name of a tool."""
+    is_summary: bool = False
+    """Whether it is a compaction summary."""
+
+
+def _readable_texts(row: StoredRow) -> Iterator[_Text]:
+    """Yield what a person sees of a row."""
+    if row.role in SPEAKERS:
+        summary, said = split_summary(row.spoken)
+        yield _Text(said)
+        yield _Text(summary, is_summary=True)
+    elif row.role != "tool":
+        yield _Text(row.spoken)
     elif len(row.stored) <= _MOST_READ:
         lead = _lead(row.tool_name) if row.tool_name else ""
         is_json = IS_JSON.match(row.content)
         result = _json_to_text(row.content, is_call=False) if is_json else row.spoken
-        yield lead, f"{lead}{_ESCAPES.sub('', result)}"
+        yield _Text(f"{lead}{_ESCAPES.sub('', result)}", lead)
     if len(row.tool_calls) <= _MOST_READ:
         for call in decode_tool_calls(row.tool_calls):
             lead, arguments = _lead(call.name), call.arguments
             if IS_JSON.match(arguments):
                 arguments = _json_to_text(arguments, is_call=True)
-            yield lead, lead + arguments
+            yield _Text(lead + arguments, lead)
 
 
-def make_snippet(row: StoredRow, terms: Group) -> tuple[str, tuple[Span, ...]]:
-    """Return one line around the first match, and the half-open ranges of all matches in it; not
-    yet printable.
+def make_hit(row: StoredRow, terms: Group) -> Hit:
+    """Return a row with one line around its first match, and the half-open ranges of all matches in
+    that line; not yet printable.
 
-    It is of the spoken text or the text of a tool if possible, else of the row as it is stored.
+    The line is of what was said, of a summary or of the text of a tool if possible, else of the row
+    as it is stored.
     """
-    readable = [each for each in _readable_texts(row) if each[1]]
-    stored = (("", text) for text in row.texts())
-    for lead, text in chain(readable, stored):
-        folded = fold(text)
+    readable = [each for each in _readable_texts(row) if each.text]
+    at = 0
+    for shown in chain(readable, map(_Text, row.texts())):
+        folded = fold(shown.text)
         first = min(filter(None, (each.first(folded) for each in terms)), default=None)
         if first is not None:
-            line = _cut(text, first[0], lead)
-            return line.replace(_CUT, "…"), tuple(find_ranges(line, terms))
-    text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
-    return _cut(text, 0, "").replace(_CUT, "…"), ()
+            at = first[0]
+            break
+    else:
+        shown = next(chain(readable, map(_Text, filter(None, row.texts()))), _Text(""))
+    line = _cut(shown.text, at, shown.lead)
+    return Hit(
+        row.id,
+        row.session_id,
+        row.role,
+        row.moment,
+        line.replace(_CUT, "…"),
+        tuple(find_ranges(line, terms)),
+        row.state,
+        shown.is_summary,
+    )

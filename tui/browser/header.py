@@ -183,6 +183,7 @@ _HIT_TEXTS = {
     "user": N_("said by you {ago} in “{title}”"),
     "assistant": N_("said by the assistant {ago} in “{title}”"),
     "tool": N_("a tool result {ago} in “{title}”"),
+    "summary": N_("a compaction summary {ago} in “{title}”"),
 }
 _STATES = {
     State.LIVE: N_("the model still has it"),
@@ -216,7 +217,7 @@ def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
         return _job(row, now)
     if isinstance(row, HitRow):
         text = _(
-            _HIT_TEXTS.get(row.hit.role, N_("found {ago} in “{title}”")),
+            _HIT_TEXTS.get(row.hit.speaker, N_("found {ago} in “{title}”")),
             ago=formats.ago(row.hit.timestamp, now),
             title=_title(row.conversation),
         )

@@ -332,7 +332,7 @@ def _hit_lines(rows: Sequence[tuple[Conversation | None, Hit]], first: int) -> I
         name = title_or_preview(conversation) if conversation else hit.session_id
         line = _(
             "{role} in {name}: {text}",
-            role=one_line(hit.role),
+            role=one_line(hit.speaker),
             name=one_line(name, 120),
             text=_cut(hit.snippet),
         )

@@ -85,7 +85,7 @@ class _HitRow(NamedTuple):
                 "session": hit.session_id,
                 "id": number,
                 "time": timestamp(hit.timestamp) if is_hit else "",
-                "role": role,
+                "role": hit.speaker if is_hit else role,
                 "text": hit.snippet if is_hit else one_line(text),
                 "match": hit.match if is_hit else None,
                 "name": self.name if is_hit else "",

@@ -59,6 +59,7 @@ _ROLES = N_(
         "tool": ("tool", "tool", "tool"),
         "system": ("system", "sys", "system"),
         "session_meta": ("gateway", "gateway", "gateway"),
+        "summary": ("summary", "sum", "summary"),
     }
 )
 _FORMS = ("speaker", "short", "kind")

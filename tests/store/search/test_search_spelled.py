@@ -256,6 +256,24 @@ def test_what_tools_were_asked_and_gave_is_shown_as_text(tmp_path, row, query, s
     assert lit == snippet
 
 
+_SUMMARY = "[CONTEXT SUMMARY]:\nGulls nest.\n--- END OF CONTEXT SUMMARY ---\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "snippet", "speaker"),
+    [
+        (_SUMMARY, "[CONTEXT SUMMARY]: Gulls nest.", "summary"),
+        (f"{_SUMMARY}Two gulls.", "Two gulls.", "user"),
+        (f"{_SUMMARY}Two terns.", "[CONTEXT SUMMARY]: Gulls nest.", "summary"),
+    ],
+)
+def test_nobody_said_a_summary(tmp_path, text, snippet, speaker):
+    """What was said is shown first, where a summary was merged with it."""
+    path = write_store(tmp_path / "summary.db", [{"role": "user", "content": text}])
+    (hit,) = ask(path, "gulls").hits
+    assert (hit.snippet, hit.speaker, hit.role) == (snippet, speaker, "user")
+
+
 def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path):
     """Also where the match is far behind it."""
     row = result_of("cat", {"output": "line\n" * 200 + "the puffin\n" + "line\n" * 200})

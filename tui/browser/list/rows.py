@@ -201,7 +201,7 @@ class HitRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         hit = self.hit
         state = f"{sentences.state(hit.state)} " if hit.state is not State.LIVE else ""
-        lead = f"   {formats.fit(sentences.role(hit.role, 'short'), 4)} "
+        lead = f"   {formats.fit(sentences.role(hit.speaker, 'short'), 4)} "
         time = formats.ago(hit.timestamp, now)  # a bare age would read as a count below `msgs`
         room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
         first, end = hit.match[0] if hit.match else (0, 0)
