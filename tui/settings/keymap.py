@@ -141,7 +141,7 @@ def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[P
         commands = known_commands()
         own = dict(_without_wrong_keys(keys, {each.id for each in commands if each.id}, problems))
         problems += dict.fromkeys(_conflicts(commands, own))
-    troubles = [*configuration.troubles, *located(configuration.lines, "keys", problems)]
+    troubles = [*configuration.troubles, *located(configuration.text, "keys", problems)]
     return own, sorted(troubles, key=lambda each: each.line or 0)
 
 
@@ -160,7 +160,7 @@ def keymap_and_trouble(
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
         problem = Problem(_("there is no theme “{name}”.", name=theme), similar(theme, themes))
-        troubles += located(configuration.lines, "theme", [problem])
+        troubles += located(configuration.text, "theme", [problem])
     if not troubles:
         return keymap, ""
     first, *others = sorted(troubles, key=lambda each: each.line or 0)

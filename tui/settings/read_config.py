@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hermes_browse.store.files import FileTooLargeError, read_regular, user_folder
@@ -48,7 +47,7 @@ def _bare(name: str) -> str:
     return re.sub(r"""["'\s]""", "", name)
 
 
-def lines_of(text: str) -> dict[tuple[str, int], int]:
+def _lines_of(text: str) -> dict[tuple[str, int], int]:
     """Return the lines, counted from 1, that set a key or begin a table: by its path, and by the
     number of its table among those of that name (`[[hosts]]`), counted from 0. Keys that are spelled
     in other ways of TOML are not found."""
@@ -72,8 +71,8 @@ class Configuration(NamedTuple):
     exists: bool = False
     options: Options = Options()
     troubles: tuple[Problem, ...] = ()
-    lines: Mapping[tuple[str, int], int] = MappingProxyType({})
-    """As of `lines_of`."""
+    text: str = ""
+    """What is in the file, to find the lines of further errors."""
 
     @property
     def host_troubles(self) -> list[Problem]:
@@ -81,11 +80,10 @@ class Configuration(NamedTuple):
         return [each for each in self.troubles if each.table in ("", _HOSTS)]
 
 
-def located(
-    lines: Mapping[tuple[str, int], int], table: str, problems: Iterable[Problem]
-) -> Iterator[Problem]:
-    """Yield what is wrong in an option or table of a file, with the line that is the nearest to
-    it."""
+def located(text: str, table: str, problems: Collection[Problem]) -> Iterator[Problem]:
+    """Yield what is wrong in an option or table of a file with this text, with the line that is the
+    nearest to it."""
+    lines = _lines_of(text) if problems else {}
     for each in problems:
         places = (f"{table}.{each.key}", each.number), (table, each.number), (table, 0)
         line = next(filter(None, map(lines.get, places)), None)
@@ -151,7 +149,6 @@ def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
     import tomllib  # start: only with a configuration
 
-    lines = lines_of(text)
     values: dict[str, Any] = {}
     troubles: list[Problem] = []
     document: dict[str, Any] = {}
@@ -167,8 +164,8 @@ def parse_config(text: str, path: Path) -> Configuration:
         parsed = _parse(name, value, problems)
         if parsed is not None:
             values[name] = parsed
-        troubles += located(lines, name, problems)
-    return Configuration(path, True, Options(**values), tuple(troubles), lines)
+        troubles += located(text, name, problems)
+    return Configuration(path, True, Options(**values), tuple(troubles), text)
 
 
 def read_config(path: Path) -> Configuration:
