@@ -17,6 +17,7 @@ from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
@@ -31,7 +32,7 @@ from ..widgets.list_rows import ListRow
 from . import header
 from .context import Context, Result
 from .lineage import LineageTree
-from .list.columns import HIT_ORDERS, order_arrow, order_name, shown_line
+from .list.columns import order_arrow, order_name, shown_line
 from .list.conversation_list import ConversationList, ListHead
 from .list.list_model import FirstPage, read_first
 from .list.rows import is_live
@@ -61,7 +62,7 @@ IMPORTS = {
     "resuming": "tui.browser.resuming.Resuming",
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "search": "tui.browser.search.search.LiveSearch",
-    "searches": "tui.browser.edit.naming.SearchesCard",
+    "searches": "tui.browser.search.searches.SearchesCard",
     "seen-here": "tui.screens.inspection.toggle_seen_here",
     "since": "tui.screens.since.SinceScreen",
     "sort": "tui.screens.palette.choose_sort",
@@ -78,10 +79,15 @@ def load(name: str) -> Any:
     return getattr(import_module(f"hermes_browse.{module}"), attribute)
 
 
-SHORT = 30
+_SHORT = 30
 """Lines below which the tree is shown only on request."""
-LEAST_FOR_TREE = 14
+_LEAST_FOR_TREE = 14
 """Lines of a terminal in which a line of the tree has room."""
+_HIT_ORDERS = {
+    HitOrder.NEWEST: N_("hits newest"),
+    HitOrder.RELEVANCE: N_("hits relevance"),
+    HitOrder.OLDEST: N_("hits oldest"),
+}
 
 
 class Panes(Context):
@@ -200,7 +206,7 @@ class Panes(Context):
         if self.lineage.has_focus:
             self.remove_class("-lineage")
             self.set_focus(self.rows)
-        elif self.size.height < LEAST_FOR_TREE:
+        elif self.size.height < _LEAST_FOR_TREE:
             self.say(_("the terminal is too low for the family tree"))
         else:
             self.add_class("-lineage")
@@ -269,7 +275,7 @@ class Panes(Context):
                 messages=formats.messages(count),
             )
         elif self.results is not None:
-            suffix = _(HIT_ORDERS[self.hit_order])
+            suffix = _(_HIT_ORDERS[self.hit_order])
         look = "bold $accent" if self.marks else "dim"
         return header.views(catalog, view, suffix, old, self.size.width, look)
 
@@ -298,9 +304,9 @@ class Panes(Context):
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.width < NARROW, "-narrow")
-        self.set_class(event.size.height < SHORT, "-short")
+        self.set_class(event.size.height < _SHORT, "-short")
         self.set_class(not has_head(*event.size), "-low")
-        if event.size.height < LEAST_FOR_TREE and self.lineage.has_focus:
+        if event.size.height < _LEAST_FOR_TREE and self.lineage.has_focus:
             self.toggle_lineage()
         self.share_out()
         self.show_header()

@@ -26,7 +26,7 @@ from .lines import LinesView, TextBox
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
-SHORT = 22
+_SHORT = 22
 """Lines below which cards have no margins."""
 
 
@@ -47,7 +47,7 @@ class Card(BoundKeys, ModalScreen[Result]):
         raise NotImplementedError
 
     def on_resize(self, event: Resize) -> None:
-        self.set_class(event.size.height < SHORT, "-short")
+        self.set_class(event.size.height < _SHORT, "-short")
 
     @property
     def is_whole(self) -> bool:

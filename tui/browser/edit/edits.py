@@ -21,6 +21,7 @@ from hermes_browse.store.wording import _
 
 from ...text import formats
 from ..current import ConversationPanes
+from ..search.searches import TagChoice
 from .deleting import (
     PlanChoices,
     PreparedPlan,
@@ -31,7 +32,7 @@ from .deleting import (
     spared_words,
 )
 from .marking import Marking, Undone, restore_deleted, undo_change
-from .naming import RenameCard, TagCard, TagChoice
+from .naming import RenameCard, TagCard
 
 _NAME_CELLS = 60
 """Cells of the name of a conversation in a sentence."""

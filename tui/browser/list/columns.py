@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.places import place_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
@@ -41,11 +40,6 @@ _ORDERS = PN_(
         Sort.TITLE: "title",
     },
 )
-HIT_ORDERS = {
-    HitOrder.NEWEST: N_("hits newest"),
-    HitOrder.RELEVANCE: N_("hits relevance"),
-    HitOrder.OLDEST: N_("hits oldest"),
-}
 
 
 def view_name(view: View) -> str:
@@ -119,8 +113,8 @@ _DEFAULT = ("age", "source", "messages", "own", "cost", "model")
 
 
 def messages_text(conversation: Conversation) -> str:
-    """Format the number of messages; `~` before that of Hermes' own counters, until they are
-    counted."""
+    """Format the number of messages; until they are counted it is that of Hermes' own counters, as
+    `~12`, or `…` where these are 0."""
     number = formats.number(conversation.message_count)
     if conversation.rows is not None or conversation.status is Status.EMPTY:
         return number
