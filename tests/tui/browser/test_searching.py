@@ -2,6 +2,7 @@
 
 import pytest
 from searching import search
+from textual.events import Paste
 from trashing import run
 
 from hermes_browse.store.connection.connect import Store
@@ -80,3 +81,11 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser
     assert current.id in both
     await browser.press("escape", "escape", "escape")
     assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
+
+
+async def test_of_a_long_paste_what_fits_is_inserted(browser):
+    await browser.press("slash", "a", "b", "left")
+    for _ in range(2):
+        browser.app.post_message(Paste("x" * 5000))
+        await browser.settle()
+        assert browser.screen.box.value == f"a{'x' * 2046}b"

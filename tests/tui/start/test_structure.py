@@ -168,6 +168,12 @@ async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
         reading._reader = browser.screen.start("catalog", asyncio.sleep, 60.0)
         reading.read_if_due()
         assert len(reads) == 2
+        reading._read_at, reading._whole_at = now, now - 1
+        reading.reread(["one"])
+        assert reads[2:] == [False]
+        reading._read_at = reading._whole_at = now
+        reading.reread(["one"])
+        assert reads[3:] == [True], "what was read in full is read in full by its successor"
 
 
 @pytest.mark.parametrize("is_hit", [False, True])

@@ -60,8 +60,12 @@ class RowDetails:
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
-        self.measured: dict[Sort, dict[str, object]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """In which state each conversation was measured last, by root id."""
+        self.measured: dict[Sort, dict[str, tuple[int, float, int]]] = {
+            Sort.MESSAGES: {},
+            Sort.SIZE: {},
+        }
+        """In which state each conversation was measured last, by root id: its messages, its newest
+        activity (Unix seconds) and its sessions."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.jobs: Mapping[str, str] = {}
@@ -139,8 +143,9 @@ class NamedRows(FixedRows):
         return named
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = (getattr(row, "conversation", None) for row in self._rows[first : last + 1])
-        return [each for each in filter(None, shown) if not self._details.is_fresh(each)]
+        every = (getattr(row, "conversation", None) for row in self._rows[first : last + 1])
+        shown = {each.root_id: each for each in every if each is not None}  # hits of one are many
+        return [each for each in shown.values() if not self._details.is_fresh(each)]
 
 
 def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None) -> Conversation:
@@ -272,10 +277,10 @@ def make_rows(
     opened: Collection[str] = (),
     notes: Iterable[ListRow] = (),
 ) -> CatalogRows:
-    """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the
-    screen's thread.
+    """Build the rows of a view in an order; takes most of a second for 100,000 conversations, so not
+    on the screen's thread.
 
-    The arguments are those of `CatalogRows`.
+    The other arguments are those of `CatalogRows`.
     """
     roots = order.roots(catalog, view)
     if catalog.exact and not catalog.counts()[View.ALL]:

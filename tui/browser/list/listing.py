@@ -120,6 +120,10 @@ class Listing:
         main = self._main
         return make_rows(catalog, main.details, main.view, main.order, self._opened, main.notes())
 
+    @property
+    def _is_reading(self) -> bool:
+        return self._reader is not None and not self._reader.is_finished
+
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
         self._read_at, self.is_outdated = time.monotonic(), False
@@ -129,17 +133,16 @@ class Listing:
         self._reader = self._main.start("catalog", self._read, state)
 
     def read_if_due(self) -> None:
-        """Read what has changed since the last read, and seldom everything, as some changes an
-        increment cannot detect. One under way goes on: a long one never ended while somebody
+        """Read what has changed since the last read; seldom everything, as an increment cannot
+        detect every change. A read under way goes on: a long one would never end while somebody
         writes."""
-        if self._reader is None or not self._reader.is_finished:
+        if self._is_reading:
             return
         now = time.monotonic()
-        since, is_changed = now - self._read_at, self._read_at > self._whole_at
+        since, has_increments = now - self._read_at, self._read_at > self._whole_at
         is_silent = self.is_live and since >= SILENT_SECONDS
-        if is_changed and now - self._whole_at >= max(
-            _WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE
-        ):
+        whole_pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
+        if has_increments and now - self._whole_at >= whole_pause:
             self.read()
         elif is_silent or (self.is_outdated and since >= max(_BETWEEN, self._took * _SHARE)):
             self.read(whole=False)
@@ -248,9 +251,10 @@ class Listing:
         self._show(rows, key=next(listed, None), top=top)
 
     def reread(self, session_ids: Iterable[str]) -> None:
-        """Read at once after this program has changed, deleted or restored these sessions."""
+        """Read at once after this program has changed, deleted or restored these sessions; a full
+        read under way, which this replaces, begins anew."""
         self._touched.update(session_ids)
-        self.read(whole=False)
+        self.read(whole=self._is_reading and self._read_at == self._whole_at)
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""

@@ -17,7 +17,7 @@ from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Session, Sort, View
 from hermes_browse.store.sessions.relations import newest_activity
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..panes import Panes
 from .list_model import RowDetails
@@ -40,24 +40,31 @@ class _Unmeasured(NamedTuple):
 
     @property
     def state(self) -> tuple[int, float, int]:
-        """What it is measured anew for when it changes."""
+        """It is measured anew when one of these changes: its messages, its newest activity and its
+        sessions."""
         return self.messages, self.newest, len(self.sessions)
 
 
 async def measure(main: Panes, sort: Sort) -> bool:
-    """Measure what an order lacks, `SIZE` or `MESSAGES`, and show the amounts as they come; return
-    whether the list is to be sorted by others than before."""
+    """Measure what an order lacks, and show the amounts as they come.
+
+    Args:
+        sort: `SIZE` or `MESSAGES`.
+
+    Returns:
+        Whether amounts have changed since the list was last sorted by them.
+    """
     catalog, view, details = main.catalog, main.view, main.details
     if not catalog.exact:
         return False
     queue = await main.read(lambda store: _queue(catalog, details, sort, view))
-    text = _("measuring {share:.0%}") if sort is Sort.SIZE else _("counting {share:.0%}")
+    text = N_("measuring {share:.0%}") if sort is Sort.SIZE else N_("counting {share:.0%}")
     done = 0
     for batch in batches(queue, lambda each: each.messages, _PIECE):
         await main.read(partial(_measure, details, sort, batch))
         done += len(batch)
         if done < len(queue):
-            main.progress = text.format(share=done / len(queue))
+            main.progress = _(text, share=done / len(queue))
         main.rows.refresh_rows()
     amounts = details.amounts[sort]
     if amounts == main.settled.get(sort):

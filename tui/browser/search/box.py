@@ -26,6 +26,9 @@ _HINT = N_(
     'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
 )
 
+_LONGEST = 2048
+"""Code points of a query that is typed or pasted."""
+
 
 class Offer(NamedTuple):
     """Completions of the end of a query."""
@@ -103,7 +106,11 @@ class SearchBox(QueryBox):
 
     def __init__(self) -> None:
         super().__init__(placeholder=_(_HINT), id="search", compact=True)
-        self.max_length = 2048  # a longer paste is refused
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Replace a range by as much of a text as fits."""
+        room = max(_LONGEST - len(self.value) + abs(end - start), 0)
+        super().replace(text[:room], start, end)
 
 
 class FindBox(TextBox):

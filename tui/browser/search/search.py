@@ -101,7 +101,9 @@ class LiveSearch:
         if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
-            self._show(results.renewed(self._main.catalog))
+            renewed = results.renewed(self._main.catalog)
+            if renewed != results:
+                self._show(renewed)
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self._is_outdated = None, False, False
