@@ -40,7 +40,7 @@ def test_a_frame_does_not_make_all_runs_of_a_job():
     are."""
     runs = _runs(1500)
     counted = _Counted(runs)
-    job, marks = JobRow("cron nightly", counted, runs[0]), set[str]()
+    job, marks = JobRow("nightly", counted, runs[0]), set[str]()
     roots = [run.root_id for run in runs]
     assert not is_marked(job, marks)
     marks.add(roots[0])

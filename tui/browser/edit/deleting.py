@@ -22,7 +22,7 @@ from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...settings.keys.screen_commands import DELETING, PROGRESS
 from ...text import formats
@@ -256,10 +256,13 @@ class PlanChoices:
 def planning(
     context: Context, selection: Selection, *, archive: bool = False, measure: bool = True
 ) -> Callable[[OpenStore], PreparedPlan]:
-    """Return a job that makes a plan.
+    """Return a job that makes a plan, to be run with the store.
 
-    With `archive` it is one for an archive. Without `measure`, sizes are left to
-    `OpenStore.measure_more`.
+    Args:
+        context: Has the conversations that it is about.
+        selection: What is to be deleted or archived.
+        archive: Plan to archive instead of to delete.
+        measure: Measure all sizes; else that is left to `OpenStore.measure_more`.
     """
 
     def plan(store: OpenStore) -> PreparedPlan:
@@ -289,10 +292,10 @@ def protected(context: Context, plan: Plan) -> str:
     first, more = plan.spared[0], len(plan.spared) - 1
     conversation = context.details.complete(first.conversation)
     name = conversation.title or conversation.preview or conversation.id  # it may not be read yet
-    sentence = _("“{name}” is protected: {why}")
+    sentence = N_("“{name}” is protected: {why}")
     if more:
-        sentence = _("“{name}” is protected: {why} (and {more:,} more)")
-    return sentence.format(name=name, why=first.why.words, more=more)
+        sentence = N_("“{name}” is protected: {why} (and {more:,} more)")
+    return _(sentence, name=name, why=first.why.words, more=more)
 
 
 async def carry_out(context: Context, plan: Plan) -> CleanedUp:
@@ -329,7 +332,7 @@ def spared_words(plan: Plan, cleaned: CleanedUp, verb: str) -> str:
     if not spared:
         return sentence
     why = plan.spared[0].why
-    words = _("{count:,} protected")
+    words = N_("{count:,} protected")
     if spared == 1 and len(why.words) < _SHORT_REASON:  # leaves room for the hint at undo
-        words = _("{count:,} protected: {why}")
-    return f"{sentence} · {words.format(count=spared, why=why.words)}"
+        words = N_("{count:,} protected: {why}")
+    return formats.joined(sentence, _(words, count=spared, why=why.words))

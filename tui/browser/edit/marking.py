@@ -155,7 +155,7 @@ class Marking:
 
         Args:
             sentence: Description of the change, in the past tense.
-            undo: Of `Undoable`.
+            undo: Undoes it, as in `Undoable`.
             touched: Ids of the sessions that were changed, deleted or restored.
         """
         self.journal.append(Undoable(sentence, undo))
@@ -190,11 +190,12 @@ class Marking:
 
 
 def undo_change(store: OpenStore, change: Change) -> Undone:
+    """Restore the values that a change has overwritten; raises as in `Undoable`."""
     return store.undo(change).sentence, change.session_ids
 
 
 def restore_deleted(context: Context, deleted: Deleted) -> Undone:
-    """Restore a deletion."""
+    """Restore a deletion, and show how far that is; raises as in `Undoable`."""
 
     def tell(stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages

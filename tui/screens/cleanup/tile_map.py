@@ -7,6 +7,7 @@ so that the largest can be seen in a store of many small ones.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -127,8 +128,7 @@ def _line(tile: Tile, line: int, *, is_here: bool) -> list[Cell]:
     edge = Cell(sign, "edge", goes if split else stays)
     if is_here and line == 0:
         return [edge, Cell(text, "here")]
-    letters = range(len(text))
-    inside = next((at for at in letters if cell_len(text[:at]) >= split - 1), len(text))
+    inside = bisect_left(range(len(text)), split - 1, key=lambda at: cell_len(text[:at]))
     return [edge, Cell(text[:inside], goes), Cell(text[inside:], stays)]
 
 

@@ -137,8 +137,11 @@ def axis_of(
 
 
 def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
-    """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds), in the
-    narrowest unit that fits; without any there are no columns."""
+    """Add up shares in at most `most` columns, two or more, up to `now` (Unix seconds).
+
+    A column is the shortest unit of time of which `most` surely reach back to the first share, else
+    an equal part of the time since then. Without shares there are no columns.
+    """
     if not shares:
         return Axis(_EQUAL, (now,), (), measure)
     first = min(max(min(each.when for each in shares), 0.0), now)
