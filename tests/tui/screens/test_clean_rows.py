@@ -71,8 +71,8 @@ def test_widths(plan, title, width):
         "20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store"
     )
     rows = [
-        PlanRow("p", conversation, [each], sums, 1, ""),
-        PlanRow("j", conversation, [each] * 2, sums._replace(is_measured=False), 1, "job"),
+        PlanRow(conversation, [each], sums, 1),
+        PlanRow(conversation, [each] * 2, sums._replace(is_measured=False), 1, "job"),
         SparedRow(conversation, SpareReason("open", title)),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
@@ -112,7 +112,7 @@ def test_a_name_that_is_not_read_yet_is_not_said_to_be_missing(plan):
     """It may have a text: only when all was read it has none."""
     (boss,) = (each for each in plan[0].selected if each.conversation.id == "boss")
     details = RowDetails()
-    row = PlanRow("pboss", boss.conversation, [boss], sums_of([boss]), 1, "")
+    row = PlanRow(boss.conversation, [boss], sums_of([boss]), 1)
     rows = NamedRows([row], details)
     assert " ✓ …" in line_text(rows.row(0).spans(80, NOW))
     details.add([boss.conversation._replace(preview="", rows=3)])

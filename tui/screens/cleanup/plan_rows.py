@@ -64,10 +64,14 @@ def sums_of(runs: Sequence[Planned]) -> Sums:
     )
 
 
+def _key(conversation: Conversation) -> str:
+    return f"p{conversation.root_id}"
+
+
 def key_in_plan(conversation: Conversation) -> str:
     """Return the key of the row of a conversation, or that of the job that it is a run of."""
     job = job_of(conversation.root)
-    return f"p{conversation.root_id}" if job is None else f"j{job}"
+    return _key(conversation) if job is None else f"j{job}"
 
 
 def idle_age(conversation: Conversation, now: float) -> str:
@@ -79,8 +83,6 @@ def idle_age(conversation: Conversation, now: float) -> str:
 class PlanRow(NamedTuple):
     """A conversation that would go, or all runs of a cron job."""
 
-    key: str
-    """As of `key_in_plan`."""
     conversation: Conversation
     """That of the first run."""
     runs: Sequence[Planned]
@@ -88,14 +90,23 @@ class PlanRow(NamedTuple):
     sums: Sums
     goes: int
     """How many the user did not leave out."""
-    title: str
-    """What the job is called, printable; the title of a conversation as it is stored."""
+    job_title: str | None = None
+    """What the job is called, printable; None for a conversation."""
     is_open: bool = False
     """Whether the runs of the job are shown below."""
 
     @property
     def is_job(self) -> bool:
-        return self.key.startswith("j")
+        return self.job_title is not None
+
+    @property
+    def key(self) -> str:
+        return key_in_plan(self.conversation) if self.is_job else _key(self.conversation)
+
+    @property
+    def title(self) -> str:
+        """What it is sorted by."""
+        return self.job_title or self.conversation.title or ""
 
     def _name(self) -> str:
         """Return what it is called; a job with how many runs it has."""
@@ -106,7 +117,7 @@ class PlanRow(NamedTuple):
         runs = formats.counted(len(self.runs), "run")
         if 0 < self.goes < len(self.runs):
             runs = _("{count:,} of {runs}", count=self.goes, runs=runs)
-        return f"{'▾' if self.is_open else '▸'} {self.title} · {runs}"
+        return f"{'▾' if self.is_open else '▸'} {self.job_title} · {runs}"
 
     def spans(self, width: int, now: float) -> Line:
         mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
@@ -250,7 +261,7 @@ class PlanRows(NamedRows):
     def row(self, index: int) -> ListRow:
         row = super().row(index)
         if isinstance(row, PlanRow) and row.is_job:
-            return row._replace(title=self._details.job_title(row.conversation))
+            return row._replace(job_title=self._details.job_title(row.conversation))
         return row
 
 
@@ -285,8 +296,8 @@ def rows_of(
     def going(key: str, runs: Sequence[Planned]) -> PlanRow:
         goes = sum(run.conversation.root_id not in left_out for run in runs)
         first = runs[0].conversation
-        title = details.job_title(first) if key.startswith("j") else first.title or ""
-        return PlanRow(key, first, runs, sums_of(runs), goes, title, key in opened)
+        title = None if key == _key(first) else details.job_title(first)
+        return PlanRow(first, runs, sums_of(runs), goes, title, key in opened)
 
     by_key: dict[str, list[Planned]] = {}
     for planned in plan.selected:
@@ -295,7 +306,7 @@ def rows_of(
     for line in sorted(itertools.starmap(going, by_key.items()), key=_SORTED_BY[order]):
         rows.append(line)
         if line.is_open:
-            rows += [going(f"p{run.conversation.root_id}", [run]) for run in line.runs]
+            rows += [going(_key(run.conversation), [run]) for run in line.runs]
     rows = rows or [NoteRow(empty)]
     if plan.spared:
         rows.append(HeadRow(_("matched but kept ({count:,}):", count=len(plan.spared))))
