@@ -6,14 +6,14 @@ as the rest of the screen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
 from rich.cells import cell_len
-from textual.binding import ActiveBinding, Binding
+from textual.binding import Binding
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
@@ -97,15 +97,16 @@ class KeyLine(TextLine):
         bound, focused = self.screen.active_bindings, self.screen.focused  # half a millisecond
         withheld = self._withheld | getattr(focused, "idle_commands", frozenset())
         order = [*self._first, _SHOWN, *self._more, _END]
-        enter = self._enter(bound)
+        on_enter = getattr(focused, "enter_title", "")
         keys: dict[str, tuple[int, _Key]] = {}
         group = _SHOWN
-        if enter is not None and enter.key_display and enter.id not in withheld:
-            keys[enter.action] = order.index(_SHOWN), _Key(enter, "Enter", enabled=True)
-        for each in bound.values():
-            binding, key = each.binding, self._key(each, enter)
+        for each in sorted(bound.values(), key=lambda each: each.binding.key != "enter"):
+            binding = each.binding
             if isinstance(focused, Input) and each.node is not focused and binding.key != "escape":
                 continue  # a letter there
+            if binding.key == "enter" and on_enter:  # it depends on the row under the cursor
+                binding = replace(binding, description=on_enter, show=True)
+            key = _Key(binding, self.app.get_key_display(binding), each.enabled)
             if binding.show and key.is_always_shown:
                 group = _END
             place = group if binding.show else binding.id
@@ -124,21 +125,3 @@ class KeyLine(TextLine):
         if shown != self._keys:
             self._keys = shown
             self.update(Content("").join(key.content() for key in shown))
-
-    def _enter(self, bound: Mapping[str, ActiveBinding]) -> Binding | None:
-        """Return the binding of Enter in the focused pane; with `key_display` if it depends on the
-        row under the cursor."""
-        if "enter" not in bound:
-            return None
-        binding = bound["enter"].binding
-        title = getattr(self.screen.focused, "enter_title", "")
-        return replace(binding, description=title, key_display="Enter") if title else binding
-
-    def _key(self, bound: ActiveBinding, enter: Binding | None) -> _Key:
-        """Return a key as printed; Enter only if it has this action in the focused pane."""
-        binding = shown = bound.binding
-        if binding.key_display == "Enter" and (
-            enter is None or enter.description != binding.description
-        ):
-            shown = replace(binding, key_display=None)
-        return _Key(binding, self.app.get_key_display(shown), bound.enabled)

@@ -255,7 +255,6 @@ TRANSCRIPT = at(
         "fold",
         "toggle_fold",
         "Unfold or fold this message",
-        printed="Enter",
     ),
     "Copy and open",
     ShownDoes("copy", "c", "copy", "copying.copy_message", "Copy this message"),
@@ -332,7 +331,7 @@ SEARCH_BOX = at(
     Does("", "up", "previous", "move_from_box(-1)"),
     Does("", "pagedown", "page down", "rows.action_page(1)"),
     Does("", "pageup", "page up", "rows.action_page(-1)"),
-    ShownDoes("", "enter,ctrl+j", "read", "open_result", printed="Enter"),
+    ShownDoes("", "enter,ctrl+j", "read", "open_result"),
     ShownDoes("", "escape", "clear, then the list", "leave_box"),
     Command("", "tab", "complete", "accept"),
 )
@@ -340,14 +339,14 @@ QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
 _UNDONE = ShownDoes("", "escape", "back", "finding.cancel")
 FIND_BOX = at(
     "find",
-    ShownDoes("", "enter,ctrl+j", "done", "finding.accept", printed="Enter"),
+    ShownDoes("", "enter,ctrl+j", "done", "finding.accept"),
     ShownDoes("", "down", "next", "finding.step(1)"),
     ShownDoes("", "up", "previous", "finding.step(-1)"),
     _UNDONE,
 )
 GO_TO_BOX = at(
     "go-to",
-    ShownDoes("", "enter,ctrl+j", "done", "finding.go_to", printed="Enter"),
+    ShownDoes("", "enter,ctrl+j", "done", "finding.go_to"),
     _UNDONE,
 )
 

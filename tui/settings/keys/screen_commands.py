@@ -55,7 +55,6 @@ PRUNE = at(
         "less",
         "cut(30)",
         "Move the cutoff back in time by a month",
-        printed="{",
     ),
     Command(
         "more-month",
@@ -63,7 +62,6 @@ PRUNE = at(
         "more",
         "cut(-30)",
         "Move the cutoff forward in time by a month",
-        printed="}",
     ),
     Command("measure", "m", "measure", "measure", "Bytes, conversations, messages or cost"),
     Shown("sort", "s", "sort", "sort", "Sort the plan by idle time, size, cost, messages or title"),
