@@ -173,6 +173,8 @@ class MainScreen(PaneMessages):
             self.start("search", self._prepare_search)
 
     def watch_attention(self) -> None:
+        self.details.attention = self.attention
+        self.rows.refresh_rows()
         self.loader.read_new()
         self.describe_row()
 

@@ -92,7 +92,7 @@ class PaneMessages(KeyScreen):
     @on(ConversationList.Shown, "#list")
     def rows_shown(self, event: ConversationList.Shown) -> None:
         """Read missing details of the rows on screen, or the next page of hits at their end."""
-        self.listing.complete(event.first, event.last)
+        self.listing.complete(event.rows)
         if self.searched is not None and event.last >= len(self.rows) - 1:
             self.search.read_on()
 

@@ -204,7 +204,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
         event.stop()
-        self.read_names(event.list.source.lacking(event.first, event.last))
+        self.read_names(self.main.details.lacking(event.rows))
         self.heads_shown()
 
     def heads_shown(self) -> None:

@@ -14,8 +14,7 @@ move.
   `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
 
-Some are overridden, which is done where the class is: `App._fatal_error` (app.py),
-`Widget._on_mouse_scroll_down` and `_on_mouse_scroll_up` (list, transcript), and in
+Some are overridden, which is done where the class is: `App._fatal_error` (application.py), and in
 driver.py, which only Unix loads, `LinuxDriver._sigcont_application` with what it reads:
 `_must_signal_resume`, `_auto_restart`, `_writer_thread`, `_file`, `_loop`, `_app`, `_mouse`,
 `_debug`, `_enable_mouse_support` and `_disable_mouse_support`; its thread that reads keys calls

@@ -262,16 +262,14 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     return joined(amount(own), words)
 
 
-def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str]) -> str:
-    """Format the cost with all below a row, for use behind its own: `of $6.41`; empty if equal."""
-    return "" if tree == own else _("of {cost}", cost=amount(tree))
-
-
 def own_and_tree(
     own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
 ) -> str:
-    """Format what a row cost itself and with all below it: `$2.72 of $6.41`; once if equal."""
-    return amount(own) if tree == own else f"{amount(own) or '?'} {cost_below(own, tree, amount)}"
+    """Format what a row cost itself and with all below it: `$2.72 of $6.41`; once if equal, `?` if
+    not known."""
+    if tree == own:
+        return amount(own)
+    return f"{amount(own) or '?'} {_('of {cost}', cost=amount(tree))}"
 
 
 def duration(seconds: float) -> str:

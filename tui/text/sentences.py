@@ -13,7 +13,6 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
 from .formats import (
-    cost_below,
     counted,
     dollars,
     duration,
@@ -21,6 +20,7 @@ from .formats import (
     listed,
     money,
     name,
+    own_and_tree,
     timestamp,
 )
 
@@ -40,11 +40,6 @@ _STATES = PN_("state", ("live", "compacted", "rewound"))
 def state(value: str) -> str:
     """Translate the state of a chat message (`chat_message.State`)."""
     return pgettext("state", value) if value in _STATES else value
-
-
-def not_live(rewound: int, compacted: int) -> str:
-    """`2 rewound messages, 1 compacted message`; empty without any."""
-    return counts_line({"rewound": rewound, "compacted": compacted})
 
 
 def counts_line(counts: Mapping[str, int]) -> str:
@@ -264,14 +259,13 @@ def author(session_id: str, own: Collection[str]) -> str:
 def facts(run: Run) -> str:
     """Return when it went, its turns and calls, and its cost without and with all subagents."""
     conversation = run.conversation
-    cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
     begin = timestamp(conversation.root.started_at, seconds=True)
     end = timestamp(conversation.last_active, seconds=True)
     parts = joined(
         f"{begin} – {end}",
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
-        f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
+        own_and_tree(conversation.cost_usd, conversation.tree_cost_usd, dollars),
     )
     return one_line(parts)
 

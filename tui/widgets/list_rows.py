@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -68,11 +67,6 @@ class RowSource(Protocol):
         """Return the index of the row with a key; None if there is none."""
         ...
 
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        """Return the conversations of rows `first` to `last` whose names, or whatever else is read
-        when they are shown, are missing."""
-        ...
-
 
 class FixedRows:
     """A `RowSource` that stores its rows."""
@@ -89,9 +83,6 @@ class FixedRows:
 
     def index_of(self, key: str) -> int | None:
         return self._index.get(key)
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        return ()
 
 
 Row = TypeVar("Row")

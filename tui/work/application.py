@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 1.0
 """Seconds that a key waits at most for those before it."""
+WHEEL_LINES = 3
+"""Lines that a step of the mouse's wheel scrolls."""
 _FRAME = 1 / 60
 """Seconds between two keys that are drawn at once."""
 
@@ -100,6 +102,7 @@ class Application(App["ResumePlan"]):
         """What can be undone in each store, by its path: it stays when another store is shown."""
         self.pane_sizes = self.startup.pane_sizes
         """Shared by the main screens of all stores."""
+        self.scroll_sensitivity_y = WHEEL_LINES
         self._drawn_at = 0.0
         """When a key was drawn at once, by `time.monotonic`."""
 

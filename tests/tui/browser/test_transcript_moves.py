@@ -1,6 +1,7 @@
 """Moving in a transcript by day, by segment and to a mark, on conversations made for it."""
 
 import pytest
+from textual.events import MouseScrollDown, MouseScrollUp
 from transcripts import START, conversation_of, give, row_of, screen_text, viewing
 
 from hermes_browse.store.messages.chat_message import ChatMessage
@@ -155,3 +156,13 @@ async def test_prompts_are_walked_past_summaries():
         assert view.current_id == 18, "28, 26, 24, 22, and not 20"
         await pilot.press("J")
         assert view.current_id == 22
+
+
+@pytest.mark.parametrize("pane", ["rows", "transcript"])
+async def test_the_wheel_scrolls_three_lines(browser, pane):
+    await browser.press("tab", "g")
+    widget = getattr(browser.screen, pane)
+    for event, line in ((MouseScrollDown, 3), (MouseScrollDown, 6), (MouseScrollUp, 3)):
+        widget.post_message(event(widget, 5, 5, 0, 0, 0, False, False, False))
+        await browser.settle()
+        assert widget.scroll_offset.y == line

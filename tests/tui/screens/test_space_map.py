@@ -101,7 +101,8 @@ async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""
     screen = prune_screen(untitled)
     tips = [tile.tip for tile in screen.map.tiles if tile.tip]
-    of_plan, of_map = screen.rows.source.lacking(0, 0), map(screen.main.catalog.of_session, tips)
+    of_plan = screen.main.details.lacking([screen.rows.source.row(0)])
+    of_map = map(screen.main.catalog.of_session, tips)
     screen.read_names(of_plan if pane == "plan" else list(of_map))
     await untitled.settle()
     assert "check the disk" in untitled.text("#plan")

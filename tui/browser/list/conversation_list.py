@@ -4,7 +4,7 @@ its columns."""
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -96,6 +96,12 @@ class ConversationList(LongView, can_focus=True):
 
         first: int
         last: int
+
+        @property
+        def rows(self) -> Iterator[ListRow]:
+            """These rows, as far as the list still has so many."""
+            source = self.list.source
+            return map(source.row, range(self.first, min(self.last + 1, len(source))))
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -269,14 +275,6 @@ class ConversationList(LongView, can_focus=True):
             self._go(index)
             if event.chain >= 2:
                 self.action_select()
-
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self.scroll_relative(y=3, animate=False)
-        event.stop()
-
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self.scroll_relative(y=-3, animate=False)
-        event.stop()
 
 
 class ListHead(Widget):

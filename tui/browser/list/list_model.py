@@ -110,6 +110,12 @@ class RowDetails:
             note=self.notes.get(conversation.id, conversation.note),
         )
 
+    def lacking(self, rows: Iterable[ListRow]) -> list[Conversation]:
+        """Return the conversations of rows whose previews and counts have not been read as they are
+        now; each once, as there may be many hits of one."""
+        every = {each.root_id: each for row in rows if (each := conversation_of(row)) is not None}
+        return [each for each in every.values() if not self.is_fresh(each)]
+
     def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
         """Return those that have no title, and whose preview has not been read.
 
@@ -141,11 +147,6 @@ class NamedRows(FixedRows):
             row = row._replace(conversation=self._details.complete(conversation))
         named: ListRow = row
         return named
-
-    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        every = (getattr(row, "conversation", None) for row in self._rows[first : last + 1])
-        shown = {each.root_id: each for each in every if each is not None}  # hits of one are many
-        return [each for each in shown.values() if not self._details.is_fresh(each)]
 
 
 def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None) -> Conversation:
@@ -257,10 +258,6 @@ class CatalogRows:
             new_messages=sum(new),
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
-
-    def lacking(self, first: int, last: int) -> list[Conversation]:
-        shown = map(conversation_of, map(self.row, range(first, min(last + 1, len(self)))))
-        return [each for each in shown if each is not None and not self._details.is_fresh(each)]
 
     def index_of(self, key: str) -> int | None:
         try:

@@ -20,7 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...text.formats import name
-from ...widgets.list_rows import FixedRows, NoteRow, RowSource
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow, RowSource
 from ..panes import Panes, load
 from .columns import ListLayout
 from .list_model import CatalogRows, make_rows
@@ -225,9 +225,6 @@ class Listing:
         if not attention.have_marks and not self._has_begun_marks:
             self._has_begun_marks = True
             main.start("begin-marks", main.begin_marks)  # a newer read does not cancel it
-        if attention != main.details.attention:
-            main.details.attention = attention
-            main.rows.refresh_rows()
         main.attention = attention
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
@@ -256,10 +253,9 @@ class Listing:
         self._touched.update(session_ids)
         self.read(whole=self._is_reading and self._read_at == self._whole_at)
 
-    def complete(self, first: int, last: int) -> None:
-        """Read missing previews and counts of the rows `first` to `last`."""
-        lacking = self._main.rows.source.lacking(first, last)
-        if lacking:
+    def complete(self, rows: Iterable[ListRow]) -> None:
+        """Read missing previews and counts of rows."""
+        if lacking := self._main.details.lacking(rows):
             self._main.start("details", self._complete, lacking)
 
     async def _complete(self, lacking: Sequence[Conversation]) -> None:

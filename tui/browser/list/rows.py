@@ -278,7 +278,7 @@ def conversations_of(row: ListRow | None) -> Sequence[Conversation]:
     """Return the conversations of a row: all runs of a job, that of a hit; none for a note."""
     if isinstance(row, JobRow):
         return row.runs
-    conversation = row.conversation if isinstance(row, ConversationRow | HitRow | MoreRow) else None
+    conversation: Conversation | None = getattr(row, "conversation", None)
     return (conversation,) if conversation is not None else ()
 
 

@@ -115,11 +115,10 @@ def _seam(conversation: Conversation, segment: int) -> str:
     )
 
 
-def _left_out(counts: tuple[int, int]) -> Entry:
-    messages = sentences.not_live(*counts)
+def _left_out(rewound: int, compacted: int) -> Entry:
+    messages = sentences.counts_line({"rewound": rewound, "compacted": compacted})
     # The key first: a narrow pane cuts the end.
-    text = _("v: more · {messages} left out", messages=messages)
-    return Entry(EntryKind.LEFT_OUT, text)
+    return Entry(EntryKind.LEFT_OUT, _("v: more · {messages} left out", messages=messages))
 
 
 def make_entries(conversation: Conversation, outline: Outline) -> Iterator[Entry]:
@@ -140,13 +139,13 @@ def make_entries(conversation: Conversation, outline: Outline) -> Iterator[Entry
             yield Entry(EntryKind.GAP, _("{duration} later", duration=pause))
         last = moment if moment is not None else last
         if row.id in outline.gaps:
-            yield _left_out(outline.gaps[row.id])
+            yield _left_out(*outline.gaps[row.id])
         if new is not None and row.id >= new:
             new = None
             yield Entry(EntryKind.NEW, _("new from here"))
         yield Entry(row.role, row=row, number=number)
     if END in outline.gaps:
-        yield _left_out(outline.gaps[END])
+        yield _left_out(*outline.gaps[END])
 
 
 class TranscriptModel:

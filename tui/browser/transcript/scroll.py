@@ -20,6 +20,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
+from ...work.application import WHEEL_LINES
 from .entries import NOTHING, EntryKind, Shown, TranscriptModel
 from .page import Bookmark, Page, Position, lay_out
 
@@ -241,10 +242,10 @@ class TranscriptScroll(LongView, can_focus=True):
             self._mark = here
         return here
 
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self.action_scroll_lines(3)
-        event.stop()
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.prevent_default()  # Textual would scroll by estimated heights
+        self.action_scroll_lines(WHEEL_LINES)
 
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self.action_scroll_lines(-3)
-        event.stop()
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.prevent_default()
+        self.action_scroll_lines(-WHEEL_LINES)
