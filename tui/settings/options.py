@@ -67,9 +67,9 @@ class Problem(NamedTuple):
 
     def sentence(self, name: str = "config.toml") -> str:
         """Return what is wrong and where, in one printable line."""
-        place = _("{name}: {text}") if self.line is None else _("{name}, line {line}: {text}")
+        place = N_("{name}: {text}") if self.line is None else N_("{name}, line {line}: {text}")
         text = f"{self.text} {self.remedy}".rstrip()
-        return one_line(place.format(name=name, line=self.line, text=text), 400)
+        return one_line(_(place, name=name, line=self.line, text=text), 400)
 
 
 class Option(NamedTuple):

@@ -140,8 +140,12 @@ def _parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
         if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
             keys[action] = ",".join("comma" if each == "," else each for each in names)
         else:
-            words = _("“{action}” takes a key, or a list of keys, not {value}.")
-            problems.append(Problem(words.format(action=action, value=shown(key)), "", action))
+            words = _(
+                "“{action}” takes a key, or a list of keys, not {value}.",
+                action=action,
+                value=shown(key),
+            )
+            problems.append(Problem(words, "", action))
     return keys
 
 

@@ -241,7 +241,7 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
     summary, term, size = checkup.summary, checkup.terminal, formats.size
-    mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
+    mode = N_("{mode}, opened for reading only") if summary.read_only else "{mode}"
     holds = index = ""
     if summary.sessions is not None:
         holds = _(
@@ -250,10 +250,10 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
             messages=summary.messages or 0,
         )
         index = _index(checkup.search)
-    tool, windows = _("by {tool}"), term["windows"]
+    tool, windows = N_("by {tool}"), term["windows"]
     configuration, log = checkup.configuration, checkup.log
-    path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
-    log_path = "{path}" if os.path.exists(log) else _("{path} (nothing went wrong yet)")
+    path = "{path}" if configuration.exists else N_("{path} (not there: nothing is set)")
+    log_path = "{path}" if os.path.exists(log) else N_("{path} (nothing went wrong yet)")
     open_in = _("this system does not tell")
     if checkup.holders is not None:
         open_in = _names(checkup.holders) or _("no other process")
@@ -263,7 +263,7 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         _("profile"): summary.profile,
         _("holds"): holds,
         _("schema"): summary.schema_version,
-        _("journal mode"): summary.journal_mode and mode.format(mode=summary.journal_mode),
+        _("journal mode"): summary.journal_mode and _(mode, mode=summary.journal_mode),
         _("size"): _(
             "{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)
         ),
@@ -273,10 +273,10 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         "hermes": hermes if checkup.hermes else _("not found"),
         _("retention"): _hermes_cleans_up(checkup.rules),
         _("terminal"): _terminal_words(term),
-        _("clipboard"): tool.format(tool=term["clipboard"]),
-        _("new windows"): tool.format(tool=windows) if windows else _("not from this terminal"),
-        _("configuration"): path.format(path=configuration.path),
-        _("log"): log_path.format(path=log),
+        _("clipboard"): _(tool, tool=term["clipboard"]),
+        _("new windows"): _(tool, tool=windows) if windows else _("not from this terminal"),
+        _("configuration"): _(path, path=configuration.path),
+        _("log"): _(log_path, path=log),
     }
     return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
 
@@ -293,10 +293,10 @@ def _index(search: SearchHealth) -> str:
         return _("none: searches look through the messages")
     share = f" ({search.indexed / search.messages:.1%})" if search.messages else ""
     if search.trigram:
-        text = _("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
+        text = N_("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
     else:
-        text = _("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
-    return text.format(indexed=search.indexed, messages=search.messages, share=share)
+        text = N_("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
+    return _(text, indexed=search.indexed, messages=search.messages, share=share)
 
 
 def _terminal_words(term: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from hermes_browse.store.export.redact import Redactor, describe
 from hermes_browse.store.export.source import HIDDEN, Export, ExportCounts, Format
 from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import version
 from . import sentences
@@ -131,15 +131,15 @@ class FileExport(Export):
         includes; empty without any."""
         nouns = (State.REWOUND, State.COMPACTED, HIDDEN)
         messages = sentences.counts_line({noun: counts[noun] for noun in nouns})
-        sentence = _("Left out: {messages}.")
+        sentence = N_("Left out: {messages}.")
         if self.everything:
-            sentence = _("With {messages}.")
+            sentence = N_("With {messages}.")
         if self.everything and self.format is Format.JSONL:
-            sentence = _(
+            sentence = N_(
                 "With {messages}: Hermes 0.22 and later import them as such, "
                 "earlier versions as live messages."
             )
-        return sentence.format(messages=messages) if messages else ""
+        return _(sentence, messages=messages) if messages else ""
 
 
 def redacted_words(redactor: Redactor) -> str:

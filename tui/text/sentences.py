@@ -153,8 +153,9 @@ def totals_line(plan: Plan) -> str:
         messages = _("{messages} ({count:,} hidden)", messages=messages, count=hidden)
     return joined(
         messages,
-        ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(
-            size=size(totals.bytes)
+        _(
+            "{size}" if plan.is_measured else N_("measuring, so far {size}"),
+            size=size(totals.bytes),
         ),
         cost,
         counted(totals.sessions, "session"),
@@ -197,7 +198,7 @@ def _spared(code: str, count: int, *, is_only: bool) -> str:
     kind = pgettext("spared", code) if code in _SPARED else code
     if is_only:
         return kind
-    return pgettext("spared", "{count:,} {kind}").format(count=count, kind=kind)
+    return pgettext("spared", "{count:,} {kind}", count=count, kind=kind)
 
 
 def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:

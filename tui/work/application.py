@@ -119,9 +119,12 @@ class Application(App["ResumePlan"]):
     def _fatal_error(self) -> None:
         """End with one sentence: Textual's traceback prints local variables, and so parts of
         conversations."""
-        words = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}")
-        kind = getattr(sys.exc_info()[0], "__name__", "failure")
-        end_with(self, Text(words.format(kind=kind, log=log_failure())))
+        words = _(
+            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}",
+            kind=getattr(sys.exc_info()[0], "__name__", "failure"),
+            log=log_failure(),
+        )
+        end_with(self, Text(words))
 
     @contextmanager
     def released(self) -> Iterator[None]:

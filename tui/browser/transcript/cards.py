@@ -209,13 +209,13 @@ def _cost(conversation: Conversation, details: Details) -> list[Row]:
 def _messages(conversation: Conversation, details: Details) -> list[Row]:
     roles = (f"{count:,} {sentences.role(each, 'kind')}" for each, count in details.roles.items())
     parts = formats.listed(*roles)
-    sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
+    sentence = N_("{count:,} shown: {parts}") if parts else N_("{count:,} shown")
     states = Counter(details.states)
     size = formats.size(conversation.size) if conversation.size is not None else ""
     if size and conversation.subagents:
         size = _("{size}: what deleting it frees, with its subagents", size=size)
     return [
-        (_("messages"), sentence.format(count=sum(details.roles.values()), parts=parts)),
+        (_("messages"), _(sentence, count=sum(details.roles.values()), parts=parts)),
         ("", _if_any(_("{count:,} summarised away for the model"), states[State.COMPACTED])),
         ("", _if_any(_("{count:,} rewound"), states[State.REWOUND])),
         ("", _if_any(_("{count:,} hidden: bookkeeping, or for the model alone"), details.hidden)),

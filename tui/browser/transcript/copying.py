@@ -12,7 +12,7 @@ from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import SPEAKERS, ChatMessage, without_injections
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ...terminal.programs import editor, pager, show
 from ...text import formats
@@ -41,8 +41,8 @@ def message_text(message: ChatMessage, model: TranscriptModel) -> list[NamedText
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     is_output, number = message.role == "tool", model.number_of(message.id)
-    name = _("tool output {number:,}, {size}") if is_output else _("message {number:,}, {size}")
-    return [NamedText(name.format(number=number, size=_size(text)), text)] if text else []
+    name = N_("tool output {number:,}, {size}") if is_output else N_("message {number:,}, {size}")
+    return [NamedText(_(name, number=number, size=_size(text)), text)] if text else []
 
 
 def code_blocks(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:

@@ -210,8 +210,9 @@ class Finding:
         message_id = rows[number - 1].id if 1 <= number <= len(rows) else number
         index = model.entry_of(message_id)
         if index is None:
-            words = _("message {id} is not part of this conversation as it is read here")
-            self._main.say(words.format(id=message_id))
+            self._main.say(
+                _("message {id} is not part of this conversation as it is read here", id=message_id)
+            )
             return
         self.hide_boxes()
         place = model.entries[index].number
@@ -309,8 +310,9 @@ class Finding:
         if self._line.display:
             self._answer(count)
         else:
-            words = _("“{text}”: {found} · n N step · Esc ends")
-            self._told = words.format(text=findings.matcher.text, found=count)
+            self._told = _(
+                "“{text}”: {found} · n N step · Esc ends", text=findings.matcher.text, found=count
+            )
             self._main.say(self._told)
 
     def stop(self) -> None:

@@ -206,8 +206,12 @@ class TranscriptLoader:
         self._left_out.clear()
         if opening.message_id is not None and begin != opening.message_id:
             self._left_out[begin] = opening.message_id
-            words = _("{reading} · this message is not part of it: v shows everything")
-            main.say_of_page(words.format(reading=_(_NAMES[reading])))
+            main.say_of_page(
+                _(
+                    "{reading} · this message is not part of it: v shows everything",
+                    reading=_(_NAMES[reading]),
+                )
+            )
         matchers = main.matchers if not opening.is_recap else ()
         self._show(model, message_id=begin, matchers=matchers, segment=opening.segment)
         if opening.is_recap:

@@ -18,7 +18,7 @@ from rich.color import Color, ColorSystem
 
 from hermes_browse.store.connection.stored_values import LONGEST_RESULT, json_as_text, load_json
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
 from ...text.styled import (
@@ -291,8 +291,8 @@ def tool_text(
 
 def more(left: int, full: bool) -> list[Paragraph]:
     """Return a line that says how many code points are left out, if any are."""
-    words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")
-    return [fixed((words.format(size=formats.size(left)), "note"))] if left else []
+    words = N_("… {size} more · O opens all") if full else N_("… {size} more · Enter")
+    return [fixed((_(words, size=formats.size(left)), "note"))] if left else []
 
 
 def _main_text(result: Mapping[str, object]) -> str | None:

@@ -193,12 +193,15 @@ MAIN = at(
 )
 NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
 """Ids of the commands that the help begins with."""
-LIST = at(
-    "list",
-    "Move",
+_IN_ROWS = (
     *moves("move", "page"),
     Command("first", "home,g", "first", "jump(0)"),
     Command("last", "end,G", "last", "jump(-1)"),
+)
+LIST = at(
+    "list",
+    "Move",
+    *_IN_ROWS,
     "Read",
     Command(
         "read",
@@ -303,9 +306,7 @@ OF_CONVERSATION = OF_MARKED | frozenset(
 LINEAGE = at(
     "lineage",
     "Move",
-    *moves("move", "page"),
-    Command("first", "home,g", "first", "jump(0)"),
-    Command("last", "end,G", "last", "jump(-1)"),
+    *_IN_ROWS,
     "Read",
     Command(
         "read", "enter,ctrl+j", "read", "select", "Read this session, or inspect this compression"
