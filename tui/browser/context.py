@@ -201,6 +201,16 @@ class Context(StoreScreen[object]):
         finally:
             late.cancel()
 
+    async def read_details(self, conversations: Sequence[Conversation]) -> None:
+        """Read the previews and counts of conversations."""
+        self.details.add(await self.read(lambda store: store.with_details(conversations)))
+
+    async def find_conversation(self, session_id: str) -> Conversation | None:
+        """Read the conversation of a session, whether or not it is listed; None if there is none."""
+        now = self.clock()
+        catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
+        return catalog.of_session(session_id)
+
     async def write(self, work: Callable[[], Result]) -> Result:
         """Run a job that writes, as `StoreScreen` does; its progress is over with it."""
         try:

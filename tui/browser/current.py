@@ -203,9 +203,7 @@ class ConversationPanes(Panes):
             self.start("member", self._find, entry.session_id)
 
     async def _find(self, session_id: str) -> None:
-        now = self.clock()
-        catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
-        conversation = catalog.of_session(session_id)
+        conversation = await self.find_conversation(session_id)
         if conversation is not None and self.shown[:3] == (None, None, session_id):
             self.open(conversation, segment=session_id)
 

@@ -196,9 +196,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.start("message", self._find_and_read, session_id, message_id)
 
     async def _find_and_read(self, session_id: str, message_id: int | None) -> None:
-        now = self.main.clock()
-        catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
-        if (conversation := catalog.of_session(session_id)) is not None:
+        if (conversation := await self.main.find_conversation(session_id)) is not None:
             self.read_conversation(conversation, message_id)
 
     @on(ConversationList.Shown)
@@ -252,7 +250,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             self.start(group, self._read_names, wanted)
 
     async def _read_names(self, wanted: Sequence[Conversation]) -> None:
-        self.main.details.add(await self.read(lambda store: store.with_details(wanted)))
+        await self.main.read_details(wanted)
         self.names_read()
 
     def action_back(self) -> None:

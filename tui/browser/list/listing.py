@@ -259,7 +259,7 @@ class Listing:
             self._main.start("details", self._complete, lacking)
 
     async def _complete(self, lacking: Sequence[Conversation]) -> None:
-        self._main.details.add(await self._main.read(lambda store: store.with_details(lacking)))
+        await self._main.read_details(lacking)
         self._main.rows.refresh_rows()
 
     def show_view(self) -> None:
