@@ -259,8 +259,9 @@ class Finding:
     async def _show(self, message_id: int, *, last: bool = False, sentence: str = "") -> None:
         """Show a message after the missing ones around it have been read, and tell where it is."""
         index = self._transcript.page.model.entry_of(message_id) or 0
-        if await read_missing(self._main, self._transcript, index - _WINDOW, index + _WINDOW):
-            self._transcript.show_find(message_id, last=last)
+        first, end = index - _WINDOW, index + _WINDOW
+        is_read = await read_missing(self._main, self._transcript, first, end)
+        if is_read and self._transcript.show_find(message_id, last=last):
             if sentence:
                 self._main.say(sentence)
             else:

@@ -110,14 +110,12 @@ async def read_missing(
     Returns:
         Whether the transcript still shows these messages: it may have grown meanwhile.
     """
-    model = transcript.model
-    if model is None:
-        return False
+    model = transcript.page.model
     ids = model.missing(first, last)
     if ids:
         messages = await screen.read(lambda store: read_messages(store, model, ids))
-        shown = transcript.model
-        if shown is None or not set(ids) <= shown.ids:
+        shown = transcript.page.model
+        if not set(ids) <= shown.ids:
             return False
         shown.add(messages)
         transcript.loaded()
