@@ -19,11 +19,12 @@ from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.processes import run_quietly
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..terminal.programs import how_it_ended, wait_for_enter
+from ..terminal.programs import how_it_ended, not_started, wait_for_enter
 from ..text import formats
 from .panes import Panes
 from .preflight import PreflightCard
@@ -38,20 +39,6 @@ _WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
 _KEY = "HERMES_BROWSE_WINDOW"
 """The variable with the key of a window's conversation; tmux shows it in the command that a pane
 was started with."""
-
-
-def _ask(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Ask tmux; one that is missing or hangs counts as failed."""
-    try:
-        return subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            errors="replace",
-        )
-    except (subprocess.TimeoutExpired, OSError):
-        return subprocess.CompletedProcess(argv, -1, "", "")
 
 
 def _start(argv: Sequence[str], *, may_stay: bool) -> str:
@@ -115,15 +102,20 @@ def _filled(template: str, plan: ResumePlan) -> list[str]:
 
 def _tmux_window(plan: ResumePlan) -> str | None:
     """Return the id of the window of this tmux session that has the conversation."""
-    listed = _ask(["tmux", "list-panes", "-s", "-F", "#{window_id} #{pane_start_command}"])
+    command = ["tmux", "list-panes", "-s", "-F", "#{window_id} #{pane_start_command}"]
+    listed = run_quietly(command, _PATIENCE)
+    panes = listed.stdout.splitlines() if listed is not None else []
     key = f"{_KEY}={_key(plan)}"
-    return next((line.split()[0] for line in listed.stdout.splitlines() if key in line), None)
+    return next((pane.split()[0] for pane in panes if key in pane), None)
 
 
 def go_to(plan: ResumePlan) -> bool:
     """Activate the window of tmux that has the conversation; return False if there is none."""
     window = _tmux_window(plan) if os.environ.get("TMUX") else None
-    return window is not None and _ask(["tmux", "select-window", "-t", window]).returncode == 0
+    if window is None:
+        return False
+    selected = run_quietly(["tmux", "select-window", "-t", window], _PATIENCE)
+    return selected is not None and selected.returncode == 0
 
 
 def open_window(plan: ResumePlan, template: str) -> None:
@@ -241,10 +233,7 @@ class Resuming:
             main.app.exit(plan)
             return
         except OSError as error:
-            program, reason = plan.executable, error.strerror
-            main.warn(
-                _("{program} could not be started: {reason}.", program=program, reason=reason)
-            )
+            main.warn(not_started(plan.executable, error))
         else:
             failure = _("back from Hermes, which {ended}", ended=how_it_ended(ended))
             main.say(_("back from Hermes") if ended in _WELL else failure)

@@ -44,7 +44,7 @@ def open_outside(target: str) -> tuple[bool, str]:
     except subprocess.TimeoutExpired:
         code = 0  # some openers run as long as the program that they start
     except OSError as error:
-        return False, _not_started(name, error)
+        return False, not_started(name, error)
     if code and sys.platform != "win32":  # the explorer of Windows always ends with 1
         return False, _("{program} did not take it", program=name)
     return True, _("handed to {program}", program=name)
@@ -105,7 +105,7 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
         try:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:
-            return _not_started(name, error)
+            return not_started(name, error)
     if not ended.returncode:
         return ""
     return f"{name} {how_it_ended(ended.returncode)}"
@@ -131,6 +131,7 @@ def wait_for_enter() -> None:
         print()
 
 
-def _not_started(program: str, error: OSError) -> str:
+def not_started(program: str, error: OSError) -> str:
+    """Return why a program could not be started."""
     reason = error.strerror or type(error).__name__
     return _("{program} could not be started: {reason}", program=program, reason=reason)
