@@ -207,8 +207,7 @@ class Context(StoreScreen[object]):
 
     async def find_conversation(self, session_id: str) -> Conversation | None:
         """Read the conversation of a session, whether or not it is listed; None if there is none."""
-        now = self.clock()
-        catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
+        catalog = await self.read(lambda store: store.neighbourhood([session_id], self.clock()))
         return catalog.of_session(session_id)
 
     async def write(self, work: Callable[[], Result]) -> Result:

@@ -131,8 +131,7 @@ def _parse_hosts(value: object, problems: list[Problem]) -> tuple[Host, ...]:
 
 def _parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        text = _("“keys” is a table: a line [keys], and below it action = key.")
-        problems.append(Problem(text))
+        problems.append(Problem(_("“keys” is a table: a line [keys], and below it action = key.")))
         return {}
     keys: dict[str, str] = {}
     for action, key in value.items():

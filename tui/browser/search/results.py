@@ -160,8 +160,7 @@ class SearchResults:
     def _title_count(self) -> str:
         if self.has_more_titles:
             return _("{count:,}+ titles or ids", count=len(self.titles))
-        count = len(self._titles_only)
-        return ngettext("1 title or id", "{count:,} titles or ids", count)
+        return ngettext("1 title or id", "{count:,} titles or ids", len(self._titles_only))
 
     def _title_row(self, conversation: Conversation) -> ConversationRow:
         title = one_line(conversation.title or "", 400)

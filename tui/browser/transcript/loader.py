@@ -293,8 +293,7 @@ class TranscriptLoader:
         main.mode = following(Reading, main.mode)
         if conversation is not None:
             message_id = transcript.current_id if not transcript.page.at_end else None
-            goal = self._left_out.get(message_id, message_id)
-            self._open(Opening(conversation, goal))
+            self._open(Opening(conversation, self._left_out.get(message_id, message_id)))
         main.say_of_page(_(_NAMES[main.mode]))
 
     def toggle_recap(self) -> None:

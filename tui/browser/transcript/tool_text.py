@@ -85,8 +85,7 @@ def fields_of(text: str) -> dict[str, Any]:
 def language_of(arguments: str) -> str:
     """Return the language of the file that is named in the arguments of a call; empty if
     unknown."""
-    fields = fields_of(arguments)
-    paths = (fields.get(key) for key in ("path", "file_path", "filename"))
+    paths = map(fields_of(arguments).get, ("path", "file_path", "filename"))
     path = next((each for each in paths if isinstance(each, str)), "")
     suffix = path.rpartition(".")[2].lower()
     return suffix if _SUFFIX.fullmatch(suffix) else _OTHER_SUFFIXES.get(suffix, "")
