@@ -190,12 +190,22 @@ class Marking:
 
 
 def undo_change(store: OpenStore, change: Change) -> Undone:
-    """Restore the values that a change has overwritten; raises as in `Undoable`."""
+    """Restore the values that a change has overwritten.
+
+    Raises:
+        RefusedError: A row has been changed again since, or another one has its title now.
+        BrowseError: It failed for now; nothing was changed.
+    """
     return store.undo(change).sentence, change.session_ids
 
 
 def restore_deleted(context: Context, deleted: Deleted) -> Undone:
-    """Restore a deletion, and show how far that is; raises as in `Undoable`."""
+    """Restore a deletion, and show how far that is.
+
+    Raises:
+        RefusedError: It can no longer be restored; nothing was changed.
+        BrowseError: It failed for now; nothing was changed.
+    """
 
     def tell(stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages

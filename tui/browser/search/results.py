@@ -24,16 +24,16 @@ _FIRST = {
     HitOrder.OLDEST: N_("the oldest {count:,} hits are shown: end to read on"),
     HitOrder.RELEVANCE: N_("the best {count:,} hits are shown: end to read on"),
 }
-BEST, SOME, ALL = range(3)
+FOLD_BEST, FOLD_SOME, FOLD_ALL = range(3)
 """How much of a conversation to show: the hit that matches most words, the first few, all."""
 _FEW = 3
 """Hits shown per conversation unless it is unfolded."""
 
 
 def _shown(hits: Sequence[Hit], fold: int) -> list[Hit]:
-    if fold == BEST:
+    if fold == FOLD_BEST:
         return [best(hits)]
-    return list(hits if fold == ALL or len(hits) <= _FEW + 1 else hits[:_FEW])
+    return list(hits if fold == FOLD_ALL or len(hits) <= _FEW + 1 else hits[:_FEW])
 
 
 def best(hits: Sequence[Hit]) -> Hit:
@@ -125,7 +125,7 @@ class SearchResults:
         none.
 
         Args:
-            folds: By root id `BEST`, `SOME` or `ALL`; `SOME` for others.
+            folds: By root id `FOLD_BEST`, `FOLD_SOME` or `FOLD_ALL`; `FOLD_SOME` for others.
             details: What has been read of conversations.
         """
         groups, titles = self.groups(), self._titles_only
@@ -139,7 +139,7 @@ class SearchResults:
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
                 rows.append(ConversationRow(conversation, len(hits), best=best(hits).message_id))
-            unfolded = _shown(hits, folds.get(root, SOME))
+            unfolded = _shown(hits, folds.get(root, FOLD_SOME))
             rows += [HitRow(hit, conversation) for hit in unfolded]
             if len(unfolded) < len(hits):
                 rows.append(MoreRow(root, len(hits) - len(unfolded), conversation))

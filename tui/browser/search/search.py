@@ -20,7 +20,7 @@ from ..list.list_model import CatalogRows
 from ..list.rows import ConversationRow, HitRow, MoreRow, conversation_of
 from ..panes import Panes
 from .query_line import Typed
-from .results import ALL, BEST, SOME, SearchResults
+from .results import FOLD_ALL, FOLD_BEST, FOLD_SOME, SearchResults
 from .run import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
 _GLANCE = 0.012
@@ -222,14 +222,14 @@ class LiveSearch:
             main.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
             return
         root = conversation.root_id
-        self._folds[root] = min(max(self._folds.get(root, SOME) + by, BEST), ALL)
+        self._folds[root] = min(max(self._folds.get(root, FOLD_SOME) + by, FOLD_BEST), FOLD_ALL)
         self._show(main.results, key=f"c{root}" if by < 0 else None)
 
     def unfold(self, row: MoreRow) -> None:
         """Show all hits of a conversation and move the cursor to the first that was hidden."""
         results = self._main.results
         if results is not None:
-            self._folds[row.root_id] = ALL
+            self._folds[row.root_id] = FOLD_ALL
             first = results.groups()[row.root_id][-row.hidden]
             self._show(results, key=f"h{first.message_id}")
 
@@ -259,7 +259,7 @@ class LiveSearch:
             if isinstance(row, HitRow):
                 return index
             if isinstance(row, MoreRow):
-                self._folds[row.root_id] = ALL
+                self._folds[row.root_id] = FOLD_ALL
                 self._show(results)
                 index = index if by > 0 else rows.cursor + by
             else:
