@@ -137,35 +137,30 @@ class PruneCommand(StoreCommand):
         return problems[0].text if problems else ""
 
     def run(self) -> None:
-        arguments, is_archive = self.given, self.given.archive
-        selection = Selection(parse_line(_line_of(arguments), self.now))
+        given = self.given
+        selection = Selection(parse_line(_line_of(given), self.now))
         plan = self._plan(selection)
-        acts = (is_archive or arguments.delete) and not arguments.dry_run
-        totals = plan.totals()
-        if is_archive:
-            totals = totals._replace(free_bytes=0, given_back_bytes=0)
-        asks = acts and not arguments.yes and bool(plan.selected)
-        if not self.given.json:
-            _print(plan, totals, selection, is_archive=is_archive)
-        if asks and (arguments.delete or not self.can_ask):
-            what = _("archive {what}") if is_archive else _("move {what} to the trash")
-            what = what.format(what=_totals_text(totals))
-            self.confirm(totals.conversations, what, by_number=True)  # typed by no habit
+        acts = (given.archive or given.delete) and not given.dry_run
+        if not given.json:
+            _print(plan, selection, is_archive=given.archive)
         deletion: Json = {"measured_free_bytes": None, "bundles": []}
-        if acts and plan.selected and is_archive:
-            self.store.archive_planned(plan)
-            note(CleanedUp(done=plan.tips()).sentence(_("archived")))
-        elif acts and plan.selected:
-            plan, deletion = self.carry_out(plan)
-        elif plan.selected:
+        if plan.selected and not acts:
             self.remark(
                 _(
                     "Nothing was changed: --archive would archive these, --delete would move them to the trash."
                 )
             )
-        if self.given.json:
-            rules = self.store.retention(self.now)
-            self.print_json(_json(plan, totals, rules) | {"done": acts} | deletion)
+        elif plan.selected and given.archive:
+            if not self.can_ask:  # a terminal is not asked: `unarchive` undoes it
+                self._confirm(plan, _("archive {what}"))
+            self.store.archive_planned(plan)
+            note(CleanedUp(done=plan.tips()).sentence(_("archived")))
+        elif plan.selected:
+            self._confirm(plan, _("move {what} to the trash"))
+            plan, deletion = self._delete(plan)
+        if given.json:
+            document = _json(plan, self.store.retention(self.now), is_archive=given.archive)
+            self.print_json(document | {"done": acts} | deletion)
 
     def _plan(self, selection: Selection) -> Plan:
         if selection.is_empty:
@@ -181,7 +176,14 @@ class PruneCommand(StoreCommand):
         self.store.close()  # nothing is open while somebody reads or answers
         return plan
 
-    def carry_out(self, plan: Plan) -> tuple[Plan, Json]:
+    def _confirm(self, plan: Plan, what: str) -> None:
+        """Ask for the number of conversations, which unlike a `y` is not typed by habit."""
+        if not self.given.yes:
+            totals = plan.totals()
+            what = what.format(what=_totals_text(totals))
+            self.confirm(totals.conversations, what, by_number=True)
+
+    def _delete(self, plan: Plan) -> tuple[Plan, Json]:
         """Delete the conversations of a plan; report progress on a terminal, and how many were done if
         it stops early.
 
@@ -233,7 +235,13 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
 # The plan as JSON
 
 
-def _json(plan: Plan, totals: Totals, rules: RetentionRules) -> Json:
+def _totals(plan: Plan, *, is_archive: bool) -> Totals:
+    """Return the sums of a plan; an archive frees nothing."""
+    totals = plan.totals()
+    return totals._replace(free_bytes=0, given_back_bytes=0) if is_archive else totals
+
+
+def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
     def planned_json(planned: Planned) -> Json:
         conversation = planned.conversation
         return conversation_json(conversation, rules) | {
@@ -243,7 +251,7 @@ def _json(plan: Plan, totals: Totals, rules: RetentionRules) -> Json:
         }
 
     return {
-        "plan": totals._asdict(),
+        "plan": _totals(plan, is_archive=is_archive)._asdict(),
         "would": list(map(planned_json, plan.selected)),
         "spared": list(map(_spared_json, plan.spared)),
         "reparented": [session.id for session in plan.reparented],
@@ -285,7 +293,8 @@ _COLUMNS = (
 )
 
 
-def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool) -> None:
+def _print(plan: Plan, selection: Selection, *, is_archive: bool) -> None:
+    totals = _totals(plan, is_archive=is_archive)
     print_table(_COLUMNS, plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))

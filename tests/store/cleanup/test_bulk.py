@@ -199,7 +199,7 @@ def test_broken_off_on_the_command_line(path, capsys, monkeypatch, error):
     command = prune.PruneCommand()
     command.store, command.given = store, SimpleNamespace(json=False)
     with pytest.raises(type(error)) as caught:
-        command.carry_out(plan)
+        command._delete(plan)
     said = capsys.readouterr().err
     assert "Stopped after 2 of 5 conversations; the others are as they were." in said
     assert "Nothing was changed" not in str(caught.value)
