@@ -12,7 +12,8 @@ from platforms import posix_only, python, script
 from store_builder import T0
 from terminal import Terminal
 
-from hermes_browse.store.api import open_store
+from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.errors import StoreBusyError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.tui.cli import plain
 
@@ -45,6 +46,14 @@ def talked(path, *lines):
     ):
         plan = plain.Dialogue(store).run()
     return said, plan
+
+
+def test_a_search_that_fails_keeps_the_list(store):
+    """Its numbers open what they opened before."""
+    with patch.object(OpenStore, "hit_page", side_effect=StoreBusyError("busy")):
+        said, _plan = talked(store, "/medlar", "1")
+    assert "busy" in said and "There is no number 1." not in said
+    assert any("messages, open." in line for line in said[said.index("busy") :])
 
 
 def test_resuming_asks_where_something_speaks_against_it(store, tmp_path, monkeypatch):

@@ -257,22 +257,20 @@ class Dialogue:
             yield f"{number}. {_description(conversation)}"
 
     def _search(self, text: str) -> Iterator[str]:
-        self._open, self._list.first = None, 0
         if not text:
+            self._list.first = 0
             yield from self._show_view()
             return
         query = parse(text, now=time.time())
-        self._list = Pages(_("hits"), (), _hit_lines)
         if query.refusal:
             yield one_line(query.refusal)
             return
         page = self._store.hit_page(query, time.time(), limit=_MOST_HITS)
-        self._list.rows = [
-            (page.conversations.get(hit.session_id), hit) for hit in page.answer.hits
-        ]
+        rows = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        self._list, self._open = Pages(_("hits"), rows, _hit_lines), None
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             yield one_line(sentence)
-        hits = counted(len(self._list.rows), "hit")
+        hits = counted(len(rows), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
         yield _("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits)
