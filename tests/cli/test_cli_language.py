@@ -76,6 +76,16 @@ def test_every_help_is_in_it():
 
 
 @pytest.mark.usefixtures("foreign")
+def test_usage_is_indented_by_cells(monkeypatch):
+    """As wide as its label, with wide letters too."""
+    monkeypatch.setenv("COLUMNS", "60")
+    first, second, *_more = call("list --help").out.splitlines()
+    label = f"{_MARK}usage: "
+    assert first.startswith(f"{label}hermes-browse list [")
+    assert second.startswith(" " * cells(f"{label}hermes-browse list ") + "[")
+
+
+@pytest.mark.usefixtures("foreign")
 def test_sums_have_the_same_headers_with_all_hosts():
     """The grouping too."""
     alone, hosts = (call("--demo stats --by model", *more).out for more in ((), ("--all-hosts",)))

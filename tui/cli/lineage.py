@@ -140,11 +140,14 @@ def _subagent_json(subagent: Conversation) -> Json:
 def _print_run(run: Run) -> None:
     print_lines([OutputLine("title", facts(run))])
     print_table(_EVENTS, list(run_events(run)))
+    if not any(row.tokens for row in run.rows):
+        missing = _("Hermes stored no tokens for the messages of this run.")
+        print_lines([OutputLine("other", missing)])
 
 
 _EVENTS = [
-    TableColumn("time", "at", form=timestamp),
-    TableColumn("session", "session_id"),
+    TableColumn("time", "at", dropped=1, form=timestamp),
+    TableColumn("session", "session_id", dropped=2),
     TableColumn("message", "message_id", right=True),
     TableColumn("cost", "cost_usd", right=True, form=dollars),
     TableColumn("text", "text", is_flexible=True),

@@ -24,7 +24,7 @@ _PIECE = re.compile(
 )
 """What stays on a line: a word, or a wide letter, with the brackets and marks that stick to it."""
 _MOST_DIGITS = 15
-"""Of a number that all JSON readers, and SQLite, represent exactly."""
+"""Most digits of a number: JSON readers and SQLite represent it exactly."""
 
 
 def _plural_form(one: str, many: str, count: int) -> str:
@@ -60,6 +60,18 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrapped(text, width)
+
+    def _format_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None,
+    ) -> str:
+        label = _("usage: ") if prefix is None else prefix
+        placeholder = "x" * cells(label)  # argparse indents the following lines by its length
+        text = super()._format_usage(usage, actions, groups, placeholder)
+        return text.replace(placeholder, label, 1)
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,9 +119,19 @@ def _closest(word: str, words: Sequence[str]) -> str | None:
 
 def count_arg(text: str) -> int:
     """Parse a non-negative integer."""
-    if text.isdecimal() and len(text) <= _MOST_DIGITS:
-        return int(text)
-    raise argparse.ArgumentTypeError(_("wants a whole number, 0 or more, not {text!r}", text=text))
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(
+            _("wants a whole number, 0 or more, not {text!r}", text=text)
+        )
+    if len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(
+            _(
+                "wants a number of at most {digits} digits, not {text!r}",
+                digits=_MOST_DIGITS,
+                text=text,
+            )
+        )
+    return int(text)
 
 
 def name_arg(text: str) -> str:

@@ -23,6 +23,8 @@ _MIN_FLEXIBLE = 24
 """Minimum cells of the flexible column; others are dropped to reach it."""
 _MIN_WIDTH = 12
 _MAX_FIXED = 36
+_MIN_TEXT = 20
+"""Minimum cells of the text behind a lead; with fewer the lead has a line of its own."""
 _STYLES = {
     "title": "bold",
     "seam": "dim",
@@ -91,5 +93,8 @@ def print_rich_lines(lines: Iterable[Any]) -> None:
         if not lead:
             console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
             continue
-        for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))):
+        if console.width - len(lead) < _MIN_TEXT:
+            console.print(Text(lead.rstrip(), "dim"))
+            lead = " " * _GAP
+        for number, part in enumerate(text.wrap(console, console.width - len(lead))):
             console.print(Text.assemble((" " * len(lead) if number else lead, "dim"), part))
