@@ -52,8 +52,11 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
         if word in _FLAGS:
             values[_FLAGS[word]] = True
             continue
-        name, value = word.removeprefix("--"), next(words, "")
-        if word not in _WITH_VALUE or name in values or value[:1] in ("", "-"):
+        option, equals, value = word.partition("=")
+        name = option.removeprefix("--")
+        if not equals:
+            value = next(words, "")
+        if option not in _WITH_VALUE or name in values or value[:1] in ("", "-"):
             return None
         values[name] = value
     if len(values.keys() & {"db", "demo"}) + bool(values.keys() & {"home", "profile"}) > 1:
