@@ -62,10 +62,10 @@ class CompactionsCommand(StoreCommand):
     arguments = ID, Flag("--lost", "also what nothing mentions until the next compression")
 
     def run(self) -> None:
-        arguments, store = self.given, self.store
+        given, store = self.given, self.store
         (conversation,) = store.with_details([self.conversation()])
         pairs = [
-            (compaction, store.losses(compaction) if arguments.lost else None)
+            (compaction, store.losses(compaction) if given.lost else None)
             for compaction in store.compactions(conversation.segments).compactions
         ]
         self.give(
@@ -90,19 +90,19 @@ class ContextCommand(StoreCommand):
     )
 
     def run(self) -> None:
-        arguments, store = self.given, self.store
+        given, store = self.given, self.store
         (conversation,) = store.with_details([self.conversation()])
-        sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
+        sent, _memory = store.seen_at(conversation.segments, given.at, prompt=True)
         found = store.messages([row.id for row in sent.rows])
         messages = {message.id: message for message in found}
         rows = [(row, messages[row.id]) for row in sent.rows if row.id in messages]
         focus = store.messages([sent.at] if sent.at is not None else [])
         document = _context_json(conversation, sent, rows)
-        if arguments.markdown:
+        if given.markdown:
             self.give(document, print_text, *_context_markdown(conversation, sent, rows))
         else:
             self.give(document, print_lines, _context_lines(conversation, sent, rows, focus))
-        if arguments.at is None:
+        if given.at is None:
             warn_of_another(store.lineage(conversation.id, self.now))
 
 

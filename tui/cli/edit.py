@@ -153,8 +153,8 @@ class TagsCommand(StoreCommand):
     )
 
     def run(self) -> None:
-        store, arguments = self.store, self.given
-        old, new = arguments.rename or (arguments.remove, None)
+        store, given = self.store, self.given
+        old, new = given.rename or (given.remove, None)
         if old is not None:
             done = store.rename_tag(old, new)
             self.remark(done.sentence or _("Nothing had to be changed."))

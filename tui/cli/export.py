@@ -73,31 +73,31 @@ class ExportCommand(StoreCommand):
     def contradiction(self) -> str:
         """Return the error for neither ids nor filters, or for a part of the query that is no
         filter."""
-        arguments = self.given
-        query = parse_line(arguments.query, time.time())
+        given = self.given
+        query = parse_line(given.query, time.time())
         if query.problems:
             return query.problems[0].text
         if any(BY_KEY[filter_.key].is_cleanup_only for filter_ in query.filters):
             return _("include: and free: work in a clean-up only")
-        if not arguments.ids and not query.filters:
+        if not given.ids and not query.filters:
             return _("name conversations by their ids, or choose them with --query")
-        if arguments.output == "-" and arguments.json:
+        if given.output == "-" and given.json:
             return _("--json and the export both want standard output; name a file with --output")
-        if arguments.host is not None and arguments.old and arguments.output != "-":
+        if given.host is not None and given.old and given.output != "-":
             return _("--old of a host goes to standard output only: --output -")
         return ""
 
     def run(self) -> None:
-        arguments, format_ = self.given, format_of(self.given)
+        given, format_ = self.given, format_of(self.given)
         conversations = self._conversations()
         export = FileExport(
             self.store,
             format_,
-            make_redactor(self.store.location, note, active=not arguments.no_redact),
+            make_redactor(self.store.location, note, active=not given.no_redact),
             self.now,
-            arguments.everything,
+            given.everything,
         )
-        if arguments.output == "-":
+        if given.output == "-":
             _print(export, conversations)
         else:
             with removed_on_signals():
@@ -105,9 +105,9 @@ class ExportCommand(StoreCommand):
 
     def _conversations(self) -> list[Conversation]:
         """Return what is named, then what the line of filters chooses, the newest first."""
-        arguments, store, now = self.given, self.store, self.now
-        chosen = self.find(arguments.ids)
-        query = parse_line(arguments.query, now)
+        given, store, now = self.given, self.store, self.now
+        chosen = self.find(given.ids)
+        query = parse_line(given.query, now)
         if query.filters:
             catalog = store.catalog(now)
             roots = set(store.roots(query, catalog, View.ALL, now))
@@ -115,7 +115,7 @@ class ExportCommand(StoreCommand):
                 raise NotFoundError(
                     _(
                         "No conversation matches {filters}.",
-                        filters=one_line(arguments.query, _LONGEST),
+                        filters=one_line(given.query, _LONGEST),
                     )
                 )
             chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
@@ -125,12 +125,12 @@ class ExportCommand(StoreCommand):
 
     def _save(self, export: FileExport, conversations: Sequence[Conversation]) -> None:
         """Write files, and print which."""
-        arguments, redactor = self.given, export.redactor
-        documents = export.plan(conversations, arguments.output)
+        given, redactor = self.given, export.redactor
+        documents = export.plan(conversations, given.output)
         keep = kept_files(self.store.location)
         files: list[Json] = []
         not_live: Counter[str] = Counter()
-        for saved in export.save(documents, keep=keep, force=arguments.force):
+        for saved in export.save(documents, keep=keep, force=given.force):
             files.append(
                 fields(saved.counts, "sessions messages")
                 | {

@@ -14,7 +14,6 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from ..text import formats, sentences
-from .command import Answers, ManyStoresCommand, place_columns
 from .output import (
     TableColumn,
     conversation_json,
@@ -24,6 +23,7 @@ from .output import (
     title_or_preview,
 )
 from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
+from .several import Answers, ManyStoresCommand, place_columns
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -66,23 +66,23 @@ class ListCommand(ManyStoresCommand[_Listed]):
 
     def ask(self, store: OpenStore, now: float) -> _Listed:
         """Read a page of a store; among several all rows that may be in the merged one."""
-        arguments = self.given
-        is_one = not (arguments.all_profiles or arguments.all_hosts)
-        offset = arguments.offset if is_one else 0
+        given = self.given
+        is_one = not (given.all_profiles or given.all_hosts)
+        offset = given.offset if is_one else 0
         page = store.list_page(
             now,
-            View(arguments.view),
-            sort=Sort(arguments.sort),
-            reverse=arguments.reverse,
-            sources=arguments.source,
+            View(given.view),
+            sort=Sort(given.sort),
+            reverse=given.reverse,
+            sources=given.source,
             offset=offset,
-            limit=arguments.limit and arguments.limit + arguments.offset - offset,
+            limit=given.limit and given.limit + given.offset - offset,
         )
-        rules = store.retention(now) if arguments.json else None
+        rules = store.retention(now) if given.json else None
         if not is_one:
             return _Listed(page, rules)
         summary = store.summary()
-        if not arguments.json:
+        if not given.json:
             note(*(warning.text for warning in summary.warnings))
         old_files = 0
         if store.location.host is None:

@@ -42,9 +42,9 @@ class OutputLine(NamedTuple):
     indent: int = 0
     """Cells."""
     lead: str = ""
-    """Prefix of the text; lines wrapped on a terminal are indented by its width."""
+    """Stands before the text; where a terminal wraps the text, the next lines are indented as far."""
     lit: Sequence[Sequence[int]] = ()
-    """Ranges of code points that a terminal highlights; the text may be as stored then."""
+    """What a terminal highlights: pairs of begin and end, in code points of the text as stored."""
 
 
 BLANK = OutputLine("said", "")

@@ -42,11 +42,11 @@ class ResumeCommand(StoreCommand):
         return ""
 
     def run(self) -> int:
-        arguments, store, host = self.given, self.store, self.host
+        given, store, host = self.given, self.store, self.host
         if host is None:
             self.store.location.refuse_without_home()
-        source = arguments.source or "cli"
-        session_id = store.last(source) if arguments.last else store.resolve(arguments.id)
+        source = given.source or "cli"
+        session_id = store.last(source) if given.last else store.resolve(given.id)
         if session_id is None:
             raise NotFoundError(
                 _("There is no conversation of source {source}.", source=source),
@@ -54,7 +54,7 @@ class ResumeCommand(StoreCommand):
             )
         plan = as_configured(store.resume_plan(session_id, self.now))
         self.remark(*(warning.text for warning in plan.warnings))
-        if arguments.print_only:
+        if given.print_only:
             self.give(
                 fields(plan, "argv env", target="target.id", reason="target.reason")
                 | {"warnings": fields_of_each(plan.warnings, "code text")},
@@ -69,7 +69,7 @@ class ResumeCommand(StoreCommand):
                 _("Resuming on {name} needs a terminal. Nothing was run.", name=host.name),
                 remedy=_("`--print` prints the command."),
             )
-        if plan.is_risky and not arguments.yes:
+        if plan.is_risky and not given.yes:
             raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
         store.close()  # any handle of ours would stop Hermes' own clean-up
         return run_plan(plan)

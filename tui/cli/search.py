@@ -19,7 +19,6 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text.formats import joined, timestamp
-from .command import Answers, ManyStoresCommand, place_columns
 from .output import (
     BLANK,
     OutputLine,
@@ -41,6 +40,7 @@ from .parser import (
     Several,
     Valued,
 )
+from .several import Answers, ManyStoresCommand, place_columns
 
 
 class _HitRow(NamedTuple):
@@ -125,33 +125,33 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         return parse(" ".join(given.query)).refusal
 
     def ask(self, store: OpenStore, now: float) -> HitPage:
-        arguments = self.given
+        given = self.given
         return store.hit_page(
-            parse(" ".join(arguments.query)),
+            parse(" ".join(given.query)),
             now,
-            View(arguments.view or View.ALL),
-            sources=arguments.source,
-            roles=arguments.role,
-            order=HitOrder(arguments.sort),
-            limit=arguments.limit,
-            context=arguments.context,
+            View(given.view or View.ALL),
+            sources=given.source,
+            roles=given.role,
+            order=HitOrder(given.sort),
+            limit=given.limit,
+            context=given.context,
         )
 
     def report(self, answers: Answers[HitPage]) -> None:
-        arguments = self.given
-        query = parse(" ".join(arguments.query))
-        rows = _in_order(answers, arguments.sort)
-        hits = rows[: arguments.limit or None]
+        given = self.given
+        query = parse(" ".join(given.query))
+        rows = _in_order(answers, given.sort)
+        hits = rows[: given.limit or None]
         total, suggestions = _total(answers), answers.only.suggestions if answers.only else ()
         outcome = _outcome(answers, total, is_cut=len(hits) < len(rows))
         notes = _notes(answers, query)
         note(*notes)
-        if arguments.json:
+        if given.json:
             found_here: Json = {
                 "suggestions": fields_of_each(suggestions, "text query hits"),
                 "query": query.text,
                 "notes": notes,
-                "hits": [hit.json(has_context=bool(arguments.context)) for hit in hits],
+                "hits": [hit.json(has_context=bool(given.context)) for hit in hits],
             }
             self.print_json(outcome | found_here | answers.facts)
             return

@@ -66,12 +66,12 @@ class ShowCommand(StoreCommand):
     )
 
     def run(self) -> None:
-        arguments, store = self.given, self.store
-        reading = Reading(arguments.reading)
+        given, store = self.given, self.store
+        reading = Reading(given.reading)
         (conversation,) = store.with_details([self.conversation()])
         segments = conversation.segments
-        if arguments.segment:
-            alone = store.resolve(arguments.id)
+        if given.segment:
+            alone = store.resolve(given.id)
             segments = tuple(segment for segment in segments if segment.id == alone)
         rows = store.outline(segments, reading).rows
         messages = _read_in_portions(store, array("q", (row.id for row in rows)))
@@ -82,7 +82,7 @@ class ShowCommand(StoreCommand):
                 "system_prompt": store.system_prompt(segments[0].id) if whole else None,
             }
             self.print_json(document, "messages", map(message_json, messages))
-        elif arguments.markdown:
+        elif given.markdown:
             for text in _as_markdown(conversation, messages):  # one at a time
                 print_text(text)
         else:

@@ -15,9 +15,9 @@ from hermes_browse.store.wording import _
 
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
-from .command import Answers, ManyStoresCommand, place_columns
 from .output import TableColumn, fields, note, print_table, with_advice
 from .parser import ALL_HOSTS, Flag, Valued
+from .several import Answers, ManyStoresCommand, place_columns
 
 
 class _PlacedItem(NamedTuple):

@@ -14,9 +14,9 @@ from hermes_browse.store.insights.sums import PERIODS, UNITS, WITH_BYTES, Group,
 from hermes_browse.store.wording import PN_, _, pgettext
 
 from ..text.formats import dollars, number
-from .command import Answers, ManyStoresCommand
 from .output import Number, TableColumn, fields, print_table
 from .parser import ALL_HOSTS, Argument
+from .several import Answers, ManyStoresCommand
 
 _Row = dict[str, Any]
 """Sums as in the document."""

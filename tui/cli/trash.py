@@ -159,9 +159,9 @@ class TrashCommand(StoreCommand):
         )
 
     def _restore(self) -> None:
-        store, arguments = self.store, self.given
-        names = list(dict.fromkeys(map(store.find_deletion, arguments.bundles)))
-        only = store.find_in_deletion(names[0], arguments.only) if arguments.only else None
+        store, given = self.store, self.given
+        names = list(dict.fromkeys(map(store.find_deletion, given.bundles)))
+        only = store.find_in_deletion(names[0], given.only) if given.only else None
         results: list[Restored] = []
         try:
             for name in names:
