@@ -22,7 +22,8 @@ from .command import Subcommand
 from .parser import Argument
 from .registry import COMMANDS, make_parser
 
-_BASH = r"""
+_SCRIPTS = {
+    "bash": r"""
 function hermes {
   if [ "$*" = "sessions browse" ]; then
     command hermes-browse
@@ -39,8 +40,8 @@ function _hermes_browse_key {
   fi
 }
 bind -x '"\C-g": _hermes_browse_key' 2>/dev/null
-"""
-_ZSH = r"""
+""",
+    "zsh": r"""
 function hermes {
   if [[ "$*" == "sessions browse" ]]; then
     command hermes-browse
@@ -59,8 +60,8 @@ function _hermes_browse_key {
 }
 zle -N _hermes_browse_key
 bindkey '^g' _hermes_browse_key
-"""
-_FISH = r"""
+""",
+    "fish": r"""
 function hermes
     if test "$argv" = "sessions browse"
         command hermes-browse
@@ -76,8 +77,9 @@ function _hermes_browse_key
     commandline -f repaint
 end
 bind \cg _hermes_browse_key
-"""
-_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+""",
+}
+"""What `shell-init` prints, by shell."""
 
 
 class CompletionsCommand(Subcommand):

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.files import write_private
 from hermes_browse.store.wording import _
@@ -53,7 +52,6 @@ class ConfigCommand(Subcommand):
     def _show(self) -> None:
         configuration = read_config(config_path())
         (keymap, problems), options = resolve_keymap(configuration), configuration.options
-        values = {option.name: getattr(options, option.name) for option in OPTIONS}
         keys = {
             key.id: list(dict.fromkeys(key.key_names))
             for key in final_keys(known_commands(), keymap)
@@ -63,12 +61,13 @@ class ConfigCommand(Subcommand):
         document = {
             "path": path,
             "exists": configuration.exists,
-            "options": values | {"surface": dict(options.surface)},
+            "options": {option.name: getattr(options, option.name) for option in OPTIONS}
+            | {"surface": dict(options.surface)},
             "hosts": [host._asdict() for host in options.hosts],
             "keys": keys,
             "problems": fields_of_each(problems, "line text remedy"),
         }
-        self.give(document, _print_settings, document, values)
+        self.give(document, _print_settings, document)
         self.remark(*(problem.sentence(path) for problem in problems))
 
 
@@ -86,13 +85,13 @@ def _write_sample(path: Path) -> None:
         ) from error
 
 
-def _print_settings(document: Mapping[str, Any], values: Json) -> None:
+def _print_settings(document: Mapping[str, Any]) -> None:
     """Print settings as the file has them."""
     path = document["path"]
     if not document["exists"]:
         path = _("{path} (not there; `hermes-browse config init` writes a sample)", path=path)
     print_text(f"# {path}")
-    for name, value in values.items():
+    for name, value in document["options"].items():
         if value is None:
             print_text(f"# {_('{name}: as you left it', name=name)}")
         else:

@@ -14,13 +14,11 @@ from .command import StoreCommand
 from .output import Number, TableColumn, fields_of_each, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
-_TITLE_WIDTH = 80
-
 
 def _name(conversation: Conversation) -> str:
     if not conversation.title:
         return one_line(conversation.id)
-    return f"“{one_line(conversation.title, _TITLE_WIDTH)}”"
+    return f"“{one_line(conversation.title, 80)}”"
 
 
 class RenameCommand(StoreCommand):

@@ -26,16 +26,11 @@ if TYPE_CHECKING:
 
 USAGE = 2
 _WITH_VALUE = ("--home", "--profile", "--db")
-_FLAGS = {
-    "--demo": "demo",
-    "--or-demo": "or_demo",
-    "--print-command": "print_command",
-    "--plain": "plain",
-}
-_NOT_NAMED = ("version", "old", "debug", "json", "all_profiles", "all_hosts")
+_FLAGS = ("--demo", "--or-demo", "--print-command", "--plain")
 _NOTHING_GIVEN = {
     **dict.fromkeys(("command", "home", "profile", "db", "host")),
-    **dict.fromkeys((*_FLAGS.values(), *_NOT_NAMED), False),
+    **dict.fromkeys(("demo", "or_demo", "print_command", "plain", "version", "old"), False),
+    **dict.fromkeys(("debug", "json", "all_profiles", "all_hosts"), False),
 }
 
 
@@ -49,11 +44,11 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
     values: dict[str, str | bool] = {}
     words = iter(argv)
     for word in words:
-        if word in _FLAGS:
-            values[_FLAGS[word]] = True
-            continue
         option, equals, value = word.partition("=")
-        name = option.removeprefix("--")
+        name = option.removeprefix("--").replace("-", "_")
+        if word in _FLAGS:
+            values[name] = True
+            continue
         if not equals:
             value = next(words, "")
         if option not in _WITH_VALUE or name in values or value[:1] in ("", "-"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from types import SimpleNamespace
 
@@ -32,9 +31,6 @@ from ..text.formats import counted
 from .command import StoreCommand
 from .output import fields, note, printing
 from .parser import Argument, Flag, Valued, name_arg
-
-_LONGEST = 200
-"""Letters of the query that a sentence repeats."""
 
 
 class ExportCommand(StoreCommand):
@@ -115,7 +111,7 @@ class ExportCommand(StoreCommand):
                 raise NotFoundError(
                     _(
                         "No conversation matches {filters}.",
-                        filters=one_line(given.query, _LONGEST),
+                        filters=one_line(given.query, 200),
                     )
                 )
             chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
@@ -129,7 +125,6 @@ class ExportCommand(StoreCommand):
         documents = export.plan(conversations, given.output)
         keep = kept_files(self.store.location)
         files: list[Json] = []
-        not_live: Counter[str] = Counter()
         for saved in export.save(documents, keep=keep, force=given.force):
             files.append(
                 fields(saved.counts, "sessions messages")
@@ -139,17 +134,18 @@ class ExportCommand(StoreCommand):
                     "conversations": [each.id for each in saved.document.conversations],
                 }
             )
-            not_live += saved.counts.not_live
             if not self.given.json:
                 print(_line(saved))
-        _tell(export, not_live)
+        _tell(export)
         if self.given.json:
             self.print_json(
                 {
                     "format": export.format.value,
                     "files": files,
                     "everything": export.everything,
-                    "left_out": {} if export.everything else dict(sorted(not_live.items())),
+                    "left_out": {}
+                    if export.everything
+                    else dict(sorted(export.counts.not_live.items())),
                     "redact": redactor.active,
                     "redacted": dict(sorted(redactor.counts.items())),
                 }
@@ -181,13 +177,13 @@ def _print(export: FileExport, conversations: Sequence[Conversation]) -> None:
             for piece in export_pieces(export, document):
                 sys.stdout.write(piece)
         sys.stdout.flush()
-    _tell(export, export.counts.not_live)
+    _tell(export)
 
 
-def _tell(export: FileExport, not_live: Counter[str]) -> None:
+def _tell(export: FileExport) -> None:
     """Note what was left out and what was redacted."""
     redactor, words = export.redactor, redacted_words(export.redactor)
-    if sentence := export.not_live_words(not_live):
+    if sentence := export.not_live_words():
         if not export.everything:
             sentence = _("{sentence} --everything takes them along.", sentence=sentence)
         note(sentence)

@@ -91,11 +91,24 @@ class ListCommand(ManyStoresCommand[_Listed]):
 
     def report(self, answers: Answers[_Listed]) -> None:
         rows = _page(answers, self.given)
-        if self.given.json:  # of thousands, a document takes as long as reading them
-            self.print_json(_document(answers, rows, self.given.view))
+        total, hidden = _total_and_hidden(answers, len(rows))
+        old_files = 0 if answers.only is None else answers.only.old_files
+        if not self.given.json:  # of thousands, a document takes as long as reading them
+            print_table([*place_columns(answers), *_COLUMNS], rows)
+            words = _shown_line(len(rows), total, hidden, old_files)
+            note(formats.joined(words, answers.summary))
             return
-        print_table([*place_columns(answers), *_COLUMNS], rows)
-        note(_shown_line(answers, len(rows)))
+        document: Json = {
+            "store": answers.only and answers.only.store,
+            **answers.facts,
+            "view": self.given.view,
+            "shown": len(rows),
+            "total": total,
+            "hidden": hidden._asdict(),
+        }
+        if answers.only is not None:
+            document["old_transcripts"] = old_files
+        self.print_json(document | {"conversations": [row.json() for row in rows]})
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
@@ -125,26 +138,8 @@ def _total_and_hidden(answers: Answers[_Listed], shown: int) -> tuple[int, Hidde
     return total, Hidden(automation, archived, total - shown - automation - archived)
 
 
-def _document(answers: Answers[_Listed], rows: list[_Row], view: str) -> Json:
-    only = answers.only
-    total, hidden = _total_and_hidden(answers, len(rows))
-    document: Json = {
-        "store": only and only.store,
-        **answers.facts,
-        "view": view,
-        "shown": len(rows),
-        "total": total,
-        "hidden": hidden._asdict(),
-    }
-    if only is not None:
-        document["old_transcripts"] = only.old_files
-    return document | {"conversations": [row.json() for row in rows]}
-
-
-def _shown_line(answers: Answers[_Listed], shown: int) -> str:
-    total, hidden = _total_and_hidden(answers, shown)
+def _shown_line(shown: int, total: int, hidden: Hidden, old_files: int) -> str:
     line = _("{count:,} of {total:,} shown", count=shown, total=total)
-    old_files = 0 if answers.only is None else answers.only.old_files
     counts = {
         _("{count:,} automation"): hidden.automation,
         _("{count:,} archived"): hidden.archived,
@@ -152,7 +147,7 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
         _("{count:,} old transcripts: --old"): old_files,
     }
     phrases = [phrase.format(count=count) for phrase, count in counts.items() if count]
-    return formats.joined(line, *phrases, answers.summary)
+    return formats.joined(line, *phrases)
 
 
 def _state(conversation: Conversation) -> str:

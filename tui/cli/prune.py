@@ -32,7 +32,7 @@ from .output import (
     print_table,
     title_or_preview,
 )
-from .parser import Argument, Flag, Parser, Several, Valued, add_all, name_arg, text_arg
+from .parser import Argument, Flag, OneOf, Parser, Several, Valued, add_all, name_arg, text_arg
 
 _SHOWN = 50
 
@@ -50,12 +50,6 @@ def _value_arg(argument: str) -> str:
 
 _Of = partial(Argument, type=_value_arg)
 """An option with the value of a filter."""
-_QUERY = Valued(
-    "query",
-    "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some",
-    "FILTER",
-    nargs="*",
-)
 _FILTERS = {
     "older:": _Of(
         "--older-than",
@@ -81,14 +75,6 @@ _FILTERS = {
 }
 """The options that are spellings of filters: by what stands before their value, or by the filter
 that a flag stands for."""
-_ACTIONS = (
-    Flag("--archive", "archive what is chosen"),
-    Flag("--delete", "move it to the trash"),
-)
-_SAFETY = (
-    Flag("--dry-run", "change nothing, only report"),
-    Flag("--yes", "do not ask"),
-)
 
 
 def _line_of(arguments: SimpleNamespace) -> str:
@@ -125,11 +111,23 @@ class PruneCommand(StoreCommand):
     """Clean up by a query; without `--archive` or `--delete` only the plan is printed."""
 
     def add_arguments(self, parser: Parser) -> None:
-        add_all(parser, [_QUERY])
+        query = Valued(
+            "query",
+            "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some",
+            "FILTER",
+            nargs="*",
+        )
+        add_all(parser, [query])
         add_all(parser.add_argument_group(_("filters")), _FILTERS.values())
-        actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
-        add_all(actions, _ACTIONS)
-        add_all(parser, _SAFETY)
+        actions = OneOf(
+            (
+                Flag("--archive", "archive what is chosen"),
+                Flag("--delete", "move it to the trash"),
+            )
+        )
+        add_all(parser.add_argument_group(_("what to do")), [actions])
+        safety = Flag("--dry-run", "change nothing, only report"), Flag("--yes", "do not ask")
+        add_all(parser, safety)
 
     def contradiction(self) -> str:
         """Return the error for a part of the query that is no filter of a clean-up."""

@@ -140,13 +140,6 @@ Ids may begin with a dash: `--` ends the options.
 """)
 
 
-_VERSION = Flag("--version", "print the version and exit")
-_WAYS = (
-    Flag("--print-command", "the browser prints the command of what is chosen, and runs nothing"),
-    Flag("--plain", "a dialogue of lines, for screen readers and braille: nothing is drawn"),
-)
-
-
 def load(name: str) -> Subcommand:
     """Import the module of a command and create the command."""
     module, _dot, class_name = COMMANDS[name].class_path.partition(".")
@@ -163,9 +156,15 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         description=_("Browse the session store of Hermes Agent. Without a command: the browser."),
         epilog=" ".join((_("exit codes:"), _(_EXIT_CODES))) + "\n\n" + _(_IDS),
     )
-    add_all(parser, [_VERSION])
+    add_all(parser, [Flag("--version", "print the version and exit")])
     add_store_options(parser, top=True)
-    add_all(parser, _WAYS)
+    browser = (
+        Flag(
+            "--print-command", "the browser prints the command of what is chosen, and runs nothing"
+        ),
+        Flag("--plain", "a dialogue of lines, for screen readers and braille: nothing is drawn"),
+    )
+    add_all(parser, browser)
     parser.set_defaults(all_profiles=False, all_hosts=False, json=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():

@@ -40,9 +40,6 @@ from .parser import ID, Argument, Flag, OneOf
 
 _AT_ONCE = 400
 """Messages."""
-_LONGEST_NAME = 400
-"""Code points; Hermes takes titles of 100."""
-
 _SPEAKERS = ("user", "assistant")
 _Reading = partial(Argument, action="store_const", dest="reading", default="said")
 
@@ -143,7 +140,7 @@ def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False)
 
 def name_of(conversation: Conversation) -> str:
     """Return the name of a conversation for the head of what is printed of it."""
-    return one_line(name(conversation), _LONGEST_NAME)
+    return one_line(name(conversation), 400)
 
 
 def title_line(conversation: Conversation) -> OutputLine:

@@ -108,10 +108,6 @@ def _marked_cost(row: _Row) -> str:
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
 
 
-_COUNTS = (
-    Number("convs", "conversations", dropped=1),
-    Number("sessions", "sessions", dropped=2),
-)
 _TOOL_COLUMNS = (
     Number("calls", "calls"),
     Number("answers", "answers"),
@@ -139,15 +135,15 @@ _MESSAGE_COLUMNS = (
     ),
     TableColumn("cost", _marked_cost, right=True),
 )
-_SIZE = TableColumn("size", "bytes", right=True, form=size)
 
 
 def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
     return [
         TableColumn(pgettext("grouping", by), "key", is_flexible=True),
-        *_COUNTS,
+        Number("convs", "conversations", dropped=1),
+        Number("sessions", "sessions", dropped=2),
         *(_TOOL_COLUMNS if by == "tool" else _MESSAGE_COLUMNS),
-        *([_SIZE] if is_whole else []),
+        *([TableColumn("size", "bytes", right=True, form=size)] if is_whole else []),
     ]
 
 

@@ -54,16 +54,13 @@ def configured_hosts() -> tuple[Sequence[Host], bool]:
     hosts, troubles = configuration.options.hosts, configuration.host_troubles
     note(*(trouble.sentence(str(configuration.path)) for trouble in troubles))
     if not (hosts or troubles):
-        note(_how_to_add())
+        note(
+            _(
+                'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".',
+                path=config_path(),
+            )
+        )
     return hosts, not troubles
-
-
-def _how_to_add() -> str:
-    """Return a sentence that says how to add a host to the configuration."""
-    return _(
-        'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".',
-        path=config_path(),
-    )
 
 
 def named_host(name: str, profile: str | None = None) -> Host:

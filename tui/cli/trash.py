@@ -45,8 +45,6 @@ _ACTIONS: dict[str, tuple[str, Sequence[Argument]]] = {
     "drop": (N_("Delete them for good."), (_BUNDLES, Flag("--yes", "do not ask"))),
 }
 
-_TITLE_WIDTH = 60
-
 
 class DeleteCommand(StoreCommand):
     """Move conversations to the trash as one bundle, all of them or none."""
@@ -108,7 +106,7 @@ class DeleteCommand(StoreCommand):
 
 
 def _title(titled: Conversation | Session) -> str:
-    return one_line(titled.title or no_title(), _TITLE_WIDTH)
+    return one_line(titled.title or no_title(), 60)
 
 
 class TrashCommand(StoreCommand):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -29,7 +28,6 @@ from ..settings.keys.screen_commands import EXPORTING
 from ..text import formats
 from ..text.export_files import (
     MANY,
-    Document,
     FileExport,
     format_by_name,
     kept_files,
@@ -228,22 +226,19 @@ class ExportCard(Card[None]):
         format_, everything, redact = self._format, self._everything, self._redact
         notes: list[str] = []
 
-        def work() -> tuple[list[Document], str]:
+        def work() -> tuple[list[Path], str]:
             redactor = make_redactor(context.location, notes.append, active=redact)
             opened, now = context.opened(), context.clock()
             export = FileExport(opened, format_, redactor, now, everything, self._part)
             documents = export.plan(opened.with_details(conversations), path)
-            not_live: Counter[str] = Counter()
-            keep = kept_files(context.location)
-            for saved in export.save(documents, keep=keep, force=force):
-                not_live += saved.counts.not_live
-            words = formats.joined(export.not_live_words(not_live), redacted_words(redactor))
-            return documents, words
+            saved = export.save(documents, keep=kept_files(context.location), force=force)
+            paths = [each.document.path for each in saved]
+            return paths, formats.joined(export.not_live_words(), redacted_words(redactor))
 
         count = formats.counted(len(conversations), "conversation")
         context.say(_("saving {conversations} …", conversations=count))
         try:
-            documents, words = await context.write(work)
+            paths, words = await context.write(work)
         except BrowseError as error:
             if not self.is_current:  # nobody would read it there
                 raise
@@ -251,7 +246,7 @@ class ExportCard(Card[None]):
             self._is_saving, self._refused = False, str(error)
             self._show()
             return
-        first, many = documents[0].path.absolute(), len(documents)
+        first, many = paths[0].absolute(), len(paths)
         saved = _("saved {path}", path=first)
         if many > 1:
             saved = _("saved {count:,} files in {folder}", count=many, folder=first.parent)

@@ -27,8 +27,6 @@ from .. import version
 from . import sentences
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
@@ -112,7 +110,8 @@ class FileExport(Export):
         """Write files one after another, each atomically; all paths are checked before the first is
         written.
 
-        With `force` existing files are replaced, but never those to keep.
+        With `force` existing files are replaced, but never those to keep. What is not live is
+        counted in all of them together, too.
 
         Raises:
             RefusedError: A file exists, or belongs to the store.
@@ -124,13 +123,14 @@ class FileExport(Export):
             export = replace(self, counts=ExportCounts())
             pieces = export_pieces(export, document.conversations)
             size = write_file(document.path, pieces, force=force, keep=keep)
+            self.counts.not_live += export.counts.not_live
             yield Saved(document, export.counts, size)
 
-    def not_live_words(self, counts: Counter[str]) -> str:
+    def not_live_words(self) -> str:
         """Return a sentence about rewound, compacted and hidden messages, which only `everything`
         includes; empty without any."""
         nouns = (State.REWOUND, State.COMPACTED, HIDDEN)
-        messages = sentences.counts_line({noun: counts[noun] for noun in nouns})
+        messages = sentences.counts_line({noun: self.counts.not_live[noun] for noun in nouns})
         sentence = N_("Left out: {messages}.")
         if self.everything:
             sentence = N_("With {messages}.")

@@ -41,8 +41,6 @@ _REST = 0.15
 """Seconds without a key after which a plan is made."""
 _UPDATE = 0.4
 """Seconds between two updates while the store is measured."""
-_LONGEST = 200
-"""Letters of the line that a sentence repeats."""
 
 
 SWITCHES = (
@@ -197,7 +195,7 @@ class PlanScreen(SubScreen):
         plan, left_out, order = planned.plan, self.choices.left_out, self.order
         details, opened = self.main.details, self.opened
         empty = _("Nothing is selected.")
-        if words := one_line(self.box.parsed.text.strip(), _LONGEST):
+        if words := one_line(self.box.parsed.text.strip(), 200):
             empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
         if plan.spared:
             empty = _("Nothing to clean up: all that match are kept.")
