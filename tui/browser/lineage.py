@@ -28,6 +28,7 @@ from ..text.family import (
     count_lost,
     read_family,
     session_key,
+    with_guides,
 )
 from ..text.styled import Line, Span, clip_line, line_width, tailed
 from ..widgets.bindings import bindings
@@ -187,25 +188,12 @@ class LineageTree(ConversationList, inherit_bindings=False):
 
     def _fill(self, key: str) -> None:
         rows: list[TreeRow] = []
-        left = self._rows_below(None, "")
-        while left:
-            row = left.pop()
-            rows.append(row)
-            if row.is_unfolded and isinstance(row.entry, SessionEntry):
-                guides = row.guides.replace("├", "│").replace("└", " ")
-                left += self._rows_below(row.entry.session_id, guides)
-        self.show(FixedRows(rows), key=key)
-
-    def _rows_below(self, session_id: str | None, guides: str) -> list[TreeRow]:
-        """Return the rows that stand directly under a session, the last first."""
-        rows: list[TreeRow] = []
-        for entry in reversed(self._entries.get(session_id, ())):
-            branch = "" if session_id is None else "├ " if rows else "└ "
+        folded = {key for key, is_unfolded in self._unfolded.items() if not is_unfolded}
+        for entry, guides in with_guides(self._entries, folded):
             has_more = isinstance(entry, SessionEntry) and entry.session_id in self._entries
             is_unfolded = self._unfolded[entry.key] if has_more else None
-            lost = self._lost.get(entry.key, "")
-            rows.append(TreeRow(entry, guides + branch, is_unfolded, lost))
-        return rows
+            rows.append(TreeRow(entry, guides, is_unfolded, self._lost.get(entry.key, "")))
+        self.show(FixedRows(rows), key=key)
 
     def action_toggle_node(self) -> None:
         row = self.row

@@ -11,7 +11,7 @@ from hermes_browse.store.sessions.models import Conversation, Lineage, Node
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..text.family import CompactionEntry, Entries, entries_of, read_compactions
+from ..text.family import CompactionEntry, Entries, entries_of, read_compactions, with_guides
 from ..text.formats import dollars, joined, own_and_tree, timestamp
 from ..text.sentences import ended_at, facts, related, run_events, status
 from .command import StoreCommand
@@ -74,18 +74,12 @@ def warn_of_another(lineage: Lineage) -> None:
 
 def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:
     """Yield a line for each session and each compression, as the tree on screen has them."""
-    stack = [(entry, "", "") for entry in reversed(entries.get(None, ()))]
-    while stack:
-        entry, guides, below = stack.pop()
+    for entry, guides in with_guides(entries):
         if isinstance(entry, CompactionEntry):
-            words = (entry.outcome, entry.tokens)
-            yield OutputLine("said", pgettext("clauses", ", ").join(words), lead=guides)
-            continue
-        yield OutputLine("said", one_line(_node_line(entry.node, lineage)), lead=guides)
-        corner = ("└ ", "  ")
-        for child in reversed(entries.get(entry.session_id, ())):
-            stack.append((child, f"{below}{corner[0]}", f"{below}{corner[1]}"))
-            corner = ("├ ", "│ ")
+            line = pgettext("clauses", ", ").join((entry.outcome, entry.tokens))
+        else:
+            line = one_line(_node_line(entry.node, lineage))
+        yield OutputLine("said", line, lead=guides)
 
 
 def _node_line(node: Node, lineage: Lineage) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -127,6 +127,22 @@ def entries_of(lineage: Lineage, compactions: Iterable[Sequence[Compaction]]) ->
             entry_of_session = SessionEntry(node, session_id == lineage.resume.id)
             entries[above] += [*before[session_id], entry_of_session, *after[session_id]]
     return dict(entries)
+
+
+def with_guides(entries: Entries, folded: Container[str] = ()) -> Iterator[tuple[Entry, str]]:
+    """Yield what stands in a tree, top to bottom, each with the lines that lead to it; what stands
+    under a folded entry, given by its key, is left out."""
+    left = [(entry, "") for entry in reversed(entries.get(None, ()))]
+    while left:
+        entry, guides = left.pop()
+        yield entry, guides
+        if isinstance(entry, CompactionEntry) or entry.key in folded:
+            continue
+        guides = guides.replace("├", "│").replace("└", " ")
+        branch = "└ "
+        for child in reversed(entries.get(entry.session_id, ())):
+            left.append((child, guides + branch))
+            branch = "├ "
 
 
 def outcome(compaction: Compaction) -> str:
