@@ -113,9 +113,8 @@ def printing() -> Iterator[None]:
         raise
     except OSError as error:  # no other: those of the store are BrowseErrors
         discard_output()
-        reason = error.strerror or error
         raise BrowseError(
-            _("Standard output could not be written: {reason}.", reason=reason)
+            _("Standard output could not be written: {reason}.", reason=error.strerror or error)
         ) from error
 
 
