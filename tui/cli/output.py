@@ -230,11 +230,6 @@ def title_or_preview(conversation: Conversation) -> str:
     return conversation.title or one_line(conversation.preview, 80) or _("(no text)")
 
 
-def no_title() -> str:
-    """Return the placeholder for a missing title."""
-    return _("(no title)")
-
-
 def _rich() -> ModuleType:
     from . import rich_output  # start time: output into a pipe goes without Rich
 

@@ -24,7 +24,6 @@ from .output import (
     TableColumn,
     bundle_json,
     fields,
-    no_title,
     note,
     print_table,
     print_text,
@@ -106,7 +105,7 @@ class DeleteCommand(StoreCommand):
 
 
 def _title(titled: Conversation | Session) -> str:
-    return one_line(titled.title or no_title(), 60)
+    return one_line(titled.title or _("(no title)"), 60)
 
 
 class TrashCommand(StoreCommand):
@@ -232,7 +231,7 @@ class TrashCommand(StoreCommand):
 
 
 def _bundle_title(bundle: Bundle) -> str:
-    title = bundle.title or no_title()
+    title = bundle.title or _("(no title)")
     if bundle.damage:
         return _("damaged: {damage}", damage=bundle.damage)
     if bundle.restored_at is None:

@@ -121,13 +121,8 @@ class TrashScreen(ListScreen):
         first = await self.call(read)
         if self.is_current:
             self.say("")
-            screen = BundleScreen(self.main, bundle, first, row.title)
-            self.app.push_screen(screen, self._came_back)
-
-    def _came_back(self, _result: object) -> None:
-        """Read the trash again: something of the bundle may have been restored."""
-        if self.is_whole:
-            self.catalog_changed()
+            self._is_away = True  # what may be restored there is read on the way back
+            self.app.push_screen(BundleScreen(self.main, bundle, first, row.title))
 
     def action_mark(self) -> None:
         """Mark or unmark the current bundle."""

@@ -107,12 +107,12 @@ def stacked(whole: float, values: Mapping[str, float], looks: Mapping[str, str])
     scaled down if they exceed it.
 
     Args:
-        values: Of all parts, by key.
+        values: Of all parts that it has, by key.
         looks: Of the parts that are told apart, by key.
     """
     every = sum(values.values())
     share = min(1.0, whole / every) if every > 0 else 0.0
-    parts = [(look, values[key] * share) for key, look in looks.items()]
+    parts = [(look, values.get(key, 0.0) * share) for key, look in looks.items()]
     return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
 
@@ -136,18 +136,16 @@ def make_chart(
     if not is_column and answer.by not in STACKS:
         parts = {key: groups for key, groups in parts.items() if key == current}
     is_split = bool(parts)
-    parts = parts or {"": {group.key: group for group in answer.by_time.rows}}
+    whole = {group.key: group for group in answer.by_time.rows}
+    parts = parts or {"": whole}
     looks = looks_of(parts, metric, "" if is_column else current)
-    sums = {group.key: value_of(group, metric) for group in answer.by_time.rows}
-    amounts = {
-        key: {when: value_of(group, metric) for when, group in groups.items()}
-        for key, groups in parts.items()
-    }
 
     def bar(when: str) -> Bar:
-        values = {key: each.get(when, 0.0) for key, each in amounts.items()}
-        column = stacked(sums.get(when, 0.0), values, looks)
-        return Bar(when if is_column else "", tick(unit, when, this_year), column)
+        there = {key: groups[when] for key, groups in parts.items() if when in groups}
+        values = {key: value_of(group, metric) for key, group in there.items()}
+        total = value_of(whole[when], metric) if when in whole else 0.0
+        label = tick(unit, when, this_year)
+        return Bar(when if is_column else "", label, stacked(total, values, looks))
 
     bars = list(map(bar, keys))
     names = map(name_of, looks) if answer.by == "conversation" else _short(looks)

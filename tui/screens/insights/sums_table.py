@@ -151,6 +151,10 @@ def group_rows(
     `name_of` returns the name of a conversation.
     """
     by, groups = answer.by, list(answer.report.rows)
+    if not groups:
+        if answer.question.period == PERIODS[-1]:
+            return [NoteRow(_("There is nothing to add up."))]
+        return [NoteRow(_("Nothing in this period: ] looks further back."))]
     if answer.is_by_time:
         groups.sort(
             key=lambda group: (bucket_from(group.key, by) is not None, group.key), reverse=True
@@ -158,29 +162,24 @@ def group_rows(
     else:
         groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
     is_named = by == "conversation"
-    room = _MOST_CONVERSATIONS if is_named else len(groups)
-    left_out, groups = len(groups) - room, groups[:room]
-    names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
+    shown = groups[:_MOST_CONVERSATIONS] if is_named else groups
+    names = (name_of(group.key) if is_named else label(by, group.key) for group in shown)
     labels = [one_line(name, 300) for name in names]
-    most = max((value_of(group, metric) for group in groups), default=0.0)
-    table = TableLayout(by, metric, most, max(map(cell_len, labels), default=0))
+    most = max(value_of(group, metric) for group in shown)
+    table = TableLayout(by, metric, most, max(map(cell_len, labels)))
     looks = looks_of(answer.parts, metric) if by in STACKS else {}
-    rows = [
+    rows: list[GroupRow | NoteRow] = [
         GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
-        for group, name in zip(groups, labels, strict=True)
+        for group, name in zip(shown, labels, strict=True)
     ]
-    if not rows:
-        further = answer.question.period != PERIODS[-1]
-        nothing = _("Nothing in this period: ] looks further back.")
-        return [NoteRow(nothing if further else _("There is nothing to add up."))]
-    if left_out > 0:
+    if left_out := len(groups) - len(shown):
         words = ngettext(
             "1 more conversation comes after these",
             "{count:,} more conversations come after these",
             left_out,
         )
-        return [*rows, NoteRow(words)]
-    return list(rows)
+        rows.append(NoteRow(words))
+    return rows
 
 
 def newest_first(catalog: Catalog, group: Group) -> list[str]:
