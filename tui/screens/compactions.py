@@ -203,8 +203,7 @@ class CompactionsScreen(ConversationScreen):
         """Show a compaction."""
         compaction = self._history.compactions[number]
         self._number, self._lost_at = number, None
-        title = "  " + title_of_instead(compaction)
-        self.line("instead-title").update(Content.styled(title, "bold"))
+        self.show_line("instead-title", f"  {title_of_instead(compaction)}", "bold")
         self.line("about").update(about(self.conversation, compaction), layout=True)
         self._show_losses(compaction)
         self.start("sides", self._open_sides, number)

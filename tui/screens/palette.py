@@ -77,9 +77,8 @@ class ChoiceCard(NarrowCard[None]):
         keys = max(cell_len(choice.keys) for choice in self._choices)
         options: list[Option] = []
         group = ""
-        for choice in sorted(self._choices, key=lambda choice: choice.rank(words)):
-            if choice.rank(words) == _NO_MATCH:
-                break
+        matching = (choice for choice in self._choices if choice.rank(words) < _NO_MATCH)
+        for choice in sorted(matching, key=lambda choice: choice.rank(words)):
             if choice.group != group and not words:
                 group = choice.group
                 options.append(Option(Content.styled(group, "bold"), disabled=True))

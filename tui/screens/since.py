@@ -195,11 +195,9 @@ class SinceScreen(ListScreen):
         self.main.start_write(self._all_read)
 
     async def _all_read(self) -> None:
-        now = self.main.clock()
-
         def mark() -> AllRead:
             with self._opened() as store:
-                return store.mark_all_read(now)
+                return store.mark_all_read(self.main.clock())
 
         done = await self.main.write(mark)
 

@@ -93,9 +93,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
 
-    def show_line(self, name: str, text: str) -> None:
-        """Show a dim text in the line of an id."""
-        self.line(name).update(Content.styled(text, "dim"))
+    def show_line(self, name: str, text: str, look: str = "dim") -> None:
+        """Show a text in the line of an id."""
+        self.line(name).update(Content.styled(text, look))
 
     def offer_keys(self, *, are_of_use: bool) -> None:
         """Show the screen's own keys in the footer, but not while there is nothing to act on."""
