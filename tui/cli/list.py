@@ -93,12 +93,12 @@ class ListCommand(ManyStoresCommand[_Listed]):
         rows = _page(answers, self.given)
         total, hidden = _total_and_hidden(answers, len(rows))
         old_files = 0 if answers.only is None else answers.only.old_files
-        if not self.given.json:  # of thousands, a document takes as long as reading them
+        if not self.given.json:
             print_table([*place_columns(answers), *_COLUMNS], rows)
             words = _shown_line(len(rows), total, hidden, old_files)
             note(formats.joined(words, answers.summary))
             return
-        document: Json = {
+        document: Json = {  # of thousands, it takes as long as reading them
             "store": answers.only and answers.only.store,
             **answers.facts,
             "view": self.given.view,

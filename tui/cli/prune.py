@@ -230,13 +230,13 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
     note(sentence.format(done=done, total=total, doubtful=doubtful))
 
 
-# The plan as JSON
-
-
 def _totals(plan: Plan, *, is_archive: bool) -> Totals:
     """Return the sums of a plan; an archive frees nothing."""
     totals = plan.totals()
     return totals._replace(free_bytes=0, given_back_bytes=0) if is_archive else totals
+
+
+# The plan as JSON
 
 
 def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
