@@ -163,7 +163,7 @@ class OpenStore(Changeable):
 
     # Sizes, sums, health, and plans of clean-ups
 
-    list_page = read(later.details.read_list_page)
+    list_page = read(later.list_page.read_list_page)
 
     def measure(
         self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None

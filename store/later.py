@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
     from .sessions import lineage as lineage
+    from .sessions import list_page as list_page
     from .sessions import session_rows as session_rows
     from .since import cron_runs as cron_runs
     from .since import since as since
@@ -70,7 +71,7 @@ _FOLDERS = {
     "notes": ("notes_file", "tagging"),
     "places": ("old_transcripts",),
     "search": ("coverage", "found", "query", "scope"),
-    "sessions": ("catalog", "first_page", "lineage", "session_rows"),
+    "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
     "since": ("cron_runs", "since"),
     "trash": ("session_files", "shelf"),
 }

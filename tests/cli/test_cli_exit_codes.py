@@ -11,7 +11,7 @@ from effort import slow_but
 from platforms import python
 from trashing import run
 
-READS = "hermes_browse.store.messages.details.read_catalog"
+READS = "hermes_browse.store.sessions.list_page.read_catalog"
 _KILLED = """
 import os, sqlite3, sys
 hermes = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -123,7 +123,7 @@ def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
     ended = call("list")
     refused(ended, 1, "something unexpected went wrong (RuntimeError)")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
-    assert "details.py" in log.read_text() and "secret" not in log.read_text() + ended.err
+    assert "list_page.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0
 
 

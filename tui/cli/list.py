@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import sessions_folder
-from hermes_browse.store.messages.details import ListPage
 from hermes_browse.store.sessions.catalog import sort_key
+from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 

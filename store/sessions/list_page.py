@@ -1,0 +1,54 @@
+"""A page of the whole list in any order, as a script asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..cleanup.sizes import content_bytes
+from ..connection.reader import Reader
+from ..messages.preview import with_details
+from ..messages.transcript import count_rows
+from .catalog import read_catalog
+from .models import Conversation, Hidden, Sort, View
+
+
+class ListPage(NamedTuple):
+    """Some conversations of a view, and how many there are."""
+
+    conversations: list[Conversation]
+    total: int
+    """In all views."""
+    hidden: Hidden
+
+
+def read_list_page(
+    reader: Reader,
+    now: float,
+    view: View,
+    *,
+    sort: Sort = Sort.ACTIVITY,
+    reverse: bool = False,
+    sources: Sequence[str] = (),
+    offset: int = 0,
+    limit: int = 50,
+) -> ListPage:
+    """Read the conversations from an offset on, at most so many (0 for all), with details.
+
+    Sorted by size they have their bytes. Sorted by messages the order is that of the counts that
+    are shown, since the counters of sessions may be stale.
+    """
+    catalog = read_catalog(reader, now)
+    amounts: dict[str, int] = {}
+    if sort in (Sort.SIZE, Sort.MESSAGES):
+        read_amounts = content_bytes if sort is Sort.SIZE else count_rows
+        counts = read_amounts(reader, list(catalog.sessions))
+        for each in catalog.select(view):
+            amounts[each.root_id] = sum(counts.get(id, 0) for id in each.session_ids)
+    roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
+    shown = map(catalog.conversation, roots[offset : offset + limit if limit else None])
+    page = with_details(reader, list(shown))
+    if sort is Sort.SIZE:
+        page = [each._replace(size=amounts[each.root_id]) for each in page]
+    total = catalog.counts()[View.ALL]
+    return ListPage(page, total, catalog.hidden(view, len(page)))
