@@ -152,12 +152,9 @@ class NotFoundError(BrowseError):
     code = "not-found"
 
 
-def no_session(session_id: str, *, is_unchanged: bool = False) -> NotFoundError:
+def no_session(session_id: str) -> NotFoundError:
     """Return the error for an id that no session has."""
-    return NotFoundError(
-        _("There is no session {session} in this store.", session=session_id),
-        is_unchanged=is_unchanged,
-    )
+    return NotFoundError(_("There is no session {session} in this store.", session=session_id))
 
 
 class AmbiguousError(NotFoundError):

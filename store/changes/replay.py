@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..connection.reader import Reader
-from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
+from ..connection.stored_values import Json, as_mapping
+from ..connection.tool_results import has_failed, json_at_start
 from ..sessions.models import Session
 from .commands import moved_to, read_program
 from .diffs import NOTHING, parse_diff

@@ -30,7 +30,7 @@ from ..wording import _
 from .failures import opened, translated
 from .reader import FileFacts, Reader
 from .schema import Schema, read_schema
-from .stored_values import has_failed
+from .tool_results import has_failed
 
 Fingerprint = tuple[int, ...]
 _FileKey = tuple[int, int]
@@ -51,7 +51,7 @@ def _size(path: Path) -> int:
 
 
 def _has_failed(result: bytes | None, effect: bytes | None) -> bool:
-    """Do `stored_values.has_failed` for SQL, which hands over texts that are not UTF-8 as bytes
+    """Do `tool_results.has_failed` for SQL, which hands over texts that are not UTF-8 as bytes
     only."""
     return has_failed(text_of(result), as_text(effect))
 

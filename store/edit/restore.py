@@ -100,8 +100,8 @@ def restore(
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         any_store: Allow another store than the one the bundle is from.
         progress: Receives reports, and is asked for a stop until all rows are inserted.
-        check: Compare the search index with the rows; after several bundles `check_index` does so
-            once.
+        check: Compare the search index with the rows. Whoever restores several bundles does so once,
+            with the last one or by `check_index`.
         only: Ids of the sessions to restore; None for all. The bundle keeps every row in any case,
             and a part of a family that is restored later is connected to the part that is in the
             store.

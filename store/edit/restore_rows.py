@@ -71,7 +71,8 @@ class RestoredRows:
     # Comparing
 
     def compare(self, tx: Writer, sessions: Collection[str]) -> None:
-        """Compare some sessions of the bundle with those of the store.
+        """Find out which sessions of the bundle are in the store already, and which cannot be
+        restored; count their messages. `temp.wanted` then holds all of them.
 
         Raises:
             BundleDamagedError: It has no row of one of them.
@@ -136,7 +137,10 @@ class RestoredRows:
     # Inserting
 
     def insert(self, tx: Writer) -> None:
-        """Insert the rows of the chosen sessions.
+        """Insert the rows of the chosen sessions, and note titles that had to be numbered.
+
+        Parents that are not in the store are cleared. Columns that a trigger fills are emptied as
+        they were.
 
         Raises:
             RefusedError: A row cannot be stored without a loss.
@@ -209,7 +213,8 @@ def _differences(
 
 
 def _slices(tx: Writer, part: Part) -> Iterator[str]:
-    """Yield conditions for the rows of a part; for messages, of 500 each."""
+    """Yield conditions on rows `b` that each select some of a part: of messages at most `EVERY`, of
+    other tables all."""
     if part.table.name != "messages":
         yield part.where("b")
         return

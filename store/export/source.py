@@ -27,6 +27,7 @@ from ..messages.chat_message import (
     Block,
     ChatMessage,
     Reading,
+    RowInfo,
     State,
 )
 from ..messages.transcript import Outline
@@ -214,26 +215,28 @@ class ExportedConversation:
     def _outline(self) -> Outline:
         return self.export.store.outline(self.conversation.segments, Reading.EVERYTHING)
 
-    def _ids(self) -> list[int]:
-        """Return what is exported, and count what is not live; errors as of `events`."""
+    def _exported_rows(self) -> list[RowInfo]:
+        """Return the rows that are exported; errors as of `events`."""
         rows, part = self._outline.rows, self.export.part
         if part is not None:
-            ids = [row.id for row in rows if row.id in part]
-            if len(ids) < len(part):
+            chosen = [row for row in rows if row.id in part]
+            if len(chosen) < len(part):
                 raise _messages_gone(self.conversation.id)
-            return ids
-        once = [row for row in rows if row.id not in self._outline.copies]
-        said = [row.id for row in once if row.is_said]
-        self.export.counts.not_live.update(
-            State.REWOUND if row.state is State.REWOUND else HIDDEN
-            for row in once
-            if not row.is_said
-        )
+            return chosen
+        said = [row for row in rows if row.is_said and row.id not in self._outline.copies]
         if len(said) < self.conversation.message_count:
             for segment in self.conversation.segments:
                 if self.export.store.stored_session(segment.id) is None:
                     raise session_gone(segment.id)
-        return [row.id for row in rows] if self.export.everything else said
+        return list(rows) if self.export.everything else said
+
+    def _count_not_live(self) -> None:
+        """Add the rows that are not for a reader to the counts of the export."""
+        self.export.counts.not_live.update(
+            State.REWOUND if row.state is State.REWOUND else HIDDEN
+            for row in self._outline.rows
+            if not (row.is_said or row.id in self._outline.copies)
+        )
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
@@ -244,11 +247,14 @@ class ExportedConversation:
             StoreError: The store cannot be read any more.
         """
         store, counts = self.export.store, self.export.counts
+        ids = [row.id for row in self._exported_rows()]
+        if self.export.part is None:
+            self._count_not_live()
         counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id
         read = partial(read_all, self.conversation.id, store.messages)
-        for message in chain.from_iterable(read_in_portions(read, self._ids(), WINDOW)):
+        for message in chain.from_iterable(read_in_portions(read, ids, WINDOW)):
             counts.messages += 1
             if message.session_id != session:
                 session = message.session_id

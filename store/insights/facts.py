@@ -9,15 +9,8 @@ from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
 from ..connection.reader import Reader, Row
-from ..connection.stored_values import (
-    LONGEST_RESULT,
-    as_count,
-    as_int,
-    as_money,
-    as_time,
-    bytes_sql,
-    has_failed,
-)
+from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
+from ..connection.tool_results import LONGEST_RESULT, has_failed
 from ..errors import QueryInterruptedError
 from ..messages.decode import decode_content, decode_tool_calls
 from ..progress import TellShare, quiet

@@ -82,8 +82,8 @@ Stamp = tuple[float | None, str]
 
 
 def are_loaded(stamps: Iterable[Stamp]) -> Iterator[bool]:
-    """Yield for each row whether an earlier one has both: Hermes
-    loaded that one and wrote it again. A gateway gives all rows of a turn one time."""
+    """Yield for each row whether one of an earlier turn has its time and role: Hermes loaded that one
+    and wrote it again. Neighbours with one time are a turn: a gateway gives all its rows the same."""
     earlier: set[Stamp] = set()
     for time, turn in groupby(stamps, key=itemgetter(0)):
         of_turn = list(turn)
@@ -97,8 +97,8 @@ def written_runs(
     edges: Set[int],
     summaries: Set[int] = frozenset(),
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield the rows of a session that a compaction may have written: those that were written at
-    once, and those that Hermes loaded and wrote again.
+    """Yield the runs of neighbouring rows that a compaction may have written: rows that were written
+    at once, and those that Hermes loaded and wrote again.
 
     Hermes 0.18 and later let the times in a batch be a microsecond apart; equal ones are those of
     one turn.
@@ -106,12 +106,12 @@ def written_runs(
     Args:
         stamps: The times and roles of the rows.
         loaded: From `are_loaded`.
-        edges: Where what was written before ends; there is a run at each, which may be empty.
-        summaries: Rows that are written by a compaction, alone or with others.
+        edges: Positions at which a run may only begin; there is one at each, which may be empty.
+        summaries: Positions of rows that a compaction wrote, alone or with others.
 
     Yields:
-        Where a run begins and ends, and how many of its rows were not loaded. None has two that
-        were loaded from the same row.
+        Where a run begins, where it ends (exclusive), and how many of its rows were not loaded. No
+        run has two rows that were loaded from the same one.
     """
     new = [at for at, is_loaded in enumerate(loaded) if not is_loaded]
     times = [nan if time is None else time for time, _role in stamps]

@@ -104,7 +104,7 @@ def change_tags(
         catalog = read_neighbourhood(reader, session_ids, time.time())
         missing = [id for id in session_ids if id not in catalog.sessions]
         if missing:
-            raise no_session(missing[0], is_unchanged=True)
+            raise no_session(missing[0])
         chosen = {catalog.root_of(id): catalog.conversation(id) for id in session_ids}
         sessions = [id for each in chosen.values() for id in each.session_ids]
         done = _write(reader, product(sessions, names), product(sessions, unset))

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ..connection.stored_values import as_time, write_json
+from ..connection.stored_values import Json, as_time, write_json
 from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..files import TemporaryFolder, open_regular
@@ -36,8 +36,6 @@ _IDS_PER_FILE = 1 << 24
 """Message ids reserved for each file. Newer files are read first and still get larger ids, as in a
 store."""
 _INDEXES = ("idx_sessions_started", "idx_sessions_parent", "idx_messages_session")
-
-Object = dict[str, object]
 
 UNREADABLE = "unreadable"
 """Role of the row of a note."""
@@ -65,7 +63,7 @@ def _start_of(file: SessionFile) -> float:
         return modified
 
 
-def read_pieces(path: Path) -> Iterator[Object]:
+def read_pieces(path: Path) -> Iterator[Json]:
     """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON
     document.
 
@@ -79,11 +77,11 @@ def read_pieces(path: Path) -> Iterator[Object]:
         yield _note(_("the file cannot be read: {reason}", reason=_reason(error)))
 
 
-def _note(sentence: str) -> Object:
+def _note(sentence: str) -> Json:
     return {"role": UNREADABLE, "content": sentence}
 
 
-def _lines(file: BinaryIO) -> Iterator[Object]:
+def _lines(file: BinaryIO) -> Iterator[Json]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
         text = line.decode("utf-8", "replace").removeprefix("\ufeff")
         try:
@@ -110,7 +108,7 @@ def _reason(error: Exception) -> str:
     return one_line(said or str(error), 80)
 
 
-def _document(file: BinaryIO) -> Iterator[Object]:
+def _document(file: BinaryIO) -> Iterator[Json]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
     Raises:
@@ -137,7 +135,7 @@ def _text(value: object) -> str | None:
     return as_text(value if is_stored else write_json(value))
 
 
-def _message(piece: Object, session: str, moment: float) -> Row:
+def _message(piece: Json, session: str, moment: float) -> Row:
     row = {name: _text(piece.get(name)) for name in _TEXTS}
     calls, content = piece.get("tool_calls"), piece.get("content")
     text = _text(content)
@@ -165,7 +163,7 @@ def _read_transcript(file: SessionFile) -> tuple[Row, list[Row]]:
     """
     session = text_of(file.path.name, "?")
     started = _start_of(file)
-    facts: Object = {}
+    facts: Json = {}
     messages: list[Row] = []
     moment: float | None = None
     calls = 0

@@ -14,14 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import (
-    as_mapping,
-    as_time,
-    asks_for_approval,
-    first_texts,
-    has_failed,
-    json_at_start,
-)
+from ..connection.stored_values import as_mapping, as_time, first_texts
+from ..connection.tool_results import asks_for_approval, has_failed, json_at_start
 from ..files import read_objects
 from ..messages.chat_message import ChatMessage, State, ToolCall
 from ..messages.decode import COLUMNS, to_message

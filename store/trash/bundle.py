@@ -3,9 +3,10 @@
 The file has the tables of the store with those rows that belong to the conversations, under their
 rowids. Columns have no types, so that no affinity changes a value, and no value passes through
 Python. Beside them are `bundle` (facts), `bundle_sessions`, `bundle_conversations`,
-`bundle_dangling` (references that led nowhere before the delete), `bundle_files` (transcripts), and
-a table for each column that the delete sets to NULL. The SHA-256 of the file stands beside it:
-SQLite does not notice a flipped byte (https://sqlite.org/pragma.html#pragma_integrity_check).
+`bundle_dangling` (references that led nowhere before the delete), `bundle_files` (transcripts),
+`bundle_tags`, and `tables.CHILDREN` (sessions that stayed and lost their parent). The SHA-256 of the
+file stands beside it: SQLite does not notice a flipped byte
+(https://sqlite.org/pragma.html#pragma_integrity_check).
 `links.db` is one file for all bundles of a trash.
 """
 

@@ -76,7 +76,6 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
         raise TrashError(
             sentence.format(needed=size(needed), folder=folder, free=size(free)),
             remedy=_("Free disk space first."),
-            is_unchanged=True,
         )
 
 
@@ -181,7 +180,6 @@ def _failure(error: SqliteError | OSError, store: Path, trash: Path) -> BrowseEr
         remedy=_(
             "Deleted conversations go there first: free disk space, or check its permissions."
         ),
-        is_unchanged=True,
     )
 
 
@@ -225,7 +223,6 @@ class _Copy:
             raise RefusedError(
                 _("The id of one of its sessions is no proper text, or the session is gone."),
                 remedy=_("`hermes sessions repair` may help."),
-                is_unchanged=True,
             )
 
     def _copy_part(self, part: Part) -> None:
@@ -273,10 +270,7 @@ class _Copy:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
         compares the rows again in its transaction."""
         if different and self._version == self.query(DATA_VERSION):
-            raise TrashError(
-                _("The copy of {table} differs from the store.", table=table),
-                is_unchanged=True,
-            )
+            raise TrashError(_("The copy of {table} differs from the store.", table=table))
 
     def copy_children(self) -> tuple[str, ...]:
         """Copy the links of sessions that stay and lose their parent; return their ids."""
