@@ -1,311 +1,31 @@
-"""An open connection to a host: one ssh process, and `hermes-browse serve --stdio` at its other
-end.
-
-Each question and each answer is a line of JSON; `serving.py` is the other side. A line that nobody
-has asked for is dropped unread; one that was asked for is read by who asked. The ssh process ends
-with this process, however that ends: the host's program ends with its input.
-"""
+"""The connections of this process to hosts: one for each, opened when something is asked, and again
+after it was lost."""
 
 from __future__ import annotations
 
-import itertools
-import json
-import queue
-import re
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
 
-import msgspec
-
-from ..connection.reader import Stopped
-from ..connection.stored_values import Json
-from ..errors import BrowseError, QueryInterruptedError
-from ..progress import never
 from ..wording import _
-from .host import Host, HostError, explain, fault
-from .ssh import (
-    ANSWER_BYTES,
-    ANSWER_SECONDS,
-    CONNECT_SECONDS,
-    NOISE_BYTES,
-    SshProcess,
-    in_thread,
-)
+from .connection import AskedQuestion, Connection, Hello, HostState
+from .host import Host, HostError, fault
+from .ssh import in_thread
 
-SERVE = ("serve", "--stdio")
-"""What runs at the other end; a key may be restricted to it."""
-CHANGE_SECONDS = 660.0
-"""How long a change may take without a report; more than its limit there."""
 RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
-_POLL = 0.1
-"""Seconds between two looks whether a call is to be stopped."""
-_WAITING = 20
-"""Lines about the progress of one question that may wait to be read."""
-PROGRESS_BYTES = 1_000_000
-"""A longer line about progress is not kept."""
-_ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
-"""How a line begins that belongs to a question."""
-_SHORT = 10_000
-"""Bytes of a line that no question has asked for."""
 
 
-class Hello(msgspec.Struct, frozen=True):
-    """What the program on a host says first."""
-
-    version: str = ""
-    path: str = ""
-    """The store there."""
-    profile: str = ""
-    """Its profile in Hermes; empty for none."""
-    protocol: int = 0
-    """See `codec.PROTOCOL`."""
-    rights: tuple[str, ...] = ()
-    """What may be asked for: `read`, and `change` where the machine allows changes."""
-
-
-class _Unasked(msgspec.Struct):
-    """A line that belongs to no question."""
-
-    hello: Hello | None = None
-    fingerprint: tuple[int, int, int, int, int, int, int, int] | None = None
-
-
-_unasked = msgspec.json.Decoder(_Unasked)
-"""Made here, not by the first threads that listen; see `codec`."""
-
-
-class AnswerLine(NamedTuple):
-    """A line that belongs to a question."""
-
-    kind: str
-    """Its second key: `answer`, `error`, `tell` or `portion`."""
-    value: bytes
-    """The value of that key, as JSON."""
-
-    @property
-    def is_progress(self) -> bool:
-        """Whether another line follows."""
-        return self.kind in ("tell", "portion")
-
-
-class AskedQuestion:
-    """A question that was sent, and the lines that come back about it: its progress, then its
-    answer."""
-
-    def __init__(self, connection: Connection, number: int) -> None:
-        self._connection, self._number = connection, number
-        self._lines: queue.SimpleQueue[AnswerLine | BrowseError] = queue.SimpleQueue()
-
-    def heard(self, line: AnswerLine) -> None:
-        """Take a line about it; nothing after its answer, and of its progress what there is room
-        for."""
-        if not line.is_progress:
-            self._end()
-        elif len(line.value) > PROGRESS_BYTES or self._lines.qsize() >= _WAITING:
-            return
-        self._lines.put(line)
-
-    def fail(self, error: BrowseError) -> None:
-        """Give up: whoever waits for the answer gets the error at once."""
-        self._lines.put(error)
-
-    def cancel(self) -> None:
-        """Cancel it, from any thread."""
-        self.fail(QueryInterruptedError(_("The query was interrupted.")))
-        self._connection.tell({"cancel": self._number})
-
-    def _end(self) -> None:
-        self._connection.asked.pop(self._number, None)
-
-    def lines(
-        self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
-    ) -> Iterator[AnswerLine]:
-        """Yield the lines about it; the last one is its answer.
-
-        Args:
-            seconds: How long it may take; a change that reports has its time again.
-            stopped: Polled; True asks for an answer with what is done so far.
-            changes: Whether it changes the store.
-
-        Raises:
-            HostError: The answer does not come.
-            QueryInterruptedError: `cancel` was called.
-        """
-        until, is_asked = time.monotonic() + seconds, False
-        try:
-            while time.monotonic() <= until:
-                if not is_asked and stopped():
-                    is_asked = True
-                    self._connection.tell({"stop": self._number})
-                try:
-                    line = self._lines.get(timeout=_POLL)
-                except queue.Empty:
-                    continue
-                if isinstance(line, BrowseError):
-                    raise line.with_traceback(None)
-                yield line
-                if not line.is_progress:
-                    return
-                if changes:
-                    until = time.monotonic() + seconds
-            raise self._connection.silent(seconds)
-        finally:
-            self._end()
-
-
-class Connection:
-    """One ssh process, until it is lost; any thread asks."""
-
-    def __init__(self, link: Link) -> None:
-        self._link, self._host = link, link.host
-        self.error: HostError | None = None
-        """Why it is lost."""
-        self.lost_at = float("-inf")
-        """By the monotonic clock."""
-        self._hello = Hello()
-        self._is_told = threading.Event()
-        """Set when the host has said hello, or it is known that it will not."""
-        self.asked: dict[int, AskedQuestion] = {}
-        """By number, until answered."""
-        self.ssh: SshProcess | None = None
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        """To be sent by a thread of its own: a host that reads nothing keeps nobody waiting. None is
-        the end."""
-        self._numbers = itertools.count(1)
-        self._lock = threading.Lock()
-        self._noise = ""
-        """The last line that was printed instead of a hello."""
-        try:
-            line = self._host.command_line([*SERVE, "--allow-changes"])
-            self.ssh = SshProcess(self._host, line, takes_input=True)
-        except HostError as error:
-            self.end(error)
-            return
-        for work in (self._listen, self._send):
-            threading.Thread(
-                target=work, name=f"host {self._host.name}", args=(self.ssh,), daemon=True
-            ).start()
-
-    def hello(self) -> Hello:
-        """Return what the host said first. HostError if it cannot be reached, or was lost."""
-        if not self._is_told.wait(CONNECT_SECONDS):
-            raise self.silent(CONNECT_SECONDS)
-        self._check()
-        return self._hello
-
-    def _check(self) -> None:
-        """Raise why it is lost: many times, so that the error keeps no frames of any of them."""
-        if self.error is not None:
-            raise self.error.with_traceback(None)
-
-    def ask(self, call: str, arguments: bytes) -> AskedQuestion:
-        """Send a call with its arguments as JSON."""
-        number = next(self._numbers)
-        asked = AskedQuestion(self, number)
-        with self._lock:
-            self._check()
-            self.asked[number] = asked
-        self._lines.put(
-            b'{"id": %d, "ask": "%b", "with": %b}\n' % (number, call.encode(), arguments)
-        )
-        return asked
-
-    def tell(self, message: Json) -> None:
-        """Send a message that has no answer."""
-        self._lines.put(json.dumps(message).encode() + b"\n")
-
-    def silent(self, seconds: float) -> HostError:
-        """End it, as it has not answered for so long."""
-        error = fault(self._host, "host-silent", seconds=seconds)
-        self.end(error)
-        return error
-
-    def end(self, error: HostError) -> None:
-        """End it, unless it has ended already; everyone who waits gets the error."""
-        with self._lock:
-            if self.error is not None:
-                return
-            # ssh ends before any thread gets the error, because one of them may end the program,
-            # and ssh would stay behind. The thread that listens then cleans up.
-            if self.ssh is not None:
-                self.ssh.terminate()
-            self._link.away_since = self._link.away_since or time.time()
-            self.error, self.lost_at = error, time.monotonic()
-            waiting = list(self.asked.values())
-        self._lines.put(None)
-        self._is_told.set()
-        for question in waiting:
-            question.fail(error)
-
-    # The threads that send and listen
-
-    def _send(self, ssh: SshProcess) -> None:
-        while (line := self._lines.get()) is not None:
-            ssh.write(line)
-
-    def _listen(self, ssh: SshProcess) -> None:
-        try:
-            self._read(ssh)
-            code, greeted = ssh.wait(), self._is_told.is_set()
-            error = explain(self._host, code, ssh.said, greeted, self._noise)
-        except HostError as noise:
-            error = noise
-        self.end(error)
-        ssh.close()
-
-    def _read(self, ssh: SshProcess) -> None:
-        line, noise = bytearray(), 0
-        while (chunk := ssh.read()) is not None:
-            noise += 0 if self._is_told.is_set() else len(chunk)
-            *whole, rest = chunk.split(b"\n")
-            for part in whole:
-                line += part
-                self._heard(bytes(line))
-                line.clear()
-            line += rest
-            if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
-                raise fault(self._host, "host-noise", said=_("more than was asked for"))
-
-    def _heard(self, line: bytes) -> None:
-        if (begin := _ANSWER.match(line)) is not None:
-            question = self.asked.get(int(begin[1]))
-            if question is not None:
-                question.heard(AnswerLine(begin[2].decode(), line[begin.end() : -1]))
-            return
-        try:
-            hint = _unasked.decode(line[:_SHORT])
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            text = line[:400].decode("utf-8", "replace")
-            if self._is_told.is_set():
-                raise fault(self._host, "host-noise", said=text[:80]) from None
-            self._noise = text.strip() or self._noise
-            return  # what a login shell prints
-        self._link.said = hint.fingerprint or self._link.said
-        if hint.hello is not None and not self._is_told.is_set():
-            self._link.away_since = None
-            self._hello = hint.hello
-            self._is_told.set()
-
-
-class Link:
+class Link(HostState):
     """The connection to a host, opened by the first question and again after it was lost; any
     thread asks."""
 
     def __init__(self, host: Host) -> None:
-        self.host = host
+        super().__init__(host)
         self.connection: Connection | None = None
         """The newest one."""
-        self.away_since: float | None = None
-        """Unix seconds of the first failure since it last answered; None while it is not known to
-        be away."""
-        self.said: tuple[int, ...] = ()
-        """The fingerprint of the store there, as of its last change."""
         self._lock = threading.Lock()
         self._is_closed = False
 

@@ -24,8 +24,9 @@ from ..progress import never
 from ..text import one_line
 from ..wording import _
 from . import codec
+from .connection import CHANGE_SECONDS, AskedQuestion
 from .host import Host, HostError, fault, ssh_command
-from .link import CHANGE_SECONDS, AskedQuestion, Link, Links
+from .link import Link, Links
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000

@@ -8,7 +8,7 @@ from typing import IO
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.store.hosts.link import SERVE
+from hermes_browse.store.hosts.connection import SERVE
 from hermes_browse.store.hosts.serving import Server, limit_memory
 from hermes_browse.store.wording import _
 

@@ -11,7 +11,7 @@ from trashing import run
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import StoreRefusedError, WriteInDoubtError
-from hermes_browse.store.hosts.link import AskedQuestion
+from hermes_browse.store.hosts.connection import AskedQuestion
 from hermes_browse.store.hosts.remote import HostConnection
 
 MANY = 12

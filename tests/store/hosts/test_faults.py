@@ -13,11 +13,12 @@ from effort import slow_but
 from platforms import python, until
 
 from hermes_browse.store.api import open_store
-from hermes_browse.store.hosts import codec, link
+from hermes_browse.store.hosts import codec, connection, link
 from hermes_browse.store.hosts import remote as remote_store
 from hermes_browse.store.hosts.codec import PROTOCOL
+from hermes_browse.store.hosts.connection import PROGRESS_BYTES, AnswerLine
 from hermes_browse.store.hosts.host import Host, HostError, explain
-from hermes_browse.store.hosts.link import PROGRESS_BYTES, AnswerLine, Link
+from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.ssh import run_once
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.sessions.session_rows import SessionsPortion
@@ -84,7 +85,7 @@ def test_a_server_that_hangs_up_at_once(server):
 @pytest.mark.parametrize("before", slow_but(["the hello"], ["the login", "the hello"]))
 def test_a_machine_that_hangs(links, server, monkeypatch, before):
     """Everybody who waits learns it at the time limit, and ssh does not stay."""
-    monkeypatch.setattr(link, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 1.0)
     server.proxy.frozen = before == "the login"
     host = server.host if server.proxy.frozen else server.host._replace(command="sleep 100 #")
     one = links.of(host)

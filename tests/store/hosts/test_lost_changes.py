@@ -10,7 +10,7 @@ from trashing import add_message, rows, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
-from hermes_browse.store.hosts import link
+from hermes_browse.store.hosts import connection
 from hermes_browse.store.hosts.host import HostError, fault
 from hermes_browse.store.hosts.remote import HostConnection
 
@@ -45,7 +45,7 @@ def test_whatever_the_connection_ends_with(links, server, hermes_home, monkeypat
     """Words of ssh, of a shell or of whoever killed the program say nothing of what was done."""
     session = _conversation(hermes_home)
     server.cut_at = b'"answer": ['
-    monkeypatch.setattr(link, "explain", lambda *_said: fault(server.host, kind, said="Killed"))
+    monkeypatch.setattr(connection, "explain", lambda *_said: fault(server.host, kind, said="Killed"))
     deleted = open_store(remote(links.of(server.host))).delete([session])
     assert session in deleted.bundle.sessions
     assert session not in session_ids(hermes_home / "state.db")
