@@ -119,24 +119,24 @@ def _sums(schema: Schema) -> str:
 
     SQLite adds up, since passing a row to Python takes longer than counting its bytes.
     """
-    calls, sent, name = map(schema.message, ("tool_calls", "api_content", "tool_name"))
-    columns = (schema.message("content"), calls, sent, *map(schema.message, REASONING))
-    values = [bytes_sql(column) for column in columns if column != "NULL"]
+    content, calls, sent, name, *reasoning = (
+        bytes_sql(f"m.{column}")
+        for column in ("content", "tool_calls", "api_content", "tool_name", *REASONING)
+    )
     indexed = [
-        f"{_indexed_content(schema, index)} + {bytes_sql(sent)} + {bytes_sql(name)}"
-        + (f" + {bytes_sql(calls)}" if index.is_inline or "tool_calls" in index.sql else "")
+        f"{_indexed_content(schema, index, content)} + {sent} + {name}"
+        + (f" + {calls}" if index.is_inline or "tool_calls" in index.sql else "")
         if index is not None
         else "0"
         for index in (schema.fts, schema.trigram)
     ]
-    return f"count(m.id), sum({' + '.join(values)}), sum({indexed[0]}), sum({indexed[1]})"
+    values = " + ".join([content, calls, sent, *reasoning])
+    return f"count(m.id), sum({values}), sum({indexed[0]}), sum({indexed[1]})"
 
 
-def _indexed_content(schema: Schema, index: FtsIndex) -> str:
+def _indexed_content(schema: Schema, index: FtsIndex, size: str) -> str:
     """Return SQL for the bytes of a message's content that an index holds: of the output of a tool
-    all, the beginning, or nothing."""
-    content = schema.message("content")
-    size = bytes_sql(content)
+    all, the beginning, or nothing. `size` is that for all its bytes."""
     output = ""
     if index is schema.fts and str(_CUT) in index.definition:
         output = f"min({size}, {_CUT})"
@@ -144,7 +144,7 @@ def _indexed_content(schema: Schema, index: FtsIndex) -> str:
         output = "0"
     if not output:
         return size
-    is_output = f"CAST({schema.message('role')} AS TEXT) = 'tool' AND NOT ({embedded_sql(content)})"
+    is_output = f"m.role = 'tool' AND NOT ({embedded_sql('m.content')})"
     return f"CASE WHEN {is_output} THEN {output} ELSE {size} END"
 
 
@@ -185,10 +185,9 @@ def batches(items: Iterable[T], rows_of: Callable[[T], int], most_rows: int) -> 
 def _measure(reader: Reader, sessions: Sequence[Session]) -> Iterator[tuple[str, Sizes]]:
     schema = reader.schema
     ids = [session.id for session in sessions]
-    prompt = bytes_sql(schema.session("system_prompt"))
     statement = (
-        f"SELECT s.id, {prompt}, {_sums(schema)} FROM sessions s "
-        "LEFT JOIN messages m ON m.session_id = s.id WHERE s.id IN ({keys}) GROUP BY s.id"
+        f"SELECT s.id, {bytes_sql('s.system_prompt')}, {_sums(schema)} FROM session_rows s "
+        "LEFT JOIN message_rows m ON m.session_id = s.id WHERE s.id IN ({keys}) GROUP BY s.id"
     )
     sums = {str(id): map(as_int, values) for id, *values in reader.rows_in(statement, ids)}
     shown = count_rows(reader, ids)
