@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ..connection.reader import Reader
 from ..errors import no_session
@@ -111,7 +111,6 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     predicted = predict_resume(catalog, target.id, reader.schema.version)
     nodes = list(_nodes(catalog, catalog.top_chain(focus), focus, now))
     counts = count_rows(reader, list(catalog.sessions))
-    costs = _tree_costs(nodes, catalog)
     untitled = [node.session for node in nodes if not node.session.title]
     previews = read_previews(reader, {session.id: [session] for session in untitled})
     for at, node in enumerate(nodes):
@@ -120,22 +119,8 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
         nodes[at] = node._replace(
             rows=counts.get(session.id, 0),
             name=session.title or previews.get(session.id) or nothing,
-            tree_cost_usd=costs[session.id],
         )
     return Lineage(session_id, target, predicted, tuple(nodes))
-
-
-def _tree_costs(nodes: Sequence[Node], catalog: Catalog) -> dict[str, float | None]:
-    """Return by session the cost of itself and all below it: later segments of its conversation,
-    and subagents of these."""
-    below: dict[str | None, list[float | None]] = {}
-    costs: dict[str, float | None] = {}
-    for node in reversed(nodes):  # children before their parents
-        session = node.session
-        costs[session.id] = cost = known_sum([session.cost_usd, *below.get(session.id, ())])
-        if node.relation is Relation.DELEGATED or not catalog.is_root(session.id):
-            below.setdefault(node.parent_id, []).append(cost)
-    return costs
 
 
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
@@ -169,7 +154,11 @@ def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float)
         root = conversation.root
         relation, note = catalog.relation(root)
         above = None if conversation is top else root.parent_id
-        for session in conversation.segments:
+        children = catalog.child_chains(conversation)
+        agents = [child for child in children if child.relation is Relation.DELEGATED]
+        for at, session in enumerate(conversation.segments):
+            later = {each.id: each.cost_usd for each in conversation.segments[at:]}
+            below = [each.tree_cost_usd for each in agents if each.root.parent_id in later]
             yield Node(
                 session=session,
                 parent_id=above,
@@ -177,7 +166,8 @@ def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float)
                 on_path=root.id == focus.root.id,
                 status=status([session], now),
                 note=note,
+                tree_cost_usd=known_sum([*later.values(), *below]),
             )
             above, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        stack += reversed(catalog.child_chains(conversation))
+        stack += reversed(children)
