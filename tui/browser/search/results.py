@@ -48,6 +48,10 @@ def _worth(hit: Hit) -> tuple[int, bool]:
     return len(words), hit.speaker not in ("tool", "summary")
 
 
+def _count_roots(conversations: Mapping[str, Conversation]) -> int:
+    return len({each.root_id for each in conversations.values()})
+
+
 @dataclass(frozen=True)
 class SearchResults:
     """The results of a search so far."""
@@ -103,11 +107,15 @@ class SearchResults:
         conversations = {id: each for id, each in every.items() if each is not None}
         gone = every.keys() - conversations.keys()
         hits = tuple(hit for hit in self.hits if hit.session_id not in gone)
+        lost = len(self.hits) - len(hits)
+        found, total = self.answer.total, self.total
         return replace(
             self,
-            answer=replace(self.answer, hits=hits),
+            answer=replace(self.answer, hits=hits, total=found and found - lost),
             titles=tuple(filter(None, map(newer, self.titles))),
             conversations=conversations,
+            total=total and replace(total, count=total.count - lost),
+            roots=self.roots - (_count_roots(self.conversations) - _count_roots(conversations)),
         )
 
     def groups(self) -> dict[str, list[Hit]]:
@@ -198,8 +206,7 @@ class SearchResults:
         return max(answer.total or 0, len(answer.hits)), is_open
 
     def _count(self) -> str:
-        roots = len({each.root_id for each in self.conversations.values()})
-        conversations = max(self.roots, roots)
+        conversations = max(self.roots, _count_roots(self.conversations))
         # Without a total the conversations of further hits are not counted yet.
         at_least = self.total.at_least if self.total is not None else self.answer.more
         where = counted(conversations, "conversation")
