@@ -95,7 +95,8 @@ _PATTERN = re.compile(
     f"|(?P<name>{_NAME})"
 )
 """The groups are kinds."""
-_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\w))+[.!?。！？]*")
+"""A dot inside a word, as in a host name, ends none."""
 _DECIDES = re.compile(
     r"\b(?:use|don'?t|do not|never|always|instead|prefer|must|should|let'?s|we(?:'| wi)ll|go with|decided?|keep"
     r"|no longer|not yet|stop|agreed|approved?|rejected?|make sure|remember|leave)\b"
