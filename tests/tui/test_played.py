@@ -3,13 +3,16 @@
 A paragraph is a test, and begins on its own: its first line says what holds, `##` leaves it to `make
 check`. Before its lines come those of the first paragraph of its file, unless it has an `@` itself.
 
-Behind `@` stand a home and the cells of the terminal, behind `$` keys, named ones as `<enter>`,
-behind `*` a widget and a pattern in it that is clicked, behind `=` other cells of the terminal. `^` ends
-the browser, and the next keys open it again. Behind `|` is named what is looked at then: a widget by
-its id, or one of `_PANES`; of `list/boat` only the lines with this pattern. `&` is a statement of SQL
-that another program runs, `?` a query, `%` a line for the shell.
+`#` begins a comment. Behind `@` stand a home and the cells of the terminal, behind `$` keys, named ones
+as `<enter>`, behind `*` a widget and a pattern in it that is clicked, behind `=` other cells of the
+terminal. `^` ends the browser, and the next keys open it again. `&` is a statement of SQL that another
+program runs, after which the browser reads; `?` is a query, `%` a line for the shell.
 
-`>` is what is shown. `HERMES_BROWSE_TESTS=record` writes it anew: read the difference.
+Behind `|` is named what is looked at then: a widget by its id, one of `_PANES`, or `store`, which is
+what changed in the store since the browser was opened; of `list/boat` only the lines with this pattern.
+
+`>` is what is shown. `HERMES_BROWSE_TESTS=record` with `-m ''`, in one process, writes it anew: read the
+difference.
 """
 
 import os
@@ -30,11 +33,10 @@ from hermes_browse.tui.settings.start import read_start
 
 FOLDER = Path(__file__).parent / "recorded"
 _MASKS = {
-    r"\b20\d{6}-\d{6}-[0-9a-f]{8}\b": "BUNDLE",
     r"\b\d+ ms\b": "N ms",
     r"state\.db [\d.]+ KB [█░]+ .*": "state.db …",
 }
-"""What differs from run to run, or between versions of SQLite."""
+"""What differs from run to run, or between versions of SQLite, and what stands in its place."""
 _PANES = {
     "at": lambda browser: f"{type(browser.app.screen).__name__}, {_pane(browser.app.focused)}",
     "typed": lambda browser: browser.app.focused.value,
@@ -63,7 +65,7 @@ def _home(name, root):
 
 
 def _look(browser, pane, before):
-    """What is seen of a pane; of the store, in which tables it is no longer as before."""
+    """What is seen of a pane; of the store, which tables are not as before, and whether it is sound."""
     name, _slash, pattern = pane.partition("/")
     if name == "store":
         path = browser.app.store.path
@@ -76,7 +78,7 @@ def _look(browser, pane, before):
 
 
 async def _act(browser, sign, words):
-    """What a person does."""
+    """Press keys, change the terminal, or click."""
     if sign == "$":
         await browser.press(*(name or key for name, key in _KEY.findall(words)))
     elif sign == "=":
@@ -114,7 +116,7 @@ def _paragraphs():
 @posix_only
 @pytest.mark.parametrize("path, head, paragraph", list(_paragraphs()))
 async def test_played(path, head, paragraph, tmp_path, monkeypatch):
-    """Nothing is shown but what the paragraph says."""
+    """What is shown is what the paragraph says."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", path_with())
     root = tmp_path / "root"
@@ -149,6 +151,8 @@ async def test_played(path, head, paragraph, tmp_path, monkeypatch):
                 await _act(browser, sign, words.strip())
                 for pane in panes.split():
                     found += _look(browser, pane, before)
+            elif sign not in ("", "#"):
+                raise ValueError(f"{path.name}: no line begins with {sign}: {line}")
     played = "\n".join(found[found.index("") + 1 :])
     played = played.replace(str(tmp_path), "").replace(os.environ["HOME"], "~")
     for pattern, name in _MASKS.items():
