@@ -21,7 +21,7 @@ from hermes_browse.tui.screens.insights.chart import (
     make_chart,
     quantiles,
 )
-from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
+from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout, group_rows
 from hermes_browse.tui.screens.insights.words import (
     cost,
     cost_line,
@@ -79,6 +79,25 @@ def test_parts_are_never_more_than_the_sum():
     by_tool = answer._replace(report=report._replace(by="tool"))
     alone = make_chart(by_tool, "sessions", "m5", NOW, str)
     assert alone.bars[-1].parts == [(OWN[0], 1.0), (OTHERS, 2.0)]
+
+
+def test_a_line_has_the_colour_of_its_part():
+    """The largest have one each, those after them share one; lines that are no parts have the
+    first."""
+    groups = tuple(Group(f"m{number}", messages=9 - number) for number in range(6))
+    whole = Group("2026-05-28", messages=39)
+    day = Report("day", whole, (whole,))
+    parts = {each.key: {whole.key: each} for each in groups}
+    models = day._replace(by="model", rows=groups)
+    answer = GroupedSums(
+        Question("", "30d", "day", "model"), Catalog((), 0.0), 0, models, day, parts
+    )
+    chart = make_chart(answer, "messages", "m0", NOW, str)
+    looks = [row.look for row in group_rows(answer, "messages", str)]
+    assert looks == [*OWN, OTHERS, OTHERS] == [look for look, _name in chart.legend] + [OTHERS]
+    for by in ("day", "tool"):
+        alone = answer._replace(report=models._replace(by=by))
+        assert {row.look for row in group_rows(alone, "messages", str)} == {OWN[0]}
 
 
 async def test_columns_are_drawn(tmp_path):

@@ -23,7 +23,9 @@ async def test_it_is_as_it_was_left(tmp_path):
     """In the file of what is remembered; nonsense in it is as nothing."""
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
-        await browser.press("less_than_sign", "z")
+        await browser.press("tab", "z")
+        assert not app.new_memory().is_list_alone, "the transcript is"
+        await browser.press("z", "escape", "less_than_sign", "z")
     assert app.new_memory() == LastState(View.CHATS, Sort.ACTIVITY, False, None, 52, 40, True)
     write_memory(memory_path(), app.new_memory())
     assert vars(read_start().pane_sizes) == vars(PaneSizes(52, 40, True))
