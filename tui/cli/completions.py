@@ -127,7 +127,8 @@ def complete() -> None:
     """Answer the script of a shell, which has set the variables of argcomplete, and end the
     program."""
     speak(ENGLISH)
-    parser = make_parser(COMMANDS.keys() & os.environ["COMP_LINE"].split())
+    words = os.environ["COMP_LINE"].split()
+    parser = make_parser({word for word in words if word in COMMANDS})
     for action in _actions(parser):
         if (kind := _KINDS.get(str(action.metavar))) is not None:
             action.completer = kind  # type: ignore[attr-defined]  # where argcomplete looks for it

@@ -45,8 +45,8 @@ class ConfigCommand(Subcommand):
             self.give({"path": str(path), "exists": os.path.exists(path)}, print_text, str(path))
         else:
             _write_sample(path)
-            document = {"path": str(path), "written": True}
-            self.give(document, print_text, _("written: {path}", path=path))
+            sentence = _("written: {path}", path=path)
+            self.give({"path": str(path), "written": True}, print_text, sentence)
         return 0
 
     def _show(self) -> None:

@@ -154,7 +154,8 @@ class TagsCommand(StoreCommand):
         store, given = self.store, self.given
         old, new = given.rename or (given.remove, None)
         if old is not None:
-            self.remark(store.rename_tag(old, new).sentence or _("Nothing had to be changed."))
+            done = store.rename_tag(old, new)
+            self.remark(done.sentence or _("Nothing had to be changed."))
         counts = store.tags()
         self.give(
             {"tags": fields_of_each(counts, "name conversations")},

@@ -62,7 +62,8 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
 def _has_terminal() -> bool:
     """Tell whether the browser can draw here; Textual draws on standard error, so that must be a
     terminal too."""
-    if all(each is not None and each.isatty() for each in (sys.stdin, sys.stdout, sys.stderr)):
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if all(stream is not None and stream.isatty() for stream in streams):
         return True
     complain(
         _("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")

@@ -113,8 +113,9 @@ def printing() -> Iterator[None]:
         raise
     except OSError as error:  # no other: those of the store are BrowseErrors
         discard_output()
+        reason = error.strerror or error
         raise BrowseError(
-            _("Standard output could not be written: {reason}.", reason=error.strerror or error)
+            _("Standard output could not be written: {reason}.", reason=reason)
         ) from error
 
 

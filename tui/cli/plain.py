@@ -242,8 +242,8 @@ class Dialogue:
     def _show_view(self) -> Iterator[str]:
         """Read the conversations of the view, and return the lines of the page printed last."""
         self._open = None
-        listed = self._store.catalog(time.time()).select(self._view)
-        rows = [(conversation, None) for conversation in listed]
+        catalog = self._store.catalog(time.time())
+        rows = [(conversation, None) for conversation in catalog.select(self._view)]
         what, before = pgettext("view", self._view.value), self._list
         self._list = Pages(what, rows, self._conversations)
         is_there = before.what == what and before.first < len(rows)

@@ -188,7 +188,7 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     """
     # A word that equals a command may be an id or a value; importing one module too many does no
     # harm.
-    parser = make_parser(COMMANDS.keys() & argv)
+    parser = make_parser({word for word in argv if word in COMMANDS})
     arguments = parser.parse(argv)
     command = None
     if arguments.command is not None:

@@ -291,20 +291,19 @@ class CompactionsScreen(ConversationScreen):
         compaction = self._replaced_something()
         if compaction is None:
             return
-        title = _(
-            "{title}, before {time}",
-            title=formats.name(self.conversation),
-            time=formats.timestamp(compaction.at),
-        )
-        conversation = self.conversation._replace(title=title)
-        self.app.push_screen(ExportCard(self.main, [conversation], frozenset(compaction.gone)))
+        title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
+        name = _("{title}, before {time}", title=title, time=time)
+        part = frozenset(compaction.gone)
+        conversation = self.conversation._replace(title=name)
+        self.app.push_screen(ExportCard(self.main, [conversation], part))
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)
         if self._compaction is None or losses is None or not losses.terms:
             self.action_lost(1)  # says why there is nothing
             return
-        self.main.copy(lost_markdown(self._compaction, losses), f"{count_lost(losses)}:")
+        text = lost_markdown(self._compaction, losses)
+        self.main.copy(text, f"{count_lost(losses)}:")
 
     def action_resume(self) -> None:
         self.main.resuming.resume()

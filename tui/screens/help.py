@@ -185,9 +185,8 @@ class HelpCard(Card[None]):
             self._elsewhere.append(Section(_("In the transcript (Tab)"), there))
 
     def content(self) -> ComposeResult:
-        yield TextBox(
-            placeholder=_("type to filter: a word, or a key"), id="filter", select_on_focus=False
-        )
+        prompt = _("type to filter: a word, or a key")
+        yield TextBox(placeholder=prompt, id="filter", select_on_focus=False)
         with VerticalScroll(id="help", can_focus=False):
             yield Static(id="told")
 

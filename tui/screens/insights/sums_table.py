@@ -137,10 +137,9 @@ class GroupRow(NamedTuple):
     @property
     def about(self) -> str:
         """Its name and its cost, if it has any."""
-        has_cost = self.group.cost_usd or self.group.unknown
-        return formats.joined(
-            one_line(self.name, 120), cost_line(self.group, 0) if has_cost else ""
-        )
+        is_any = self.group.cost_usd or self.group.unknown
+        costs = cost_line(self.group, 0) if is_any else ""
+        return formats.joined(one_line(self.name, 120), costs)
 
 
 def group_rows(

@@ -108,8 +108,8 @@ def label(by: str, key: str) -> str:
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
-            last = bucket + timedelta(days=6)
-            return _("{first} to {last}", first=_short_day(bucket), last=_short_day(last))
+            last = _short_day(bucket + timedelta(days=6))
+            return _("{first} to {last}", first=_short_day(bucket), last=last)
         if by == "day":
             return _short_day(bucket)
         month = _(formats.MONTHS[bucket.month - 1])
@@ -143,10 +143,11 @@ def tokens_line(group: Group, width: int) -> str:
     every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
     used = _("{count} tokens: {kinds}", count=total, kinds=every)
     begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions)
+    messages = formats.counted(group.messages, "message")
     whole = formats.joined(
         formats.counted(many, "conversation"),
         begun,
-        formats.counted(group.messages, "message"),
+        messages,
         used if tokens.total else _("no tokens recorded"),
     )
     if cell_len(whole) <= width:
