@@ -45,7 +45,9 @@ def test_whatever_the_connection_ends_with(links, server, hermes_home, monkeypat
     """Words of ssh, of a shell or of whoever killed the program say nothing of what was done."""
     session = _conversation(hermes_home)
     server.cut_at = b'"answer": ['
-    monkeypatch.setattr(connection, "explain", lambda *_said: fault(server.host, kind, said="Killed"))
+    monkeypatch.setattr(
+        connection, "explain", lambda *_said: fault(server.host, kind, said="Killed")
+    )
     deleted = open_store(remote(links.of(server.host))).delete([session])
     assert session in deleted.bundle.sessions
     assert session not in session_ids(hermes_home / "state.db")
