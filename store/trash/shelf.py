@@ -8,6 +8,7 @@ or was killed, and whether the bundle is a copy. Age removes bundles only if the
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import time
@@ -15,10 +16,7 @@ from collections.abc import Collection, Container
 from fnmatch import fnmatch
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
-from msgspec.structs import replace
+from typing import Any, NamedTuple
 
 from ..connection.connect import Store
 from ..errors import BrowseError
@@ -78,7 +76,7 @@ class Bundle(NamedTuple):
     """Whether it was made without deleting anything."""
 
 
-class BundleMarks(msgspec.Struct, frozen=True):
+class BundleMarks(NamedTuple):
     """What has happened to a bundle since it was written."""
 
     restored_at: float | None = None
@@ -97,14 +95,19 @@ class BundleMarks(msgspec.Struct, frozen=True):
         return [each for each in facts.conversations if each.id not in self.kept]
 
 
-_marks = msgspec.json.Decoder(BundleMarks)
-
-
 def read_marks(path: Path) -> BundleMarks:
     """Read the marks of a bundle; none if there are none, or none that can be read."""
     try:
-        return _marks.decode(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        document: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
+        at = document["restored_at"]
+        return BundleMarks(
+            None if at is None else float(at),
+            tuple(map(str, document["restored"])),
+            tuple(map(str, document["kept"])),
+            int(document["deleting"]),
+            bool(document.get("is_copy")),
+        )
+    except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return BundleMarks()
 
 
@@ -116,14 +119,14 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
         if marks == BundleMarks():
             beside.unlink(missing_ok=True)
         else:
-            write_whole(beside, [msgspec.json.encode(marks)], replace=True)
+            write_whole(beside, [json.dumps(marks._asdict()).encode("ascii")], replace=True)
 
 
 def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     """Record which sessions of a bundle have just been restored."""
     marks = read_marks(path)
     restored = tuple(sorted({*marks.restored, *sessions}))
-    write_marks(path, replace(marks, restored_at=now, restored=restored))
+    write_marks(path, marks._replace(restored_at=now, restored=restored))
 
 
 def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> BundleMarks:
@@ -138,7 +141,7 @@ def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> Bund
     except BrowseError:
         return marks  # the next one that looks may find the store again
     kept = tuple(each.id for each in asked if there.issuperset(each.sessions))
-    marks = replace(marks, kept=kept, deleting=0)
+    marks = marks._replace(kept=kept, deleting=0)
     write_marks(path, marks)
     return marks
 
