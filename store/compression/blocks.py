@@ -27,12 +27,16 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.chat_message import STATES, ChatMessage, State
-from ..messages.transcript import SLICE, are_loaded, read_messages_of, written_runs
+from ..messages.transcript import (
+    MOST_DROPPED,
+    SLICE,
+    are_loaded,
+    read_messages_of,
+    written_runs,
+)
 from ..sessions.models import Session
 from ..text import text_of
 
-_WINDOW = 64
-"""Most rows that compression drops between two that it keeps."""
 _HEAD = 80
 """Code points of a text that are compared, besides its length."""
 _MARK = "[CONTEXT "
@@ -317,7 +321,7 @@ def _match(originals: dict[int, int], copies: HistoryRows, sent: HistoryRows) ->
     """Find the originals of copies in the same order; return the place behind the last one."""
     first = 0
     for copy in copies:
-        near = range(first, min(first + _WINDOW, len(sent)))
+        near = range(first, min(first + MOST_DROPPED, len(sent)))
         place = next((place for place in near if is_copy(copy, sent[place])), None)
         if place is not None:
             originals[copy.id], first = sent[place].id, place + 1
@@ -330,5 +334,5 @@ def find_merged(summary: HistoryRow, sent: HistoryRows, tail: set[int]) -> int |
     `tail` are the ids of the rows of `sent` that were carried over behind the summary.
     """
     before_tail = list(takewhile(lambda row: row.id not in tail, sent))
-    near = reversed(before_tail[-_WINDOW:])
+    near = reversed(before_tail[-MOST_DROPPED:])
     return next((row.id for row in near if is_merged(summary, row)), None)

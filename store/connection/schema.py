@@ -74,7 +74,6 @@ class Schema(NamedTuple):
     version: int | None
     """The number in `schema_version`; None when that is empty or absent."""
     tables: frozenset[str]
-    indexes: frozenset[str]
     triggers: frozenset[str]
     session_columns: frozenset[str]
     message_columns: frozenset[str]
@@ -223,7 +222,6 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     schema = Schema(
         version=None,
         tables=tables,
-        indexes=names("index"),
         triggers=names("trigger"),
         session_columns=sessions,
         message_columns=messages,

@@ -27,7 +27,7 @@ SLICE = 5000
 """Rows that one statement reads."""
 _BATCH_SECONDS = 2e-6
 """Most seconds between two neighbours in a batch: a microsecond, and the precision of a double."""
-_WINDOW = 64
+MOST_DROPPED = 64
 """Most rows that compression drops between two that it keeps."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
@@ -206,7 +206,7 @@ def _written_again(
         yield from ((copy, original, True) for copy, original in head)
         left = old[len(head) :]
         for copy in reversed(new[len(head) :]):
-            near = range(len(left) - 1, max(len(left) - 1 - _WINDOW, -1), -1)
+            near = range(len(left) - 1, max(len(left) - 1 - MOST_DROPPED, -1), -1)
             at = next((at for at in near if identities[left[at]] == identities[copy]), None)
             if at is not None:
                 yield copy, left[at], False
