@@ -53,6 +53,12 @@ _MOST_ROWS = 5_000
 _DISK_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
+class CopyFailedError(TrashError):
+    """A bundle could not be written. The store is as it was: nothing is deleted before."""
+
+    is_unchanged = True
+
+
 class WrittenBundle(NamedTuple):
     """A bundle that was completely written."""
 
@@ -69,11 +75,11 @@ def check_room(folder: Path, needed: int, sentence: str) -> None:
     """Refuse if a disk lacks room.
 
     Raises:
-        TrashError: With the sentence, which has `{needed}`, `{folder}` and `{free}`.
+        CopyFailedError: With the sentence, which has `{needed}`, `{folder}` and `{free}`.
     """
     free = _free(folder)
     if free is not None and free < needed:
-        raise TrashError(
+        raise CopyFailedError(
             sentence.format(needed=size(needed), folder=folder, free=size(free)),
             remedy=_("Free disk space first."),
         )
@@ -123,7 +129,7 @@ def write_bundle(
     Raises:
         RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a
             table refers to sessions in a way that a restore could not recreate.
-        TrashError: Lack of space or permission, or the bundle reads back differently.
+        CopyFailedError: Lack of space or permission, or the bundle reads back differently.
         QueryInterruptedError: It was stopped.
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
@@ -175,7 +181,7 @@ def _failure(error: SqliteError | OSError, store: Path, trash: Path) -> BrowseEr
         reason = str(error)
     else:
         return translate(error, store)
-    return TrashError(
+    return CopyFailedError(
         _("The trash at {trash} cannot take it ({reason}).", trash=trash, reason=reason),
         remedy=_(
             "Deleted conversations go there first: free disk space, or check its permissions."
@@ -270,7 +276,8 @@ class _Copy:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
         compares the rows again in its transaction."""
         if different and self._version == self.query(DATA_VERSION):
-            raise TrashError(_("The copy of {table} differs from the store.", table=table))
+            sentence = _("The copy of {table} differs from the store.", table=table)
+            raise CopyFailedError(sentence)
 
     def copy_children(self) -> tuple[str, ...]:
         """Copy the links of sessions that stay and lose their parent; return their ids."""
