@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter, Monochrome, NoColor
+from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
-from textual.theme import BUILTIN_THEMES, Theme
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -26,43 +24,10 @@ from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
 from .terminal.textual_private import driver_of, forget_colours
 from .widgets.bindings import BoundKeys, bindings, key_names
+from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
 from .work.application import Application, Arrival
 
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
-_NO_COLOURS, _GREYS = NoColor(), Monochrome()
-"""The two filters that take colours away."""
-DARK = Theme(
-    name="hermes-dark",
-    primary="#7aa2c8",
-    secondary="#8a8f98",
-    accent="#d8a657",
-    warning="#d8a657",
-    success="#8fb573",
-    error="#e06c6c",
-    foreground="#d5d3cd",
-    background="#16171a",
-    surface="#16171a",
-    panel="#24262b",
-    dark=True,
-)
-"""Light letters on near black; gold marks what can be pressed."""
-LIGHT = Theme(
-    name="hermes-light",
-    primary="#2f5f8f",
-    secondary="#6b6f76",
-    accent="#8a5a00",
-    warning="#8a5a00",
-    success="#3d6b21",
-    error="#b3261e",
-    foreground="#26282c",
-    background="#faf9f6",
-    surface="#faf9f6",
-    panel="#eae8e2",
-    dark=False,
-)
-"""The same on paper white, in darker shades."""
-ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
-"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
 
 
 class BrowseApp(Application):
@@ -149,15 +114,9 @@ class BrowseApp(Application):
         screen.call_after_refresh(screen.arrive, arrival)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Without colours use the filter of the theme: Textual keeps that of the first.
-
-        Of a theme with the colours of the terminal, greys are black on black.
-        """
+        """Without colours use the filter of the theme: Textual keeps that of the first."""
         filters = super().get_line_filters()
-        if not self.no_color:
-            return filters
-        right = _NO_COLOURS if self.native_ansi_color else _GREYS
-        return [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
+        return colourless(filters, is_ansi=self.native_ansi_color) if self.no_color else filters
 
     def get_key_display(self, binding: Binding) -> str:
         return binding.key_display or key_names(binding.key.partition(",")[0])

@@ -18,9 +18,9 @@ from hermes_browse.store.messages.transcript import END
 from hermes_browse.store.sessions.models import (
     Session,
 )
-from hermes_browse.tui.app import DARK
 from hermes_browse.tui.browser.transcript.entries import Look, Tools
 from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.widgets.themes import DARK
 
 MARKDOWN = """\
 # Heading one

@@ -1,0 +1,50 @@
+"""The themes of the browser, and the filters of a screen without colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from textual.filter import LineFilter, Monochrome, NoColor
+from textual.theme import BUILTIN_THEMES, Theme
+
+_NO_COLOURS, _GREYS = NoColor(), Monochrome()
+DARK = Theme(
+    name="hermes-dark",
+    primary="#7aa2c8",
+    secondary="#8a8f98",
+    accent="#d8a657",
+    warning="#d8a657",
+    success="#8fb573",
+    error="#e06c6c",
+    foreground="#d5d3cd",
+    background="#16171a",
+    surface="#16171a",
+    panel="#24262b",
+    dark=True,
+)
+"""Light letters on near black; gold marks what can be pressed."""
+LIGHT = Theme(
+    name="hermes-light",
+    primary="#2f5f8f",
+    secondary="#6b6f76",
+    accent="#8a5a00",
+    warning="#8a5a00",
+    success="#3d6b21",
+    error="#b3261e",
+    foreground="#26282c",
+    background="#faf9f6",
+    surface="#faf9f6",
+    panel="#eae8e2",
+    dark=False,
+)
+"""The same on paper white, in darker shades."""
+ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
+"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
+
+
+def colourless(filters: Sequence[LineFilter], *, is_ansi: bool) -> Sequence[LineFilter]:
+    """Return filters with the one that takes colours away as the theme needs it: greys of the
+    colours that a terminal has by default are black on black."""
+    right = _NO_COLOURS if is_ansi else _GREYS
+    return [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
