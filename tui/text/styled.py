@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, split_graphemes
@@ -231,14 +231,27 @@ class TextLayout:
     def __len__(self) -> int:
         return len(self._ranges)
 
-    @cached_property
+    @property
     def lines(self) -> list[Line]:
-        return self.first(len(self))
+        return self.window(0, len(self))
 
-    def first(self, count: int) -> list[Line]:
-        """Return so many lines from the top, without making the others."""
-        parts = slice_spans(self._spans, self._ranges[:count])
-        return [[*margin, *part] for margin, part in zip(self._margins, parts, strict=False)]
+    def window(self, first: int, count: int) -> list[Line]:
+        """Return so many lines from one on, without making the others."""
+        ranges = self._ranges[first : first + count]
+        if not ranges:
+            return []
+        index = bisect_right(self._starts, ranges[0][0]) - 1
+        before = self._starts[index]
+        here = [(start - before, end - before) for start, end in ranges]
+        parts = slice_spans(self._spans[index:], here)
+        return [
+            [*margin, *part] for margin, part in zip(self._margins[first:], parts, strict=False)
+        ]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each span begins in the text."""
+        return list(accumulate((len(text) for text, _look in self._spans), initial=0))
 
     def lit(self, matchers: Sequence[Term], current: int | None = NO_LINE) -> TextLayout:
         """Return the same with matches highlighted, which may go on in the next paragraph.

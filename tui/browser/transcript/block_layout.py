@@ -57,9 +57,7 @@ _MAIN_ARGUMENTS = (
 
 def lay_out(shown: Shown) -> TextLayout:
     """Lay out a message; on any thread."""
-    layout = TextLayout([*_message(shown), Paragraph([])], shown.width)
-    _ = layout.lines  # made on this thread, not when they are painted
-    return layout
+    return TextLayout([*_message(shown), Paragraph([])], shown.width)
 
 
 def lay_out_plain(shown: Shown) -> TextLayout:

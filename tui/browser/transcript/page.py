@@ -271,7 +271,7 @@ class Page:
         while index < len(self) and len(frame) < self.height:
             layout, room = self.draw(index), self.height - len(frame)
             if layout is not None:
-                lines: Iterable[Line] = layout.lines[skip : skip + room]
+                lines: Iterable[Line] = layout.window(skip, room)
             else:
                 is_missing = True
                 lines = [[("…", "dim")]] * min(self.heights[index] - skip, room)

@@ -280,7 +280,7 @@ def tool_text(
     layout = TextLayout(paragraphs, room)
     left = len(layout) - _SHORT_LINES
     if left > 0 and not full:
-        paragraphs = [fixed(*line) for line in layout.first(_SHORT_LINES)]
+        paragraphs = [fixed(*line) for line in layout.window(0, _SHORT_LINES)]
         if not cut:
             note = ngettext(
                 "… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left
