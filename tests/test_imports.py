@@ -65,11 +65,11 @@ def imports_of(folder):
 
 def _read_imports(folder):
     for path, tree in trees_of(folder).items():
-        nodes = list(ast.walk(tree))
+        nodes, at_top = list(ast.walk(tree)), {*tree.body}
         functions = [each for each in nodes if isinstance(each, _FUNCTIONS)]
         inside = {node for each in functions for node in ast.walk(each)}
         for node in nodes:
-            places = node in tree.body, node in inside
+            places = node in at_top, node in inside
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield Import(path, alias.name, frozenset(), 0, *places)

@@ -1,6 +1,7 @@
 """Signs: each has words in the help and takes one cell; which encodings have them."""
 
 import ast
+import functools
 import unicodedata
 
 from paths import ROOT
@@ -16,6 +17,7 @@ PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓�
 """Signs with their usual meaning, and names of keys: they need no legend."""
 
 
+@functools.cache
 def painted_constants(path):
     """Texts of a module that are no docstrings and no patterns to look for letters with."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -26,15 +28,16 @@ def painted_constants(path):
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     }
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in docstrings
-        ):
-            yield node.value
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docstrings
+    ]
 
 
+@functools.cache
 def signs_in(path):
     """Signs in the texts of a module."""
     letters = {
