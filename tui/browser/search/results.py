@@ -42,10 +42,9 @@ def best(hits: Sequence[Hit]) -> Hit:
 
 
 def _worth(hit: Hit) -> tuple[int, bool]:
-    """Sort key of hits: the number of different words matched in the snippet, then what was said
-    before tool output and summaries."""
-    words = {hit.snippet[start:end].casefold() for start, end in hit.match}
-    return len(words), hit.speaker not in ("tool", "summary")
+    """Sort key of hits: the number of different words matched in the snippet, then text before tool
+    output."""
+    return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
 
 
 def _count_roots(conversations: Mapping[str, Conversation]) -> int:
