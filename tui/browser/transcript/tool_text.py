@@ -277,16 +277,22 @@ def tool_text(
             paragraphs += _field(key, value, room, language)
         elif key == main and (value.strip() or not is_object):
             paragraphs += block(key, value, room, language)
-    layout = TextLayout(paragraphs, room)
-    left = len(layout) - _SHORT_LINES
-    if left > 0 and not full:
-        paragraphs = [fixed(*line) for line in layout.window(0, _SHORT_LINES)]
-        if not cut:
-            note = ngettext(
-                "… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left
-            )
-            paragraphs.append(fixed((note, "note")))
+    if not full:
+        paragraphs = _first_lines(paragraphs, room, is_cut=cut > 0)
     return indent([*paragraphs, *more(cut, full)], ("│ ", "rule"))
+
+
+def _first_lines(paragraphs: list[Paragraph], width: int, *, is_cut: bool) -> list[Paragraph]:
+    """Shorten a text to its first lines; how many more there are is known unless it was cut."""
+    layout = TextLayout(paragraphs, width)
+    left = len(layout) - _SHORT_LINES
+    if left <= 0:
+        return paragraphs
+    lines = [fixed(*line) for line in layout.window(0, _SHORT_LINES)]
+    if is_cut:
+        return lines
+    note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
+    return [*lines, fixed((note, "note"))]
 
 
 def more(left: int, full: bool) -> list[Paragraph]:
