@@ -51,3 +51,10 @@ def test_a_width_that_is_none():
     """COLUMNS=0 means that of the terminal, as in other programs."""
     for line in ("list --view all", "show c2b7a5f0"):
         assert painted(100, line, COLUMNS="0") == painted(100, line)
+
+
+@pytest.mark.slow
+def test_a_width_without_room_for_text():
+    """A terminal of two columns gets one letter a line."""
+    text = painted(100, "search heron", COLUMNS="2")
+    assert "heron" in re.sub(r"\x1b\[[0-9;]*m|\s", "", text)

@@ -96,5 +96,6 @@ def print_rich_lines(lines: Iterable[Any]) -> None:
         if console.width - len(lead) < _MIN_TEXT:
             console.print(Text(lead.rstrip(), "dim"))
             lead = " " * _GAP
-        for number, part in enumerate(text.wrap(console, console.width - len(lead))):
+        room = max(console.width - len(lead), 1)
+        for number, part in enumerate(text.wrap(console, room)):
             console.print(Text.assemble((" " * len(lead) if number else lead, "dim"), part))
