@@ -15,7 +15,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
@@ -280,15 +279,17 @@ def make_hit(row: StoredRow, terms: Group) -> Hit:
     as it is stored.
     """
     readable = [each for each in _readable_texts(row) if each.text]
+    is_summary = bool(readable) and readable[0].is_summary
+    stored = [_Text(text, is_summary=is_summary) for text in row.texts() if text]
     at = 0
-    for shown in chain(readable, map(_Text, row.texts())):
+    for shown in (*readable, *stored):
         folded = fold(shown.text)
         first = min(filter(None, (each.first(folded) for each in terms)), default=None)
         if first is not None:
             at = first[0]
             break
     else:
-        shown = next(chain(readable, map(_Text, filter(None, row.texts()))), _Text(""))
+        shown = next(iter([*readable, *stored]), _Text(""))
     line = _cut(shown.text, at, shown.lead)
     return Hit(
         row.id,

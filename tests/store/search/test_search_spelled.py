@@ -274,6 +274,12 @@ def test_nobody_said_a_summary(tmp_path, text, snippet, speaker):
     assert (hit.snippet, hit.speaker, hit.role) == (snippet, speaker, "user")
 
 
+def test_nobody_said_the_end_of_a_summary(tmp_path):
+    path = write_store(tmp_path / "summary.db", [{"role": "user", "content": _SUMMARY}])
+    (hit,) = ask(path, '"end of context"').hits
+    assert (hit.speaker, hit.role) == ("summary", "user")
+
+
 def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path):
     """Also where the match is far behind it."""
     row = result_of("cat", {"output": "line\n" * 200 + "the puffin\n" + "line\n" * 200})
