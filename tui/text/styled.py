@@ -236,7 +236,7 @@ class TextLayout:
         return self.window(0, len(self))
 
     def window(self, first: int, count: int) -> list[Line]:
-        """Return so many lines from one on, without making the others."""
+        """Return at most `count` lines, from the index `first` on, without making the others."""
         ranges = self._ranges[first : first + count]
         if not ranges:
             return []
