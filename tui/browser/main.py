@@ -27,6 +27,7 @@ from textual.widgets import Static
 from hermes_browse.store.amounts import parse_age
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED
@@ -162,12 +163,12 @@ class MainScreen(PaneMessages):
 
     # Changes of the state
 
-    def watch_catalog(self) -> None:
+    def watch_catalog(self, before: Catalog, catalog: Catalog) -> None:
         if self.marks:
             self.start("renew-marks", self.edits.renew_marks)
         self.refresh_shown()
         if self.searched is not None:
-            self.search.list_read()
+            self.search.list_read(before)
         elif not self._is_search_prepared:
             self._is_search_prepared = True
             self.start("search", self._prepare_search)

@@ -1,6 +1,7 @@
 """Searching on screen: coverage, folding, what Enter opens."""
 
 import pytest
+from browsing import NOW
 from searching import search
 from textual.events import Paste
 from trashing import run
@@ -89,3 +90,23 @@ async def test_of_a_long_paste_what_fits_is_inserted(browser):
         browser.app.post_message(Paste("x" * 5000))
         await browser.settle()
         assert browser.screen.box.value == f"a{'x' * 2046}b"
+
+
+async def test_hits_in_a_conversation_that_the_list_lacks_yet_are_kept(browser):
+    """They were written since the list was read; what the list had and has no more is dropped."""
+    path = browser.app.store.path
+    run(
+        path,
+        "INSERT INTO sessions (id, source, started_at, message_count) "
+        f"VALUES ('late', 'cli', {NOW}, 1)",
+        "INSERT INTO messages (session_id, role, content, timestamp) "
+        f"VALUES ('late', 'user', 'a zeppelin', {NOW})",
+    )
+    await browser.search("zeppelin")
+    assert [hit.session_id for hit in browser.screen.results.hits] == ["late"]
+    await browser.wait_until(lambda: "late" in browser.screen.catalog.sessions)
+    assert [hit.session_id for hit in browser.screen.results.hits] == ["late"]
+    run(path, "DELETE FROM messages WHERE session_id = 'late'")
+    run(path, "DELETE FROM sessions WHERE id = 'late'")
+    await browser.wait_until(lambda: "late" not in browser.screen.catalog.sessions)
+    assert browser.screen.results.hits == ()

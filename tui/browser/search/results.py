@@ -93,14 +93,17 @@ class SearchResults:
         """Whether there may be further hits to read; a stopped search is not resumed."""
         return self.answer.more and not self.answer.stopped
 
-    def renewed(self, catalog: Catalog) -> SearchResults:
-        """Return them with the conversations of a newer catalog, without those that are gone."""
+    def renewed(self, before: Catalog, catalog: Catalog) -> SearchResults:
+        """Return them with the conversations of a newer catalog, without those that are gone: a
+        search also finds what neither catalog has yet."""
         if not catalog.exact:
             return self
 
         def newer(each: Conversation) -> Conversation | None:
             known = catalog.of_session(each.root_id)
-            return known._replace(preview=each.preview) if known is not None else None
+            if known is not None:
+                return known._replace(preview=each.preview)
+            return each if before.of_session(each.root_id) is None else None
 
         every = {id: newer(each) for id, each in self.conversations.items()}
         conversations = {id: each for id, each in every.items() if each is not None}

@@ -9,6 +9,7 @@ from functools import partial
 from hermes_browse.store.errors import StoreBusyError
 from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
@@ -93,15 +94,18 @@ class LiveSearch:
         """Search again as soon as the list was read: what this program changed is in it then."""
         self._is_outdated = True
 
-    def list_read(self) -> None:
+    def list_read(self, before: Catalog) -> None:
         """Bring the results up to date with the catalog, which was read anew: search again if they
-        are outdated, the store was busy, or conversations were searched."""
+        are outdated, the store was busy, or conversations were searched.
+
+        `before` is the catalog until now.
+        """
         results = self._main.results
         is_list = results is None and isinstance(self._main.rows.source, CatalogRows)
         if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
-            renewed = results.renewed(self._main.catalog)
+            renewed = results.renewed(before, self._main.catalog)
             if renewed != results:
                 self._show(renewed)
 
@@ -202,7 +206,7 @@ class LiveSearch:
         main = self._main
         await asyncio.sleep(_REST)
         whole = await main.read(lambda store: count_hits(store, results, request, main.location))
-        whole = whole.renewed(main.catalog)
+        whole = whole.renewed(request.catalog, main.catalog)
         if main.search_status:  # the cursor has not moved since
             main.search_status = whole.status(self._typed.problems)
         # Without hits the cursor moves from the note to the first suggestion.
