@@ -20,7 +20,6 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import NamedRows, RowDetails
 from hermes_browse.tui.screens.bundles import BundleRow
 from hermes_browse.tui.screens.cleanup.plan_rows import (
-    ForecastRow,
     PlanOrder,
     PlanRow,
     SparedRow,
@@ -29,6 +28,7 @@ from hermes_browse.tui.screens.cleanup.plan_rows import (
 )
 from hermes_browse.tui.screens.cleanup.plan_rows import rows_of as plan_rows
 from hermes_browse.tui.screens.cleanup.prune_screen import what_goes
+from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.text.styled import bar, line_text
 from hermes_browse.tui.widgets.list_rows import HeadRow, NoteRow
 

@@ -9,8 +9,7 @@ from trashing import run, session_ids
 
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.screens.cleanup.plan_rows import ForecastRow
-from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
+from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """A plan as the screen shows it: rows of what would go and what is spared, one by one or by cron
-job, and its sums; rows of what Hermes deletes by itself.
+job, and its sums.
 
 Laying out visits every conversation of the plan, on a reading thread; making a row visits that row
 only.
@@ -13,16 +13,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hermes_browse.store.amounts import DAY
 from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
 from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds, job_of
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.edit.deleting import PreparedPlan
-from ...browser.list.columns import messages_text
 from ...browser.list.list_model import NamedRows, RowDetails
 from ...text import formats, sentences
 from ...text.styled import Line, row_line
@@ -213,46 +211,6 @@ class SparedRow(NamedTuple):
         by_hand = _("Space takes it all the same") if self.why.code in BY_HAND else ""
         stale = _("6 includes stale open ones") if self.why.code == "open" else ""
         return formats.joined(self.why.words, by_hand, stale)
-
-
-class ForecastRow(NamedTuple):
-    """A conversation that Hermes will delete by itself."""
-
-    conversation: Conversation
-    days: float
-    """Until it goes."""
-    about: str
-    """Why it goes."""
-
-    @property
-    def key(self) -> str:
-        return f"f{self.conversation.root_id}"
-
-    def spans(self, width: int, now: float) -> Line:
-        when = _("{days:,.0f} d", days=self.days)
-        if self.days < 1:
-            when = pgettext("deadline", "now")
-        sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
-        if self.conversation.pinned:
-            sign, look = "★", "accent"
-        archived = f"  {_('archived')}" if self.conversation.archived else ""
-        name = one_line(formats.name_so_far(self.conversation), 300) + archived
-        lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
-        return row_line(lead, (name, "title"), FORECAST_COLUMNS.text(self, width, now), width)
-
-
-FORECAST_COLUMNS: Columns[ForecastRow] = Columns(
-    Column(N_("day"), 11, lambda row, now: formats.day_key(now + row.days * DAY), least=76, lead=0),
-    Column(N_("idle"), 6, lambda row, now: idle_age(row.conversation, now)),
-    Column(
-        N_("source"),
-        7,
-        lambda row, now: formats.source(row.conversation.source),
-        least=50,
-        lead=1,
-    ),
-    Column(N_("msgs"), 6, lambda row, now: messages_text(row.conversation), least=60),
-)
 
 
 class PlanRows(NamedRows):

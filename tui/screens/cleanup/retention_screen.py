@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -15,19 +16,62 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, pgettext
 
 from ...browser.context import Context
+from ...browser.list.columns import messages_text
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import NamedRows
 from ...settings.keys.screen_commands import RETENTION
 from ...text import formats
+from ...text.styled import Line, row_line
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import ListRow, NoteRow
+from ...widgets.list_rows import Column, Columns, ListRow, NoteRow
 from ..sub_screen import ListScreen
-from .plan_rows import FORECAST_COLUMNS, ForecastRow
+from .plan_rows import idle_age
 from .time_axis import TimeAxis, coming
+
+
+class ForecastRow(NamedTuple):
+    """A conversation that Hermes will delete by itself."""
+
+    conversation: Conversation
+    days: float
+    """Until it goes."""
+    about: str
+    """Why it goes."""
+
+    @property
+    def key(self) -> str:
+        return f"f{self.conversation.root_id}"
+
+    def spans(self, width: int, now: float) -> Line:
+        when = _("{days:,.0f} d", days=self.days)
+        if self.days < 1:
+            when = pgettext("deadline", "now")
+        sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
+        if self.conversation.pinned:
+            sign, look = "★", "accent"
+        archived = f"  {_('archived')}" if self.conversation.archived else ""
+        name = one_line(formats.name_so_far(self.conversation), 300) + archived
+        lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
+        return row_line(lead, (name, "title"), FORECAST_COLUMNS.text(self, width, now), width)
+
+
+FORECAST_COLUMNS: Columns[ForecastRow] = Columns(
+    Column(N_("day"), 11, lambda row, now: formats.day_key(now + row.days * DAY), least=76, lead=0),
+    Column(N_("idle"), 6, lambda row, now: idle_age(row.conversation, now)),
+    Column(
+        N_("source"),
+        7,
+        lambda row, now: formats.source(row.conversation.source),
+        least=50,
+        lead=1,
+    ),
+    Column(N_("msgs"), 6, lambda row, now: messages_text(row.conversation), least=60),
+)
 
 
 def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
