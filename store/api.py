@@ -210,7 +210,7 @@ class OpenStore(Changeable):
     @call
     def summary(self) -> StoreSummary:
         """Return the facts and numbers of the store."""
-        return later.health.summarize(self.reader, self.store, self.location)
+        return later.health.summarize(self.reader, self.source, self.location)
 
     # Resuming
 

@@ -81,7 +81,7 @@ def read_at(function: Callable[Concatenate[Reader, Location, P], T]) -> Call[P, 
 
 def change(function: Callable[Concatenate[Store, P], T]) -> Call[P, T]:
     """Make a call of a function that changes a store."""
-    return Call(function, "store", changes=True)
+    return Call(function, "source", changes=True)
 
 
 def call(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
@@ -118,7 +118,7 @@ class StoreConnection:
     """
 
     def __init__(self, store: Store, location: Location | None = None) -> None:
-        self.store = store
+        self.source = store
         """The store itself, which holds no handle."""
         self.location = location or Location(store.path)
         self.remote: RemoteCalls | None = store.remote_calls()
@@ -130,8 +130,8 @@ class StoreConnection:
     def reader(self) -> Reader:
         """The read connection."""
         if self._reader is None:
-            self._reader = self.store.open()
-        self.check()  # behind the opening: `interrupt` finds the connection, or this its mark
+            self._reader = self.source.open()
+        self.check()  # after opening: an interrupt that found no connection yet is noticed here
         return self._reader
 
     @property

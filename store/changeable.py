@@ -62,7 +62,7 @@ class Changeable(StoreConnection):
         columns = {column for row in done.rows for each in row[1:] for column in each}
         if not columns <= _UNDONE:
             raise RefusedError(_("Only flags and titles are undone."))
-        return later.flags.undo(self.store, done)
+        return later.flags.undo(self.source, done)
 
     plan_delete = read(later.delete_plan.plan_delete)
 
@@ -77,7 +77,7 @@ class Changeable(StoreConnection):
         """Move conversations to the trash, all of them or none."""
         folder, progress = sessions_folder(self.location), Progress(stopped, tell)
         return later.delete.delete(
-            self.store, session_ids, self.trash, sessions_folder=folder, progress=progress
+            self.source, session_ids, self.trash, sessions_folder=folder, progress=progress
         )
 
     @changing
@@ -93,7 +93,7 @@ class Changeable(StoreConnection):
         """Restore a deletion, or some of its sessions, from the trash; `check` compares the search
         index with the rows."""
         return later.restore.restore(
-            self.store,
+            self.source,
             self.trash,
             name,
             sessions_folder=sessions_folder(self.location),
@@ -134,7 +134,7 @@ class Changeable(StoreConnection):
         """Move the conversations of a plan to the trash, those that are still as expected."""
         folder = sessions_folder(self.location)
         return later.bulk.clean_up(
-            self.store, expected, self.trash, folder, tell=tell, stopped=stopped
+            self.source, expected, self.trash, folder, tell=tell, stopped=stopped
         )
 
     def delete_planned(

@@ -92,7 +92,9 @@ def find_tree(
         raise no_session(session_id)
     tree = [conversation]
     for parent in tree:
-        tree += [child for child in catalog.child_chains(parent) if child.is_attached_subagent]
+        tree += [
+            child for child in catalog.child_conversations(parent) if child.is_attached_subagent
+        ]
     return catalog, tree
 
 

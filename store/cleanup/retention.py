@@ -286,7 +286,7 @@ class RetentionRules:
         then, and why."""
         going = [
             (each, days, forecast.reason)
-            for each in (catalog.chains() if self._keep is not None else ())
+            for each in (catalog.conversations() if self._keep is not None else ())
             if (days := (forecast := self.forecast(each)).prune_in_days) is not None
         ]
         return sorted(going, key=lambda one: (one[1], one[0].id))

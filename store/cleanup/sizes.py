@@ -277,8 +277,8 @@ def read_space_map(reader: Reader, catalog: Catalog, known: KnownSizes | None = 
     measured are added to those `known`."""
     sizes = measure(reader, catalog.sessions.values(), known=known)
     conversations = [
-        ConversationBytes(chain.tip.id, sum(sizes[segment.id].total for segment in chain.segments))
-        for chain in catalog.chains()
+        ConversationBytes(each.tip.id, sum(sizes[segment.id].total for segment in each.segments))
+        for each in catalog.conversations()
     ]
     conversations.sort(key=lambda each: (-each.bytes, each.tip))
     total = sum(each.bytes for each in conversations)

@@ -237,8 +237,8 @@ def _delete_portion(
     def work(tx: Writer) -> None:
         # Pinned or written to since the plan, it may be in the bundle as it is now.
         catalog = read_neighbourhood(tx.reader, sessions, now)
-        for sentence in refusals(tx.reader, catalog, plans, now).values():
-            raise RefusedError(sentence)
+        if kept := refusals(tx.reader, catalog, plans, now):
+            raise RefusedError(next(iter(kept.values())))
         choose(tx.rows, sessions)
         if tx.version() != version:
             _check_unchanged(tx, bundle.layout)

@@ -49,19 +49,19 @@ class DeletePlan(NamedTuple):
     """Rows of `messages` that go, shown or not; filled in by `divide`."""
 
 
-def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
+def _is_dependent(conversation: Conversation, deleted: Container[str | None]) -> bool:
     """Tell whether a conversation is deleted because the session it belongs to is."""
-    root = chain.root
+    root = conversation.root
     is_child = root.parent_id in deleted
-    if chain.relation in (Relation.BRANCHED, Relation.RESET):
+    if conversation.relation in (Relation.BRANCHED, Relation.RESET):
         return False
-    if chain.relation is Relation.CONTINUED:
+    if conversation.relation is Relation.CONTINUED:
         return is_child  # it lost a race, and only its sibling's conversation leads to it
     if root.delegate_from is not None:
         return is_child or root.delegate_from in deleted
     # A child without a marker that started while its parent was live may be a person's chat: it
     # stays.
-    is_automatic = chain.relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
+    is_automatic = conversation.relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
     return is_child and is_automatic
 
 
@@ -69,10 +69,10 @@ def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
     children = _children.get(catalog)
     if children is None:
         children = _children[catalog] = {}
-        for chain in catalog.chains():
+        for conversation in catalog.conversations():
             # Only the marker of a root counts: a continuation inherits it with the settings.
-            for parent in {chain.root.delegate_from, chain.root.parent_id} - {None}:
-                children.setdefault(str(parent), []).append(chain.root.id)
+            for parent in {conversation.root.delegate_from, conversation.root.parent_id} - {None}:
+                children.setdefault(str(parent), []).append(conversation.root.id)
     return children
 
 
@@ -88,18 +88,19 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
     if session_id not in catalog.sessions:
         raise no_session(session_id)
     children = _children_by_session(catalog)
-    chains = [catalog.conversation(session_id)]
-    deleted: set[str | None] = set(chains[0].session_ids)
-    for session in (session for chain in chains for session in chain.session_ids):  # `chains` grows
-        for child in map(catalog.conversation, children.get(session, ())):
-            if child.root.id not in deleted and _is_dependent(child, deleted):
-                chains.append(child)
-                deleted.update(child.session_ids)
-    sessions = tuple(session for chain in chains for session in chain.session_ids)
+    going = [catalog.conversation(session_id)]
+    deleted: set[str | None] = set(going[0].session_ids)
+    for conversation in going:  # it grows
+        for session in conversation.session_ids:
+            for child in map(catalog.conversation, children.get(session, ())):
+                if child.root.id not in deleted and _is_dependent(child, deleted):
+                    going.append(child)
+                    deleted.update(child.session_ids)
+    sessions = tuple(session for each in going for session in each.session_ids)
     children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
-        conversation=chains[0],
-        dependent=tuple(chains[1:]),
+        conversation=going[0],
+        dependent=tuple(going[1:]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
     )
@@ -174,8 +175,8 @@ def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[
         RefusedError: One of the conversations is protected.
     """
     plans, kept = sort_deletes(reader, read_catalog(reader, now), session_ids, now)
-    for sentence in kept.values():
-        raise RefusedError(sentence, is_unchanged=True)
+    if kept:
+        raise RefusedError(next(iter(kept.values())), is_unchanged=True)
     return plans
 
 

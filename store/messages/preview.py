@@ -113,7 +113,7 @@ def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[
     return [
         each._replace(
             preview=previews[each.root_id],
-            rows=sum(counts.get(id, 0) for id in each.session_ids),
+            shown_count=sum(counts.get(id, 0) for id in each.session_ids),
         )
         for each in conversations
     ]

@@ -85,7 +85,7 @@ def count_tags(reader: Reader) -> tuple[TagCount, ...]:
     Raises:
         NotesError: The tags cannot be read.
     """
-    return tags_of(read_neighbourhood(reader, list(read_tags(reader)), time.time()).chains())
+    return tags_of(read_neighbourhood(reader, list(read_tags(reader)), time.time()).conversations())
 
 
 def change_tags(

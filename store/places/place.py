@@ -273,7 +273,7 @@ class Place:
     def _read(self, store: OpenStore) -> None:
         if self.host is not None:
             store.state()  # connects, so that the fingerprint is that of the store there
-        mark, now = store.store.fingerprint(), time.time()
+        mark, now = store.source.fingerprint(), time.time()
         if self.error is None and mark == self._mark:
             return
         is_recent = time.monotonic() - self._whole_at < _WHOLE_SECONDS

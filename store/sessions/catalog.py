@@ -169,22 +169,22 @@ class Catalog(ParentLinks):
         """Return the conversation that a session is a segment of; None without such a session."""
         return self.conversation(session_id) if session_id in self.sessions else None
 
-    def chains(self) -> Iterable[Conversation]:
+    def conversations(self) -> Iterable[Conversation]:
         """Return all conversations, subagents included, in the order of the sessions."""
         return self._conversations.values()
 
-    def parent_chain(self, conversation: Conversation) -> Conversation | None:
+    def parent_conversation(self, conversation: Conversation) -> Conversation | None:
         """Return the conversation that this one is a child of; None at the top."""
         above = conversation.parent_root_id
         return self._conversations[above] if above is not None else None
 
-    def top_chain(self, conversation: Conversation) -> Conversation:
+    def top_conversation(self, conversation: Conversation) -> Conversation:
         """Return the topmost conversation above another, or that itself."""
-        while (above := self.parent_chain(conversation)) is not None:
+        while (above := self.parent_conversation(conversation)) is not None:
             conversation = above
         return conversation
 
-    def child_chains(self, conversation: Conversation) -> list[Conversation]:
+    def child_conversations(self, conversation: Conversation) -> list[Conversation]:
         """Return the conversations whose parent is a segment of this one, oldest first."""
         below = map(self.conversation, self._below.get(conversation.root_id, ()))
         return sorted(below, key=lambda child: start_key(child.root))
@@ -194,7 +194,7 @@ class Catalog(ParentLinks):
         shows."""
         if not self._lists:
             lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
-            for conversation in sort_in_pieces(list(self.chains()), rank):
+            for conversation in sort_in_pieces(list(self.conversations()), rank):
                 for shown in (conversation.view, View.ALL):
                     lists[shown].append(conversation.root_id)
             self._lists = lists
@@ -307,7 +307,7 @@ def why_protected(
         return SpareReason("leased", _("a turn or a compression is running in it"))
     # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
     # subagents included.
-    root = catalog.top_chain(conversation).root.id if busy else ""
+    root = catalog.top_conversation(conversation).root.id if busy else ""
     if root in busy:
         return SpareReason(
             "leased", _("a turn is running in its family (the lease names {root})", root=root)

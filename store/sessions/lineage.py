@@ -109,7 +109,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     focus = catalog.conversation(session_id)
     target = resume_target(focus)
     predicted = predict_resume(catalog, target.id, reader.schema.version)
-    nodes = list(_nodes(catalog, catalog.top_chain(focus), focus, now))
+    nodes = list(_nodes(catalog, catalog.top_conversation(focus), focus, now))
     counts = count_rows(reader, list(catalog.sessions))
     untitled = [node.session for node in nodes if not node.session.title]
     previews = read_previews(reader, {session.id: [session] for session in untitled})
@@ -117,7 +117,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
         session = node.session
         nothing = _("no text") if session.has_messages else _("no messages")
         nodes[at] = node._replace(
-            rows=counts.get(session.id, 0),
+            shown_count=counts.get(session.id, 0),
             name=session.title or previews.get(session.id) or nothing,
         )
     return Lineage(session_id, target, predicted, tuple(nodes))
@@ -154,7 +154,7 @@ def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float)
         root = conversation.root
         relation, note = catalog.relation(root)
         above = None if conversation is top else root.parent_id
-        children = catalog.child_chains(conversation)
+        children = catalog.child_conversations(conversation)
         agents = [child for child in children if child.relation is Relation.DELEGATED]
         for at, session in enumerate(conversation.segments):
             later = {each.id: each.cost_usd for each in conversation.segments[at:]}

@@ -169,7 +169,7 @@ class Conversation(NamedTuple):
     """All delegated descendants, nested ones too."""
     preview: str = ""
     """First real user text on one line; empty until read, and without any text."""
-    rows: int | None = None
+    shown_count: int | None = None
     """Chat messages shown by default over all segments; None until counted."""
     size: int | None = None
     """Bytes that deleting it frees, with its subagents and its share of the search index, or those
@@ -299,8 +299,10 @@ class Conversation(NamedTuple):
 
     @property
     def message_count(self) -> int:
-        """`rows`, or the sum of the stored counters until they have been counted."""
-        return self.rows if self.rows is not None else sum(s.message_count for s in self.segments)
+        """`shown_count`, or the sum of the stored counters until they have been counted."""
+        if self.shown_count is not None:
+            return self.shown_count
+        return sum(segment.message_count for segment in self.segments)
 
 
 class Node(NamedTuple):
@@ -313,7 +315,7 @@ class Node(NamedTuple):
     on_path: bool
     """Whether it is a segment of the chain of `Lineage.focus`."""
     status: Status
-    rows: int = 0
+    shown_count: int = 0
     """Chat messages shown by default in this session alone."""
     note: str = ""
     name: str = ""

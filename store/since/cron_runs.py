@@ -126,7 +126,7 @@ def read_output(reader: Reader, job: str, at: float) -> str | None:
 def with_sessions(runs: Iterable[CronRun], catalog: Catalog) -> Runs:
     """Return runs with their conversations."""
     by_job: dict[str | None, list[Conversation]] = {}
-    for each in catalog.chains():
+    for each in catalog.conversations():
         if each.source == "cron" and each.root.started_at is not None:
             by_job.setdefault(job_of(each.root), []).append(each)
     return [(run, next(filter(run.is_of, by_job.get(run.job, ())), None)) for run in runs]

@@ -161,7 +161,7 @@ def _wrong(
     }
     broken = (
         each
-        for each in catalog.chains()
+        for each in catalog.conversations()
         if is_error(each.tip.end_reason)
         if (each.tip.ended_at or FAR_PAST) >= since and _is_shown(each)
     )
@@ -296,7 +296,7 @@ def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation)
         history = read_history(reader, conversation.segments)
         again.update(history.copies)
         again.update(row.id for row in history.rows if row.summary is not None)
-    above = catalog.parent_chain(conversation)
+    above = catalog.parent_conversation(conversation)
     if conversation.relation is Relation.BRANCHED and above is not None:
         again.update(_branched_off(reader, conversation, above))
     return again

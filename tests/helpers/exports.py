@@ -28,7 +28,7 @@ def conversations(path: Path, *ids: str) -> list[Conversation]:
             sessions = [next(key for key in catalog.sessions if key.endswith(each)) for each in ids]
             found = [catalog.of_session(each) for each in sessions]
         else:
-            found = [catalog.conversation(chain.root.id) for chain in catalog.chains()]
+            found = [catalog.conversation(chain.root.id) for chain in catalog.conversations()]
         return with_details(reader, [each for each in found if each is not None])
 
 

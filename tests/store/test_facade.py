@@ -53,7 +53,7 @@ def test_what_is_named_is_opened(home, monkeypatch):
     file = home / "state.db"
     for place in (file, str(file), home, str(home), locate_file(file), None):
         with open_store(place) as opened:
-            assert opened.store.path == file and opened.state()
+            assert opened.source.path == file and opened.state()
 
 
 def test_it_is_read(store):

@@ -111,7 +111,7 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
     """Build the title of the transcript: name, source, model, number of messages."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
     messages = formats.messages(conversation.message_count)
-    if conversation.rows is None:
+    if conversation.shown_count is None:
         messages = f"~{messages}"
     facts = [fact for fact in (one_line(conversation.source, 20), model, messages) if fact]
     name = one_line(formats.name(conversation), 300)

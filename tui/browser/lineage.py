@@ -57,7 +57,7 @@ def _session_columns(node: Node, width: int, now: float) -> str:
     """Return the columns of a session that a line of a width has. A wide line has the cost of the
     session alone and that with all sessions below it, a narrow one only the former, so that the
     lines add up to the total above them."""
-    session, messages = node.session, formats.messages(node.rows)
+    session, messages = node.session, formats.messages(node.shown_count)
     costs = formats.own_and_tree(session.cost_usd, node.tree_cost_usd)
     age = formats.age(session.last_active, now)
     columns = (

@@ -16,7 +16,7 @@ class DoctorCommand(StoreCommand):
     needs_files = True
 
     def run(self) -> int:
-        checkup = examine(self.store.store, self.store.location)
+        checkup = examine(self.store.source, self.store.location)
         self.give(_checkup_json(checkup), _print_checkup, checkup)
         return checkup.exit_code
 

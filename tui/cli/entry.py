@@ -100,7 +100,7 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
         return USAGE
     note(_("asking {name} …", name=arguments.host))  # which may take seconds
     with opened_there(arguments) as (store, links):
-        return _draw(store.location, store.store, links)
+        return _draw(store.location, store.source, links)
 
 
 def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:

@@ -55,7 +55,7 @@ def _node_json(node: Node) -> Json:
     of_node = fields(
         node,
         "parent_id relation on_path status tree_cost_usd",
-        message_count="rows",
+        message_count="shown_count",
     )
     return of_session | of_node | {"note": node.note or None, "tags": node.session.tags}
 
@@ -87,7 +87,7 @@ def _node_line(node: Node, lineage: Lineage) -> str:
     facts = joined(
         session.id,
         one_line(node.name, 120),
-        _("{count} msgs", count=node.rows),
+        _("{count} msgs", count=node.shown_count),
         own_and_tree(session.cost_usd, node.tree_cost_usd, dollars),
         session.source,
         status(node.status),

@@ -43,7 +43,7 @@ def _profile_json(location: Location, active: str) -> Json:
         "path": str(location.path),
         "active": location.profile == active,
         "sessions": sessions,
-        "bytes": store.store.sizes()[0],
+        "bytes": store.source.sizes()[0],
         "error": error,
     }
 

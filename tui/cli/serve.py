@@ -55,7 +55,7 @@ class ServeCommand(StoreCommand):
         }
         limit_memory()
         questions, answers = _take_standard_streams()
-        server = Server(self.store.store, location, answers, may_change=self.given.may_change)
+        server = Server(self.store.source, location, answers, may_change=self.given.may_change)
         server.serve(questions, hello)
 
 

@@ -64,7 +64,7 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
 
     def ask(self, store: OpenStore, now: float) -> tuple[Report, int]:
         """Return the sums, and the bytes of the file."""
-        return store.report(self.given.by, self.given.period, now), store.store.sizes()[0]
+        return store.report(self.given.by, self.given.period, now), store.source.sizes()[0]
 
     def report(self, answers: Answers[tuple[Report, int]]) -> None:
         by, period = self.given.by, self.given.period

@@ -190,7 +190,7 @@ class TrashCommand(StoreCommand):
         if not self.given.yes:
             return store.restore(name, only, check=check, tell=telling())
         return restore(
-            store.store,
+            store.source,
             store.trash,
             name,
             sessions_folder=sessions_folder(self.store.location),

@@ -164,7 +164,7 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
 
 def _tags(main: MainScreen) -> Iterator[PaletteEntry]:
     """Yield a search for each tag."""
-    for tag in tags_of(main.catalog.chains()):
+    for tag in tags_of(main.catalog.conversations()):
         query = f"tag:{tag.name}"
         about = counted(tag.conversations, "conversation")
         yield PaletteEntry(

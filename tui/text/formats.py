@@ -294,7 +294,7 @@ def name(conversation: Conversation) -> str:
 
 def name_so_far(conversation: Conversation) -> str:
     """Return the display name of a conversation of the catalog, `…` until its preview is read."""
-    is_read = conversation.title or conversation.preview or conversation.rows is not None
+    is_read = conversation.title or conversation.preview or conversation.shown_count is not None
     return name(conversation) if is_read or conversation.status is Status.EMPTY else "…"
 
 

@@ -62,7 +62,7 @@ class _Lease:
 
     def check_file(self) -> None:
         """Close it if the file was replaced: it would go on reading the old one."""
-        file = self.store.store.fingerprint()[:2]
+        file = self.store.source.fingerprint()[:2]
         if self.store.is_open and file != self._file:
             self.store.close()
         self._file = file

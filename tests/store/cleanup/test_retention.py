@@ -21,7 +21,7 @@ def outlook(path, setting="", now=NOW):
         (path.parent / "config.yaml").write_text(f"sessions:\n  {setting}\n", encoding="utf-8")
     with opened(path, now) as (reader, catalog):
         rules = retention_rules_at(reader, Location(path, path.parent), now)
-        found = {chain.tip.id: rules.forecast(chain) for chain in catalog.chains()}
+        found = {chain.tip.id: rules.forecast(chain) for chain in catalog.conversations()}
         leaving = rules.deletions(catalog)
     return SimpleNamespace(
         rules=rules,

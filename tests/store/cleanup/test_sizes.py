@@ -106,7 +106,7 @@ def test_the_map_adds_up(tmp_path):
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         found = read_space_map(reader, catalog)
         measured = measure(reader, catalog.sessions.values())
-        chains = list(catalog.chains())
+        chains = list(catalog.conversations())
     assert found.total == added(measured.values()).total
     assert dict(found.conversations) == {
         chain.tip.id: added(measured[each.id] for each in chain.segments).total for chain in chains

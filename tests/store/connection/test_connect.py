@@ -83,7 +83,7 @@ def test_a_column_added_meanwhile_is_seen(fixture_store):
         connection.execute("ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 1")
     with store.reader() as reader:
         assert "archived" in reader.schema.session_columns
-        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).chains())
+        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).conversations())
 
 
 @pytest.mark.parametrize("is_link", [False, True])

@@ -84,7 +84,7 @@ def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
     """All rows but the one without an id, which is said; each under a conversation that is on top
     of something."""
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
-    segments = [segment.id for chain in catalog.chains() for segment in chain.segments]
+    segments = [segment.id for chain in catalog.conversations() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
     assert any("no id" in each.text for each in warnings_of(reader))
     reached = set()
@@ -97,7 +97,7 @@ def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
         chain = stack.pop()
         if chain.root.id not in reached:
             reached.update(segment.id for segment in chain.segments)
-            stack.extend(catalog.child_chains(chain))
+            stack.extend(catalog.child_conversations(chain))
     assert reached == set(segments)
     counts = catalog.counts()
     for view in View:
@@ -118,7 +118,7 @@ def test_markers_that_were_inherited(tmp_path):
         rows.append({"id": name, "parent_session_id": "root", **config, **ended})
         rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
     with Store(builders.make_store(tmp_path / "state.db", "31", rows)).reader() as reader:
-        chains = list(read_catalog(reader, NOW).chains())
+        chains = list(read_catalog(reader, NOW).conversations())
     assert {chain.root.id: (chain.relation, chain.tip.id) for chain in chains} == {
         "root": (Relation.ROOT, "tip"),
         "branch": (Relation.BRANCHED, "branch-2"),
@@ -155,7 +155,7 @@ def test_every_order_has_every_row(reader, catalog):
     for sort in Sort:
         for reverse in (False, True):
             order = catalog.order(View.ALL, sort=sort, reverse=reverse, amounts=sizes)
-            assert sorted(order) == sorted(chain.root.id for chain in catalog.chains())
+            assert sorted(order) == sorted(chain.root.id for chain in catalog.conversations())
     first = read_first_page(reader, NOW, view=View.ALL)
     # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says
     # is still to come.
@@ -169,7 +169,7 @@ def test_previews_are_printable_and_counts_are_counts(reader, catalog):
         assert printed(each.preview), each.id
         shown = len(read_outline(reader, each.segments).rows)
         assert each.message_count == shown, each.id
-        assert each.preview or not each.rows, each.id
+        assert each.preview or not each.shown_count, each.id
         assert all(
             printed(line.text.replace("\n", " ").replace("\t", " "))
             for line in read_recap(reader, each.segments)

@@ -47,7 +47,7 @@ def test_every_shape_reads_the_same(name, journal, tmp_path):
         assert found.cwd == ("/src" if "cwd" in reader.schema.session_columns else None)
         assert catalog.conversation("agent").relation is Relation.DELEGATED
         (detailed,) = with_details(reader, [found])
-        assert (detailed.preview, detailed.rows) == ("the lantern of the harbour", 5)
+        assert (detailed.preview, detailed.shown_count) == ("the lantern of the harbour", 5)
         shown = read_messages(reader, read_outline(reader, found.segments).rows)
         assert [each.role for each in shown] == ["user", "assistant", "tool", "user", "assistant"]
         assert shown[1].tool_calls[0].name == "terminal" and shown[2].tool_name == "terminal"

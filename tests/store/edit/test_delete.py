@@ -38,7 +38,7 @@ FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 def roots(path):
     """The root of every conversation."""
     with Store(path).reader() as reader:
-        return [chain.root.id for chain in read_catalog(reader, NOW).chains()]
+        return [chain.root.id for chain in read_catalog(reader, NOW).conversations()]
 
 
 def hits(path, text):

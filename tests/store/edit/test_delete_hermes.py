@@ -39,7 +39,7 @@ def test_the_same_as_hermes_segment_by_segment(fixture_store, tmp_path):
         settled
     ).close()  # whatever it does to a store on opening it has done now
     with Store(settled).reader() as reader:
-        roots = [chain.root.id for chain in read_catalog(reader, NOW).chains()]
+        roots = [chain.root.id for chain in read_catalog(reader, NOW).conversations()]
     for number, root in enumerate(roots):
         (tmp_path / str(number)).mkdir()
         ours, theirs = (

@@ -128,7 +128,7 @@ def test_any_family_is_parted_cleanly(sessions, data):
     found = affected_by_delete(catalog, data.draw(st.sampled_from([each.id for each in sessions])))
     gone = set(found.sessions)
     assert len(found.sessions) == len(gone)
-    for chain in catalog.chains():
+    for chain in catalog.conversations():
         ids = {segment.id for segment in chain.segments}
         assert ids <= gone or not ids & gone
     losing = {each.id for each in sessions if each.id not in gone and each.parent_id in gone}

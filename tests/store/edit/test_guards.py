@@ -175,7 +175,8 @@ def reasons(path, now=NOW):
     with Store(path).reader() as reader:
         catalog, busy = read_catalog(reader, now), read_busy(reader, now)
         found = {
-            chain.root.id: why_protected(catalog, chain, busy, now) for chain in catalog.chains()
+            chain.root.id: why_protected(catalog, chain, busy, now)
+            for chain in catalog.conversations()
         }
     return {root: why.words for root, why in found.items() if why is not None}
 

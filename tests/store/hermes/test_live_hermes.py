@@ -139,7 +139,7 @@ def same_lists(db, catalog):
             under = ours.is_attached_subagent and row["source"] in ("subagent", "tool")
             assert under or ours.view is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
-    for chain in catalog.chains():
+    for chain in catalog.conversations():
         assert chain.id in listed or chain.is_attached_subagent or chain.note, chain
 
 

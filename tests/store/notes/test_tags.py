@@ -51,7 +51,7 @@ def store(tmp_path):
 
 def test_set_and_removed(store):
     """Any part stands for the conversation; the store keeps every byte."""
-    before = dump(store.store.path)
+    before = dump(store.source.path)
     done = store.tag(["first"], ["#Deploy", "in review"])
     assert done.session_ids == CHAIN
     assert tags(store) == {"second": ("deploy", "in-review")}
@@ -60,7 +60,7 @@ def test_set_and_removed(store):
     store.tag(["second", "other"], ["both"], ["deploy"])
     assert tags(store) == {"second": ("both", "in-review"), "other": ("both",)}
     assert [each.id for each in store.conversations("tag:both -tag:in-review")] == ["other"]
-    assert dump(store.store.path) == before
+    assert dump(store.source.path) == before
 
 
 def test_undone(store):
@@ -80,7 +80,7 @@ def test_through_a_compression(store):
     store.tag(["second"], ["deploy"])
     store.close()
     run(
-        store.store.path,
+        store.source.path,
         "UPDATE sessions SET end_reason = 'compression', ended_at = 1767258100 WHERE id = 'second'",
         "INSERT INTO sessions (id, source, parent_session_id, started_at) "
         "VALUES ('third', 'cli', 'second', 1767258100)",
@@ -93,10 +93,10 @@ def test_through_a_prune_of_hermes(store):
     hermes_state = pytest.importorskip("hermes_state")
     store.tag(["first"], ["deploy"])
     store.close()
-    db = hermes_state.SessionDB(store.store.path)
+    db = hermes_state.SessionDB(store.source.path)
     assert db.prune_sessions(older_than_days=1) == 1
     db.close()
-    assert "first" not in session_ids(store.store.path)
+    assert "first" not in session_ids(store.source.path)
     assert tags(store) == {"second": ("deploy",)}
 
 
@@ -108,7 +108,7 @@ def test_through_archive_delete_and_restore(store):
     deleted = store.delete(["second"])
     assert not tags(store) and store.tags() == ()
     store.close()
-    (store.store.path.parent / "notes.db").unlink()
+    (store.source.path.parent / "notes.db").unlink()
     with open_store(Store(deleted.bundle.path)) as bundle:
         assert tags(bundle) == {"second": ("deploy",)}
     store.restore(deleted.bundle.name)
@@ -133,7 +133,7 @@ def test_of_one_store(store, tmp_path):
     store.tag(["other"], ["here"])
     (tmp_path / "b").mkdir()
     other = chain(tmp_path / "b" / "state.db")
-    other.store.notes = notes
+    other.source.notes = notes
     assert not tags(other)
     newest = DATA / "state-v31-hermes-0.22.2.db"
     paths = [tmp_path / name for name in ("c.db", "moved.db")]
@@ -172,7 +172,7 @@ def test_failures(store, tmp_path):
     with pytest.raises(NotFoundError):
         store.rename_tag("nothing", None)
     with pytest.raises(RefusedError):
-        open_store(Store(store.store.path)).tag(["other"], ["x"])
+        open_store(Store(store.source.path)).tag(["other"], ["x"])
     assert not (tmp_path / "notes.db").exists()
     (tmp_path / "notes.db").write_bytes(b"no database" * 100)
     assert len(store.conversations()) == 2
@@ -207,7 +207,7 @@ def test_tags_are_those_of_now(store):
 @pytest.mark.parametrize("tag", ["two words", "\x1b[31m", "UPPER"])
 def test_what_is_no_tag_is_not_restored(store, tag):
     """A deletion is a file that anybody may have changed."""
-    assert keep_restored(store.store, [("other", "deploy"), ("other", tag)], {"other"}) == ()
+    assert keep_restored(store.source, [("other", "deploy"), ("other", tag)], {"other"}) == ()
     assert tags(store) == {"other": ("deploy",)}
 
 
@@ -245,7 +245,7 @@ def test_a_read_gives_up_no_lock_of_another_thread(store, tmp_path):
     browser could then write in the middle of a change."""
     store.tag(["first"], ["deploy"])
     path = tmp_path / "notes.db"
-    notes = Notes(path, [str(store.store.path), None])
+    notes = Notes(path, [str(store.source.path), None])
     other = (
         "import sqlite3, sys\n"
         "connection = sqlite3.connect(sys.argv[1], 0)\n"

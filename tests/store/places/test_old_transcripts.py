@@ -66,7 +66,7 @@ def everything(shelf):
         catalog = read_catalog(reader, 1.8e9)
         messages = {
             chain.root.id: read_messages(reader, read_outline(reader, chain.segments).rows)
-            for chain in catalog.chains()
+            for chain in catalog.conversations()
         }
     return catalog, messages
 
@@ -259,4 +259,7 @@ def test_only_what_is_named_is_read(folder):
     for name in ("alpha_1", "alpha_2", "beta_1"):
         write_lines(folder / f"{name}.jsonl", SAID[0])
     catalog, _messages = read_all(folder, only=["alpha"])
-    assert {chain.root.id for chain in catalog.chains()} == {"alpha_1.jsonl", "alpha_2.jsonl"}
+    assert {chain.root.id for chain in catalog.conversations()} == {
+        "alpha_1.jsonl",
+        "alpha_2.jsonl",
+    }

@@ -34,7 +34,7 @@ def chained(length, name):
 def test_a_chain_knows_its_ends_its_title_and_its_newest_activity():
     sessions = chained(4, "long")
     catalog = Catalog([*reversed(sessions), *chained(1, "one"), *chained(2, "two")])
-    assert sorted(chain.root_id for chain in catalog.chains()) == ["long0", "one0", "two0"]
+    assert sorted(chain.root_id for chain in catalog.conversations()) == ["long0", "one0", "two0"]
     chain = catalog.conversation("long2")
     assert (chain.segments, chain.title, chain.last_active) == (tuple(sessions), "long 1", 100.0)
     assert catalog.root_of("nobody") is None and not catalog.is_root("nobody")
@@ -65,7 +65,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once():
     ring = "its parents form a cycle"
     assert {
         " ".join(each.id for each in chain.segments): (chain.relation, chain.note)
-        for chain in catalog.chains()
+        for chain in catalog.conversations()
     } == {
         "ring-a ring-b": (Relation.ORPHAN, ring),
         "branch-b": (Relation.BRANCHED, ""),
@@ -148,7 +148,7 @@ def test_a_tree_has_every_node_of_a_deep_family_once():
 def test_the_server_is_automation_in_both_spellings(source):
     """Hermes stores one, its guide writes the other."""
     catalog = Catalog([Session("a", source), Session("b", "cli")])
-    views = {each.id: each.view for each in catalog.chains()}
+    views = {each.id: each.view for each in catalog.conversations()}
     assert views == {"a": View.AUTOMATION, "b": View.CHATS}
     assert formats.source(source) == "api"
 

@@ -37,7 +37,7 @@ def increment(path, before, touched=()):
 def picture(catalog):
     """Everything a list shows of a catalog."""
     return {
-        "conversations": {chain.root_id: chain for chain in catalog.chains()},
+        "conversations": {chain.root_id: chain for chain in catalog.conversations()},
         "roots": {each: catalog.root_of(each) for each in ("nobody", *catalog.sessions)},
         "views": {
             (view, sort, reverse): catalog.order(
@@ -49,8 +49,8 @@ def picture(catalog):
         },
         "sources": catalog.order(View.ALL, sources=["cron", "tool"]),
         "below": {
-            chain.root_id: [child.root_id for child in catalog.child_chains(chain)]
-            for chain in catalog.chains()
+            chain.root_id: [child.root_id for child in catalog.child_conversations(chain)]
+            for chain in catalog.conversations()
         },
         "children": {
             parent: sorted(child.id for child in catalog.children_of(parent))
@@ -85,7 +85,7 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
     """Of any links, rings and other damage too; each list goes by activity, then by the id of the
     tip."""
     catalog = Catalog(given_rows, NOW)
-    found = list(catalog.chains())
+    found = list(catalog.conversations())
     whole = [(part.id, each) for each in found for part in each.segments]
     assert sorted(id for id, _each in whole) == sorted(catalog.sessions)
     assert all(catalog.conversation(id) is each for id, each in whole)
@@ -102,8 +102,8 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
             root for root in by_rank if catalog.conversation(root).view is view
         ]
     for each in found:
-        for child in catalog.child_chains(each):
-            assert catalog.parent_chain(child) is each
+        for child in catalog.child_conversations(each):
+            assert catalog.parent_conversation(child) is each
 
 
 def conversations(count):

@@ -52,14 +52,14 @@ class History:
     def change(self, *statements):
         """Write to the store as another program."""
         self.store.close()
-        with closing(sqlite3.connect(self.store.store.path)) as connection, connection:
+        with closing(sqlite3.connect(self.store.source.path)) as connection, connection:
             for statement in statements:
                 connection.execute(*statement)
 
     def rows(self, session):
         """The live rows of a session."""
         live = "SELECT role, content FROM messages WHERE session_id = ? AND active = 1 ORDER BY id"
-        return rows(self.store.store.path, live, session)
+        return rows(self.store.source.path, live, session)
 
     def insert(self, session, role, content):
         """Return the statement that writes a message."""
@@ -197,7 +197,7 @@ def test_two_browsers(history):
     history.say("s0")
     history.say("s0")
     newest = history.store.state().message
-    first, second = history.store, OpenStore(history.store.store, history.store.location)
+    first, second = history.store, OpenStore(history.store.source, history.store.location)
     first.mark_read(["s0"], newest)
     second.mark_read(["s0"], newest - 2)
     assert history.unread() == {}
@@ -209,8 +209,8 @@ def test_another_file(history):
         history.say("s0")
     history.store.mark_all_read(T0)
     history.store.close()
-    history.store.store.path.unlink()
-    builder = StoreBuilder(history.store.store.path)
+    history.store.source.path.unlink()
+    builder = StoreBuilder(history.store.source.path)
     builder.session("other")
     builder.message("other", "user", "hello")
     builder.write()
@@ -291,6 +291,6 @@ def test_times_that_are_texts(history):
     for text in ("2020-01-02T03:04:05", "2099-01-02T03:04:05"):
         sql, values = history.insert("s0", "user", text)
         history.change((sql, [*values[:3], text]))
-    with history.store.store.reader() as reader:
+    with history.store.source.reader() as reader:
         found = find_written(reader, history.store.catalog(history.at), history.at)
     assert {root: new.amount for root, new in found.items()} == {"s0": 1}

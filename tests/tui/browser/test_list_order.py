@@ -91,7 +91,7 @@ def test_names_stand_above_what_they_name(width, tmp_path):
     ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
         row = ConversationRow(
-            read_catalog(reader, NOW).conversation("a")._replace(size=480, rows=142)
+            read_catalog(reader, NOW).conversation("a")._replace(size=480, shown_count=142)
         )
     for sort in (Sort.MESSAGES, Sort.SIZE):
         layout = ListLayout(sort=sort)

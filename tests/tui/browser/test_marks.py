@@ -32,7 +32,7 @@ class _Counted(Sequence[Conversation]):
 
 def _runs(count):
     catalog = Catalog([Session(id=f"cron_{number}", source="cron") for number in range(count)])
-    return list(catalog.chains())
+    return list(catalog.conversations())
 
 
 def test_a_frame_does_not_make_all_runs_of_a_job():

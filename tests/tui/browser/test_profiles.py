@@ -244,10 +244,12 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path):
 async def test_messages_are_counted_as_in_the_list_of_one_profile(root):
     """By rows, not by Hermes' own counters, which say 7 here."""
     async with browser_of(root) as browser:
-        assert isinstance(browser.row, ConversationRow) and browser.row.conversation.rows == 1
+        assert (
+            isinstance(browser.row, ConversationRow) and browser.row.conversation.shown_count == 1
+        )
         await everything(browser)
         rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
-        assert [row.conversation.rows for row in rows] == [1, 1]
+        assert [row.conversation.shown_count for row in rows] == [1, 1]
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_a_name_that_is_not_read_yet_is_not_said_to_be_missing(plan):
     row = PlanRow(boss.conversation, [boss], sums_of([boss]), 1)
     rows = NamedRows([row], details)
     assert " ✓ …" in line_text(rows.row(0).spans(80, NOW))
-    details.add([boss.conversation._replace(preview="", rows=3)])
+    details.add([boss.conversation._replace(preview="", shown_count=3)])
     assert " ✓ no text" in line_text(rows.row(0).spans(80, NOW))
 
 

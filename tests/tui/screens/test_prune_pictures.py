@@ -73,7 +73,7 @@ def _axis_of(path, measure, sizes):
     with open_store(path) as store:
         catalog = store.catalog(NOW)
     axis = axis_of(catalog, measure, sizes, gone=(), spared=(), most=60, now=NOW)
-    return axis, list(catalog.chains())
+    return axis, list(catalog.conversations())
 
 
 def test_a_subagent_is_no_conversation_but_has_bytes(path):

@@ -190,7 +190,7 @@ async def test_a_fault_of_ours_elsewhere_is_a_sentence(two_profiles, monkeypatch
     since = OpenStore.since
 
     def broken(store, *given):
-        if isinstance(store.store, MergedStore):
+        if isinstance(store.source, MergedStore):
             raise RuntimeError("secret words")
         return since(store, *given)
 

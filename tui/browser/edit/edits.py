@@ -180,7 +180,7 @@ class Edits(Marking):
         typed: Sequence[str],
         answered: Callable[[list[str] | None], None],
     ) -> None:
-        card = TagCard(title, about, typed, tags_of(self._main.catalog.chains()))
+        card = TagCard(title, about, typed, tags_of(self._main.catalog.conversations()))
         self._main.app.push_screen(card, answered)
 
     def _change_tags(self, work: Callable[[OpenStore], TagChange]) -> None:

@@ -116,7 +116,7 @@ def messages_text(conversation: Conversation) -> str:
     """Format the number of messages; until they are counted it is that of Hermes' own counters, as
     `~12`, or `…` where these are 0."""
     number = formats.number(conversation.message_count)
-    if conversation.rows is not None or conversation.status is Status.EMPTY:
+    if conversation.shown_count is not None or conversation.status is Status.EMPTY:
         return number
     return f"~{number}" if conversation.message_count else "…"
 

@@ -87,7 +87,7 @@ class RowDetails:
     def is_fresh(self, conversation: Conversation) -> bool:
         """Return whether its preview and count have been read as they are now."""
         read = self._cached.get(conversation.root_id)
-        if read is None or read.rows is None:
+        if read is None or read.shown_count is None:
             return False
         return self._state(read) == self._state(conversation)
 
@@ -96,15 +96,15 @@ class RowDetails:
         waits."""
         root = conversation.root_id
         read = self._cached.get(root, conversation)
-        rows = read.rows
+        shown_count = read.shown_count
         if not self.is_fresh(conversation):
-            rows = self.amounts[Sort.MESSAGES].get(root, rows)
+            shown_count = self.amounts[Sort.MESSAGES].get(root, shown_count)
         if (new := self.attention.unread.get(root)) is not None:
             first = new.first_message_id
             conversation = conversation._replace(new_messages=new.amount, first_new=first)
         return conversation._replace(
             preview=read.preview,
-            rows=rows,
+            shown_count=shown_count,
             size=self.amounts[Sort.SIZE].get(root, conversation.size),
             waits=conversation.waits or root in self.attention.waiting,
             note=self.notes.get(conversation.id, conversation.note),
@@ -253,7 +253,7 @@ class CatalogRows:
         amounts, unread = self._details.amounts, self._details.attention.unread
         new = (unread[run.root_id].amount for run in row.runs if run.root_id in unread)
         total = row.total._replace(
-            rows=_added(row.runs, amounts[Sort.MESSAGES]),
+            shown_count=_added(row.runs, amounts[Sort.MESSAGES]),
             size=_added(row.runs, amounts[Sort.SIZE]),
             new_messages=sum(new),
         )

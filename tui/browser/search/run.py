@@ -120,7 +120,7 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     can end the search with a partial result."""
     earlier, order = scan.earlier, request.order
     # These hits have no position to read on from: all pages are read again.
-    is_read_again = order == HitOrder.RELEVANCE or store.store.is_several
+    is_read_again = order == HitOrder.RELEVANCE or store.source.is_several
     before = earlier.hits if earlier is not None else ()
     wanted = PAGE if earlier is None else NEXT_PAGE
 

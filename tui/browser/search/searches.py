@@ -153,7 +153,7 @@ class SearchesCard(NarrowCard[TagChoice]):
     def __init__(self, history: QueryHistory, catalog: Catalog) -> None:
         super().__init__()
         self._history = history
-        self._tags = {f"tag:{each.name}": each for each in tags_of(catalog.chains())}
+        self._tags = {f"tag:{each.name}": each for each in tags_of(catalog.conversations())}
 
     def fill(self, typed: str, at: int = 0) -> None:
         kept, past = self._history.kept, self._history.past

@@ -295,14 +295,14 @@ def read_card(
     store: OpenStore, catalog: Catalog, conversation: Conversation, now: float
 ) -> DetailsCard:
     """Read what is missing of a conversation, and make its card; on a reading thread."""
-    if conversation.rows is None:
+    if conversation.shown_count is None:
         (conversation,) = store.with_details([conversation])
     if conversation.size is None and catalog.of_session(conversation.id) is not None:
         ids = affected_by_delete(catalog, conversation.id).sessions
         sizes = store.measure([catalog.sessions[each] for each in ids])
         conversation = conversation._replace(size=added(sizes.values()).total)
     words = ""
-    if not store.store.is_several:  # each has rules of its own
+    if not store.source.is_several:  # each has rules of its own
         forecast = store.retention(now).forecast(conversation)
         days, words = forecast.prune_in_days, forecast.reason
         if days is not None:

@@ -88,7 +88,7 @@ class Opening(NamedTuple):
         """Read the conversation and the messages that will be on screen first; return also the
         message at which it begins: the next one, if this reading leaves that out."""
         conversation, begin = self.conversation, self.message_id
-        if conversation.rows is None:
+        if conversation.shown_count is None:
             conversation = store.with_details([conversation])[0]
         if self.is_recap:
             return _recap_model(store, conversation), None
@@ -179,7 +179,7 @@ class TranscriptLoader:
         details = self._main.details
         detailed = details.complete(opening.conversation)
         if not details.is_fresh(opening.conversation):
-            detailed = detailed._replace(rows=None)  # counted again with the opening
+            detailed = detailed._replace(shown_count=None)  # counted again with the opening
         self._opening = opening._replace(conversation=detailed)
         self.is_recap = opening.is_recap
         self._main.start("transcript", self._read, self._opening)

@@ -56,7 +56,7 @@ _BYTES = 2000.0
 
 
 class AxisShare(NamedTuple):
-    """A chain of sessions on the axis."""
+    """A conversation on the axis."""
 
     when: float
     """Its last activity, Unix seconds."""
@@ -105,7 +105,7 @@ def axis_of(
     most: int,
     now: float,
 ) -> Axis:
-    """Add up a measure over all chains that have a time, as `make_axis` does.
+    """Add up a measure over all conversations that have a time, as `make_axis` does.
 
     Args:
         sizes: Measured so far, by session.
@@ -116,23 +116,27 @@ def axis_of(
     per_message = sum(each.total for each in sizes.values()) / rows if rows else _BYTES
     shares = []
     is_estimated = False
-    for chain in catalog.chains():
-        when = chain.last_active if chain.last_active is not None else chain.root.started_at
+    for conversation in catalog.conversations():
+        when = (
+            conversation.last_active
+            if conversation.last_active is not None
+            else conversation.root.started_at
+        )
         if when is None:
             continue
-        amount = 0.0 if chain.is_attached_subagent else 1.0
+        amount = 0.0 if conversation.is_attached_subagent else 1.0
         if measure is Measure.COST:
-            amount = chain.cost_usd or 0.0
+            amount = conversation.cost_usd or 0.0
         elif measure is not Measure.CONVERSATIONS:
-            amount = sum(each.message_count for each in chain.segments)
+            amount = sum(each.message_count for each in conversation.segments)
         if measure is Measure.BYTES:
-            if all(each.id in sizes for each in chain.segments):
-                amount = sum(sizes[each.id].total for each in chain.segments)
+            if all(each.id in sizes for each in conversation.segments):
+                amount = sum(sizes[each.id].total for each in conversation.segments)
             else:
                 amount *= per_message
                 is_estimated = True
-        kind = "spared" if chain.root_id in spared else "stays"
-        shares.append(AxisShare(when, "goes" if chain.id in gone else kind, amount))
+        kind = "spared" if conversation.root_id in spared else "stays"
+        shares.append(AxisShare(when, "goes" if conversation.id in gone else kind, amount))
     return make_axis(shares, measure, most, now)._replace(is_estimated=is_estimated)
 
 

@@ -121,7 +121,7 @@ class AddingUp:
 
         def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
             # First: whatever is written later makes the sums outdated.
-            fingerprint = store.store.fingerprint()
+            fingerprint = store.source.fingerprint()
             catalog = store.catalog(now)
             return fingerprint, store.facts(catalog, of_tools=of_tools, tell=scan.tell)
 
