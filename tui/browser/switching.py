@@ -1,13 +1,14 @@
 """Another store instead of the one on screen: the card of profiles and hosts, with the figures of each
 or why it cannot be read, and the switch to one of them, to all, or to old transcripts.
 
-Profiles are read before the card is shown, one after the other; each host shows when it has answered.
+The card is there at once, for the keys that are meant for it. Profiles are shown when all of them
+were read, one after the other; each host shows when it has answered.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from textual import on
@@ -52,47 +53,45 @@ class ProfilesCard(Card["Place | bool"]):
     """Returns the place that was chosen, True for all of them, or None.
 
     Args:
-        places: Profiles, whose figures are read, then hosts.
         current: The location of the store on screen.
         now: Unix seconds.
+        has_hosts: Whether there are hosts besides profiles.
     """
 
     AUTO_FOCUS = "#profiles"
     ENTER = N_("Enter open")
     KEYS = PROFILES
 
-    def __init__(
-        self,
-        places: Sequence[Place],
-        current: Location,
-        now: float,
-    ) -> None:
+    def __init__(self, current: Location, now: float, *, has_hosts: bool) -> None:
         super().__init__()
-        self._places, self._current, self._now = places, current, now
-        self._hosts = [place for place in places if place.host is not None]
-        self._all = _("all profiles as one list")
-        if self._hosts:
-            self._all = _("everything as one list")
+        self._current, self._now = current, now
+        self._places: Sequence[Place] = ()
+        self._title, self._all = _("Profiles"), _("all profiles as one list")
+        if has_hosts:
+            self._title, self._all = _("Profiles and hosts"), _("everything as one list")
 
     def content(self) -> ComposeResult:
-        yield styled(_("Profiles and hosts") if self._hosts else _("Profiles"), "bold")
+        yield styled(self._title, "bold")
         yield OptionList(id="profiles", markup=False)
 
     def keys_text(self) -> str:
         key = self.key("all")
         return self.named_keys(f"{key} {self._all}" if key else "", without=("all",))
 
-    def on_mount(self) -> None:
+    def show(self, places: Sequence[Place]) -> None:
+        """List profiles, whose figures are read, then hosts, which are asked now."""
+        self._places = places
         box = self.query_one(OptionList)
         box.add_options(map(Option, self._lines()))
         others = (
             index
-            for index, place in enumerate(self._places)
+            for index, place in enumerate(places)
             if not self._is_current(place) and (place.host or place.error is None)
         )
         box.highlighted = next(others, 0)
-        for place in self._hosts:
-            self.run_worker(self._read(place), group="ask")
+        for place in places:
+            if place.host is not None:
+                self.run_worker(self._read(place), group="ask")
 
     async def _read(self, place: Place) -> None:
         await asyncio.wrap_future(in_thread(place.look, f"ask {place.name}"))
@@ -153,15 +152,18 @@ class Switching:
         if main.app.here.root is None and not main.options.hosts:
             main.say(_("this store belongs to no Hermes root, so it has no profiles"))
         else:
-            main.start("profiles", self._choose)
+            card = ProfilesCard(main.location, main.clock(), has_hosts=bool(main.options.hosts))
+            opened = main.app.push_screen(card, self._chosen)
+            main.start("profiles", self._fill, card, opened)
 
-    async def _choose(self) -> None:
-        main, now = self._main, self._main.clock()
-        places = await main.call(self._places)
+    async def _fill(self, card: ProfilesCard, opened: Awaitable[None]) -> None:
+        await opened
+        places = await self._main.call(self._places)
         for place in places:
             if place.host is None:
-                await main.call(place.look)
-        main.open_card(ProfilesCard(places, main.location, now), self._chosen)
+                await self._main.call(place.look)
+        if card.is_whole:
+            card.show(places)
 
     def _places(self) -> Sequence[Place]:
         """Return the profiles of this root, and the hosts; on a thread."""

@@ -50,10 +50,9 @@ async def until(browser, kind):
 
 
 async def everything(browser):
-    """Open the list of all profiles, and wait until they are read."""
-    await browser.press("0")
-    await until(browser, ProfilesCard)
-    await browser.press("a")
+    """Open the list of all profiles by two keys right behind each other, and wait until they are
+    read."""
+    await browser.send("0", "a")
     await until(browser, PlacesScreen)
     await browser.wait_until(lambda: browser.screen.catalog.exact)
     await browser.settle()

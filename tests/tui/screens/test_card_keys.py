@@ -15,7 +15,6 @@ from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.messages.details import read_details
-from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
@@ -66,9 +65,7 @@ CASES = {
     "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
     "references": _Case(_references, "Enter open · c copy · Esc back"),
     "profiles": _Case(
-        lambda it: ProfilesCard(
-            [Place(0, it.screen.location, it.app.links)], it.screen.location, NOW
-        ),
+        lambda it: ProfilesCard(it.screen.location, NOW, has_hosts=False),
         "Enter open · a all profiles as one list · Esc back",
     ),
     "export": _Case(
