@@ -43,10 +43,12 @@ def merged_hits(
     conversations: dict[str, Conversation] = {}
     hits: list[Hit] = []
     titled: list[Conversation] = []
+    title_count = 0
     for place, each in pages:
         conversations |= place.keys.here(each.conversations)
         hits += place.keys.here(each.answer.hits)
         titled += place.keys.here(each.titles)
+        title_count += each.title_count
     hits.sort(key=lambda each: each.timestamp or 0.0, reverse=True)
     titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
     answers = [each.answer for _place, each in pages]
@@ -66,7 +68,7 @@ def merged_hits(
         more=is_cut or is_part or any(each.more for each in answers),
         matchers=next((each.matchers for each in answers if each.matchers), ()),
     )
-    return Found(answer, tuple(titled[:titles]), conversations)
+    return Found(answer, tuple(titled[:titles]), title_count, conversations)
 
 
 def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -42,6 +41,8 @@ class Found(NamedTuple):
     answer: Answer
     titles: tuple[Conversation, ...] = ()
     """The newest conversations whose title or id has the words."""
+    title_count: int = 0
+    """How many such conversations there are."""
     conversations: Mapping[str, Conversation] = MappingProxyType({})
     """Of the hits, by session id, with previews."""
 
@@ -92,21 +93,23 @@ def find_hits(
         stopped=until(stopped, _PATIENCE),
         progress=tell,
     )
-    shown = tuple(with_names(reader, _titles(search, titles)))
+    named = _titles(search) if titles else []
+    shown = tuple(with_names(reader, named[:titles]))
 
     def found(answer: Answer) -> Found:
-        return Found(answer, shown, conversations_of(reader, scope.catalog, answer.hits, now))
+        conversations = conversations_of(reader, scope.catalog, answer.hits, now)
+        return Found(answer, shown, len(named), conversations)
 
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
-def _titles(search: Search, most: int) -> list[Conversation]:
-    """Return the newest conversations that are found by their names."""
+def _titles(search: Search) -> list[Conversation]:
+    """Return the conversations that are found by their names, the newest first."""
     query, (_rows, sessions, catalog) = search.query, search.scope
     if catalog is None or not query.groups or query.in_reasoning or query.files:
         return []
     roots = (root for root in titled(catalog, query) if sessions is None or root in sessions)
-    return [catalog.conversation(root) for root in islice(roots, most)]
+    return list(map(catalog.conversation, roots))
 
 
 def titled(catalog: Catalog, query: Query) -> Iterator[str]:

@@ -95,8 +95,9 @@ class ConversationRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """By root, which stays when a chain grows."""
-        return f"c{self.conversation.root_id}"
+        """By root, which stays when a chain grows; found by its title, it may be in the list
+        twice."""
+        return f"{'t' if self.is_named else 'c'}{self.conversation.root_id}"
 
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
         conversation, new = self.conversation, _new(self.conversation)

@@ -1,4 +1,5 @@
-"""Results of a search as rows: matching titles first, then conversations with their hits."""
+"""Results of a search as rows: matching titles first, then conversations with their hits, also
+those that are among the titles: what stands above does not change while hits are read."""
 
 from __future__ import annotations
 
@@ -57,9 +58,9 @@ class SearchResults:
 
     answer: Answer
     titles: tuple[Conversation, ...] = ()
-    """Conversations whose title or id matches."""
-    has_more_titles: bool = False
-    """There may be more of them."""
+    """The newest conversations whose title or id matches."""
+    title_count: int = 0
+    """How many there are."""
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
     total: Total | None = None
@@ -109,12 +110,14 @@ class SearchResults:
         conversations = {id: each for id, each in every.items() if each is not None}
         gone = every.keys() - conversations.keys()
         hits = tuple(hit for hit in self.hits if hit.session_id not in gone)
+        titles = tuple(filter(None, map(newer, self.titles)))
         lost = len(self.hits) - len(hits)
         found, total = self.answer.total, self.total
         return replace(
             self,
             answer=replace(self.answer, hits=hits, total=found and found - lost),
-            titles=tuple(filter(None, map(newer, self.titles))),
+            titles=titles,
+            title_count=self.title_count - (len(self.titles) - len(titles)),
             conversations=conversations,
             total=total and replace(total, count=total.count - lost),
             roots=self.roots - (_count_roots(self.conversations) - _count_roots(conversations)),
@@ -138,11 +141,11 @@ class SearchResults:
             folds: By root id `FOLD_BEST`, `FOLD_SOME` or `FOLD_ALL`; `FOLD_SOME` for others.
             details: What has been read of conversations.
         """
-        groups, titles = self.groups(), self._titles_only
+        groups = self.groups()
         rows: list[ListRow] = []
-        if titles:
+        if self.titles:
             rows.append(HeadRow(self._title_count()))
-            rows += map(self._title_row, titles)
+            rows += [self._title_row(each, groups.get(each.root_id)) for each in self.titles]
         if groups:
             rows.append(HeadRow(self._count()))
         for root, hits in groups.items():
@@ -161,21 +164,20 @@ class SearchResults:
             rows.append(NoteRow(self._what_follows()))
         return NamedRows(rows, details)
 
-    @property
-    def _titles_only(self) -> list[Conversation]:
-        """The conversations of `titles` that have no hits: others are listed with their hits."""
-        groups = self.groups()
-        return [title for title in self.titles if title.root_id not in groups]
-
     def _title_count(self) -> str:
-        if self.has_more_titles:
-            return _("{count:,}+ titles or ids", count=len(self.titles))
-        return ngettext("1 title or id", "{count:,} titles or ids", len(self._titles_only))
+        count, shown = self.title_count, len(self.titles)
+        if shown < count:
+            return _("{shown} of {count:,} titles or ids", shown=shown, count=count)
+        return ngettext("1 title or id", "{count:,} titles or ids", count)
 
-    def _title_row(self, conversation: Conversation) -> ConversationRow:
+    def _title_row(self, conversation: Conversation, hits: Sequence[Hit] | None) -> ConversationRow:
         title = one_line(conversation.title or "", 400)
-        matches = find_ranges(title, self.answer.matchers)
-        return ConversationRow(conversation, is_named=True, matches=matches)
+        return ConversationRow(
+            conversation,
+            best=best(hits).message_id if hits else None,
+            is_named=True,
+            matches=find_ranges(title, self.answer.matchers),
+        )
 
     def _nothing(self) -> str:
         if self.of_list:
@@ -233,7 +235,7 @@ class SearchResults:
         answer, coverage = self.answer, self.coverage
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
-        titles = [self._title_count()] if self._titles_only else []
+        titles = [self._title_count()] if self.titles else []
         parts = [*titles, self._count()]
         if answer.stopped:
             parts.append(_("stopped: not everything was looked at"))

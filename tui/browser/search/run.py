@@ -127,8 +127,9 @@ def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     def results(found: Found) -> SearchResults:
         answer, conversations = found.answer, dict(found.conversations)
         if earlier is None:
-            is_full = len(found.titles) >= _MOST_TITLES
-            return SearchResults(answer, found.titles, is_full, conversations, order=order)
+            return SearchResults(
+                answer, found.titles, found.title_count, conversations, order=order
+            )
         answer = replace(answer, total=earlier.answer.total)
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))
