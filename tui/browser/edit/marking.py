@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -64,7 +64,7 @@ class Marking:
         return conversations
 
     def mark(self) -> None:
-        """Mark or unmark the current conversations; in the list, move to the next row."""
+        """Mark or unmark the current conversations; in the list, move to the next one."""
         main, roots = self._main, {each.root_id: each for each in self._main.current_conversations}
         if not roots:
             main.say(_("nothing to mark here"))
@@ -75,8 +75,17 @@ class Marking:
         else:
             main.marks.update(roots)
         if main.rows.has_focus:
-            main.rows.action_move(1)
+            main.rows.action_jump(self._index_after(roots))
         main.redraw_marks()
+
+    def _index_after(self, roots: Container[str]) -> int:
+        """Return the index of the next row that is not only about these conversations, such as
+        another hit in one of them; the present one if there is none."""
+        rows = self._main.rows
+        for index in range(rows.cursor + 1, len(rows)):
+            if any(each.root_id not in roots for each in conversations_of(rows.source.row(index))):
+                return index
+        return rows.cursor
 
     def mark_range(self) -> None:
         """Begin a range, or end it and mark its rows."""

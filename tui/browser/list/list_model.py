@@ -4,7 +4,7 @@ folded into jobs."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -258,6 +258,11 @@ class CatalogRows:
             new_messages=sum(new),
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
+
+    def among(self, roots: Container[str | None]) -> dict[str, None]:
+        """Return which of some conversations have a row, by their roots, in order."""
+        rows = (row for row in self._rows if isinstance(row, str))
+        return {root: None for root in rows if root in roots}
 
     def index_of(self, key: str) -> int | None:
         try:

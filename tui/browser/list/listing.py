@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -161,7 +161,7 @@ class Listing:
         if read.is_whole:
             self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
-        self._show(read.rows)
+        self._show(read.rows, key=self._brought_back(read, touched))
         main.catalog = read.catalog
         self._measure()
         self.read_attention()
@@ -196,6 +196,17 @@ class Listing:
             gc.enable()
         is_written_to = bool(step[1].busy) or _is_live(step[0])  # by a lease or a lock
         return _Read(*step, rows, time.monotonic() - begun, is_written_to, is_whole)
+
+    def _brought_back(self, read: _Read, touched: Collection[str]) -> str | None:
+        """Return the key of the first row that this program has brought back into the list, where
+        the cursor goes then: it is what an undo was about."""
+        before = self._main.rows.source
+        if not touched or not isinstance(before, CatalogRows):
+            return None
+        roots = set(map(read.catalog.root_of, touched))
+        known = before.among(roots)
+        back = (root for root in read.rows.among(roots) if root not in known)
+        return next((f"c{root}" for root in back), None)
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
         """Give the keys to the list if another program has deleted what is being read: the row that
