@@ -57,9 +57,9 @@ class ShownConversation(NamedTuple):
     segment: str | None = None
     """Begin at this session."""
     is_listed: bool = True
-    """It is that of the list's cursor, and follows it; else one that was opened elsewhere."""
+    """Whether it is the row under the list's cursor, and follows it."""
     number: int = 0
-    """Grows when something is gone to; the same where only the conversation has changed."""
+    """Counts what was gone to; the same where only the conversation has changed."""
 
 
 class StatusText(NamedTuple):
@@ -85,7 +85,7 @@ class Context(StoreScreen[object]):
     search_view: var[View] = var(View.ALL, init=False)
     hit_order: var[HitOrder] = var(HitOrder.NEWEST, init=False)
     offered: var[tuple[str, ...]] = var((), init=False)
-    """Completed values of a filter at the end of the query."""
+    """Values that would complete the filter at the end of the query."""
     results: var[SearchResults | None] = var(None, init=False)
     """None while the list shows conversations."""
     shown: var[ShownConversation] = var(ShownConversation(), init=False, always_update=True)
@@ -123,7 +123,7 @@ class Context(StoreScreen[object]):
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
         self.marks: dict[str, Conversation] = {}
         """The marked conversations by their roots, which stay when a chain grows."""
-        self.reads = Reads(self.opened)
+        self.reads = Reads(self.connect)
         self.writes = self.app.writes
         # Called from a job that writes, while another process has the store.
         store.on_wait = lambda: self.writes.tell(self.say, _("waiting for the store …"))
@@ -137,8 +137,9 @@ class Context(StoreScreen[object]):
     def options(self) -> Options:
         return self.app.startup.options
 
-    def opened(self) -> OpenStore:
-        """Return the store, to be changed; each change opens and closes the file."""
+    def connect(self) -> OpenStore:
+        """Return a connection to the store: its first read opens the file, and each change opens
+        and closes it."""
         return OpenStore(self.store, self.location)
 
     @property
@@ -220,13 +221,13 @@ class Context(StoreScreen[object]):
     async def begin_marks(self) -> None:
         """Keep read marks from now on; a machine that may only be read keeps none."""
         with suppress(RefusedError):
-            store, now = self.opened(), self.clock()
+            store, now = self.connect(), self.clock()
             await self.call(lambda: store.begin_marks(now))
 
     async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
         """Mark a conversation, given all its sessions, as read up to a message, or all of it; a
         machine that may only be read keeps no marks."""
-        store = self.opened()
+        store = self.connect()
         with suppress(RefusedError):
             await self.call(lambda: store.mark_read(session_ids, message_id))
 

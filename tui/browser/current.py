@@ -120,7 +120,7 @@ class ConversationPanes(Panes):
         """Follow the catalog: what was opened elsewhere may be listed now, or gone."""
         conversation = self.shown.conversation
         if self.shown.is_listed or conversation is None:
-            self.shown = self.shown
+            self.mutate_reactive(ConversationPanes.shown)  # its details may have been read
             return
         known = self.catalog.of_session(conversation.root_id)
         if known is None and self.catalog.exact:

@@ -151,7 +151,7 @@ class KeyScreen(BoundKeys, ConversationPanes):
         getattr(getattr(self, part) if part else self, name)(*args)
 
     def on_key(self, event: Key) -> None:
-        """Say of a key, which does nothing here, where it works, if anywhere."""
+        """Say where a key works that does nothing here."""
         words = meaningless(event)
         if self.focused in (self.rows, self.lineage):
             for binding in bindings_of(self.transcript, event.key):
@@ -198,6 +198,8 @@ class KeyScreen(BoundKeys, ConversationPanes):
             (self.searched is not None and self.search.stop()) or self.end_zoom() or self.go_back()
         ):
             return
+        elif self.lineage.has_focus:
+            self.toggle_lineage()
         elif self.focused is not self.rows:
             self.set_focus(self.rows)
         elif self.marks:

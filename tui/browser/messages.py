@@ -35,6 +35,7 @@ class PaneMessages(KeyScreen):
         if is_opened and not (widget is self.box and self.box.value):
             self.forget_status()
         super().set_focus(widget, *args, **kwargs)
+        self.share_out()
         self.focus_moved()
         self.family_loader.find_losses()
 

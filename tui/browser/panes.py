@@ -184,11 +184,13 @@ class Panes(Context):
         return self.query_one(f"#{name}", TextLine)
 
     def share_out(self) -> None:
-        """Set the list's size from its share."""
+        """Set the list's size from its share. Above a transcript that is read it has half of it."""
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
         styles, sizes = self.query_one("#listed").styles, self.pane_sizes
+        is_read = self.focused not in (self.rows, self.box, None)
+        height = sizes.height // 2 if is_read else sizes.height
         styles.width = f"{sizes.width}%" if not (is_narrow or is_alone) else None
-        styles.height = f"{sizes.height}%" if is_narrow and not is_alone else None
+        styles.height = f"{height}%" if is_narrow and not is_alone else None
 
     def share(self, steps: int) -> None:
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):

@@ -156,7 +156,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     new = [session for each in restored for session in each.sessions if session not in each.there]
 
     def back() -> tuple[str, tuple[str, ...]]:
-        done = main.opened().delete(new)
+        done = main.connect().delete(new)
         return done.sentence, done.bundle.sessions
 
     message = " · ".join([describe_restored(restored), *notes, *more])
@@ -234,7 +234,7 @@ class BundleScreen(OtherScreen):
         tips = [each.id for each in conversations]
 
         def work() -> Restored:
-            store = beside.opened()
+            store = beside.connect()
             only = store.find_in_deletion(name, tips)
             return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 

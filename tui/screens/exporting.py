@@ -228,7 +228,7 @@ class ExportCard(Card[None]):
 
         def work() -> tuple[list[Path], str]:
             redactor = make_redactor(context.location, notes.append, active=redact)
-            opened, now = context.opened(), context.clock()
+            opened, now = context.connect(), context.clock()
             export = FileExport(opened, format_, redactor, now, everything, self._part)
             documents = export.plan(opened.with_details(conversations), path)
             saved = export.save(documents, keep=kept_files(context.location), force=force)

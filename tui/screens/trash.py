@@ -62,7 +62,7 @@ class TrashScreen(ListScreen):
                 yield WrappedText(id="contents")
 
     async def read_rows(self) -> None:
-        self._bundles = await self.write(self.main.opened().deletions)  # after what is under way
+        self._bundles = await self.write(self.main.connect().deletions)  # after what is under way
         self._marked &= {each.name for each in self._bundles}
         self._show()
 
@@ -145,7 +145,7 @@ class TrashScreen(ListScreen):
         self.main.start_write(self._restore, bundles, progress)
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
-        main, store, total = self.main, self.main.opened(), len(bundles)
+        main, store, total = self.main, self.main.connect(), len(bundles)
         restored: list[Restored] = []
         failure: BrowseError | None = None
 

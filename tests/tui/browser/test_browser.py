@@ -93,7 +93,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             assert "is locked by another process" in " ".join(browser.status.split())
             writer.execute("ROLLBACK")
             await browser.press("f5")
-            assert isinstance(browser.row, ConversationRow) and browser.row.hits
+            assert isinstance(browser.row, ConversationRow) and browser.row.best
 
 
 @pytest.mark.slow

@@ -301,7 +301,7 @@ def protected(context: Context, plan: Plan) -> str:
 async def carry_out(context: Context, plan: Plan) -> CleanedUp:
     """Delete by a plan, and show how far that is: on a card if it takes long, else in the status
     line."""
-    store, writes = context.opened(), context.writes
+    store, writes = context.connect(), context.writes
     count, messages = len(plan.selected), sum(each.rows for each in plan.selected)
     title = ngettext(
         "Moving 1 conversation to the trash",

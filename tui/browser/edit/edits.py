@@ -79,7 +79,7 @@ class Edits(Marking):
         self, conversations: Sequence[Conversation], work: Callable[[OpenStore, list[str]], Change]
     ) -> None:
         """Set or clear a flag by `work`, called with the store and ids."""
-        store, ids = self._main.opened(), [conversation.id for conversation in conversations]
+        store, ids = self._main.connect(), [conversation.id for conversation in conversations]
         change = await self._main.write(partial(work, store, ids))
         if len(conversations) == 1:
             changed = self._outermost(conversations[0], change.session_ids)
@@ -98,7 +98,7 @@ class Edits(Marking):
 
     def _changed(self, change: Change) -> None:
         if change.rows:
-            undo = partial(undo_change, self._main.opened(), change)
+            undo = partial(undo_change, self._main.connect(), change)
             self.record(change.sentence, undo, change.session_ids)
         else:
             self._main.say(_("nothing had to be changed"))
@@ -132,7 +132,7 @@ class Edits(Marking):
 
     async def _rename(self, conversation: Conversation, typed: str) -> None:
         """Store a title; ask again if it was refused."""
-        main, store = self._main, self._main.opened()
+        main, store = self._main, self._main.connect()
         # Another program may have continued it in a new part since the card opened.
         present = main.catalog.of_session(conversation.id) or conversation
         try:
@@ -187,7 +187,7 @@ class Edits(Marking):
         self._main.start_write(self._store_tags, work)
 
     async def _store_tags(self, work: Callable[[OpenStore], TagChange]) -> None:
-        store = self._main.opened()
+        store = self._main.connect()
         done = await self._main.write(partial(work, store))
         if not done.session_ids:
             self._main.say(_("nothing had to be changed"))
@@ -253,7 +253,7 @@ class Edits(Marking):
         if not planned.plan.selected:
             main.say(protected(main, planned.plan))
             return
-        store = main.opened()
+        store = main.connect()
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
         sentence = spared_words(plan, CleanedUp(done=plan.tips()), _("archived"))

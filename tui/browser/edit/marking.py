@@ -221,7 +221,7 @@ def restore_deleted(context: Context, deleted: Deleted) -> Undone:
             context.writes.tell(context.show_progress, f"{stage.words} …")
 
     bundle = deleted.bundle
-    restored = context.opened().restore(bundle.name, tell=tell)
+    restored = context.connect().restore(bundle.name, tell=tell)
     conversations = len(set(bundle.conversations).intersection(restored.sessions))
     words = _(
         "restored {conversations}: {sessions}, {messages}",

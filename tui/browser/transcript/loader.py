@@ -131,7 +131,7 @@ class TranscriptLoader:
         """Whether the transcript shows the recap instead of the conversation."""
         self._opening: Opening | None = None
         """What is about to be shown, or could not be read."""
-        self._is_unread = False
+        self._was_busy = False
         """It could not be read because the store was busy."""
         self._left_out: dict[int | None, int] = {}
         """The message that this reading leaves out, by the one at which it began instead."""
@@ -166,7 +166,7 @@ class TranscriptLoader:
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
         self._main.say_of_page("")
-        self._opening, self._is_unread = None, False
+        self._opening, self._was_busy = None, False
         self._main.cancel("transcript")
 
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
@@ -196,7 +196,7 @@ class TranscriptLoader:
         try:
             model, begin, layouts = await main.read_at_rest(read, partial(self._show, None))
         except BrowseError as error:
-            self._is_unread = isinstance(error, StoreBusyError)
+            self._was_busy = isinstance(error, StoreBusyError)
             raise
         self._opening = None
         page.add(layouts)
@@ -234,7 +234,7 @@ class TranscriptLoader:
         """Show a new title or segment of the current conversation, or retry reading it."""
         current, model = self._main.current, self._main.transcript.model
         wanted = self._opening or model
-        if self._opening is not None and self._is_unread:
+        if self._opening is not None and self._was_busy:
             self._open(self._opening)
         elif current is None:
             return
