@@ -55,6 +55,7 @@ class OpenStore(Changeable):
 
     first_page = read(later.first_page.read_first_page)
     neighbourhood = read(later.first_page.read_neighbourhood)
+    list_page = read(later.list_page.read_list_page)
     sessions_after = read(later.session_rows.read_portion)
     state = read(later.session_rows.read_state)
     changes = read(later.session_rows.read_changes)
@@ -154,7 +155,7 @@ class OpenStore(Changeable):
             context = context._replace(prompt=self.system_prompt(context.session_id))
         return context, contexts.memory(context)
 
-    # What it did
+    # What conversations did to files, and how they went
 
     file_changes = read(later.changes.read_changes)
     prompt_before = read(later.blame.prompt_before)
@@ -162,8 +163,6 @@ class OpenStore(Changeable):
     run = read(later.run.read_run)
 
     # Sizes, sums, health, and plans of clean-ups
-
-    list_page = read(later.list_page.read_list_page)
 
     def measure(
         self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None

@@ -210,7 +210,7 @@ class Reader:
             key: SQL of the key.
             size: The most rows of a slice.
             parameters: Of `sql`.
-            after: The key behind which to begin.
+            after: The key after which to begin.
         """
         sql = f"{sql} {key} > ? ORDER BY {key} LIMIT {size}"
         last: object = -(2**63) if after is None else after

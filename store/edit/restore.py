@@ -176,6 +176,7 @@ def _insert(
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
     missing = rows.messages.keys() - rows.there - rows.refused.keys()
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
+    # Where all of them are in the store already, one empty group still sets the links.
     groups = list(filter(None, groups)) or [set()]
 
     def count(sessions: set[str]) -> int:

@@ -54,7 +54,7 @@ PATIENCE = 5.0
 _ATTEMPT = 0.2
 _PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
 _AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
-"""Errors of which is said what is said of them when reading."""
+"""Result codes reported with the sentences of a failed read."""
 _OTHER = SqliteFailure(
     WriteFailedError, N_("{path} could not be written to: SQLite says “{said}”.")
 )

@@ -66,7 +66,7 @@ class Source(NamedTuple):
     ids: Condition
     """A SELECT of ids, up to the key column of its WHERE clause."""
     where: Condition = EVERYTHING
-    """On `messages m`."""
+    """On `message_rows m`."""
     between: Span | None = None
     """The first and the last id, in the order of the search; None for all."""
     engine: str = ""
@@ -246,7 +246,7 @@ class Candidates:
         return self._scanned > _LONG_SCAN
 
     def in_time(self, after: int | None = None) -> Iterator[list[int]]:
-        """Yield ids in the order of time, behind one.
+        """Yield ids in the order of time, after one.
 
         Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock
         that is set back give new ids to old messages, and a compression writes messages again with
@@ -282,7 +282,7 @@ class Candidates:
         return bool(self._reader.rows(late, sorted((first, first + _SMALL_BLOCK * step))))
 
     def pages(self, after: int | None = None, least: int = 0) -> Iterator[list[Candidate]]:
-        """Yield candidates behind an id, each once and in the order of ids, at least so many
+        """Yield candidates after an id, each once and in the order of ids, at least so many
         together.
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
@@ -303,8 +303,8 @@ class Candidates:
         yield page
 
     def _read(self, source: Source, after: int | None) -> Iterator[tuple[int, Candidate | None]]:
-        """Yield the candidates of a source behind an id, with their ids; before each statement the
-        id at which it begins, alone."""
+        """Yield (id, candidate), after an id; and (id, None) before each statement, where `pages` may
+        pause."""
         step, size = self._step, _FIRST  # each begins small: it may fill the page
         begin, last = source.between or (self._first, self._last)
         if after is not None:
@@ -329,7 +329,7 @@ class Candidates:
     def _among(self, ids: Sequence[int], source: Source) -> list[Candidate]:
         """Return the candidates among some rows of a source, in their order."""
         where = all_of([Condition("NOT m.hidden"), self._scope, source.where])
-        # The time is behind long texts: it is read only where it is needed.
+        # The time is stored after long texts: it is read only where it is needed.
         stamp = "m.timestamp" if self._is_timed else "0"
         rows = self._reader.rows(
             f"SELECT {stamp}, m.id, m.session_id FROM message_rows m "

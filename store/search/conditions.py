@@ -1,5 +1,4 @@
-"""Conditions in SQL on a row of `messages m` (`Schema.views`), as filters and sources of candidates
-use them."""
+"""Conditions in SQL, on a row of `message_rows m` or of `conversations c`."""
 
 from __future__ import annotations
 

@@ -5,14 +5,13 @@ Each remedy was tried with Hermes 0.13, 0.16 and 0.19 on copies of stores of sch
 and with SQLite alone on one of schema 31:
 
 - `hermes sessions repair` (0.17 and later) repairs tables that cannot be opened. It calls
-  everything else clean:
-  missing tables, missing rows, damaged pages that it does not happen to read.
+  everything else clean: missing tables, missing rows, damaged pages that it does not happen to
+  read.
 - Any start of Hermes (0.16 and later, not 0.13) creates missing tables and fills them, but only
-  where the trigger
-  `messages_fts_insert` is missing too: Hermes takes the trigger for a sign that all is well.
+  where the trigger `messages_fts_insert` is missing too: Hermes takes the trigger for a sign that
+  all is well.
 - FTS5's own `rebuild` repairs damaged pages, and in an index without a copy of its own missing rows
-  too
-  (https://sqlite.org/fts5.html#the_rebuild_command).
+  too (https://sqlite.org/fts5.html#the_rebuild_command).
 - `hermes sessions optimize` merges and repairs nothing.
 """
 
@@ -167,25 +166,25 @@ def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     gaps = IndexGaps(newest, truncated=known.truncated + _truncated(reader, index, known.newest))
     if f"{index.name}_docsize" in reader.schema.tables:
         condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
-        behind = known.newest if is_kept else LOW
+        after = known.newest if is_kept else LOW
         # Without the plus SQLite would read all rows from the table instead of an index.
-        key = "m.id" if behind > 0 else "+m.id"
+        key = "m.id" if after > 0 else "+m.id"
         sql = (
             f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
         )
-        missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
+        missing, first, last = map(as_int, reader.rows(sql, [after])[0])
         gaps = gaps._replace(missing=missing, first=first, last=last, sql=condition)
     reader.of_file.others[index.name] = gaps
     return gaps
 
 
-def _truncated(reader: Reader, index: FtsIndex, behind: int) -> tuple[int, ...]:
-    """Return the ids of the rows behind one that an index holds only a part of."""
+def _truncated(reader: Reader, index: FtsIndex, after: int) -> tuple[int, ...]:
+    """Return the ids of the rows after one that an index holds only a part of."""
     condition = _partly_indexed(index)
     if not condition:
         return ()
     sql = f"SELECT m.id, {condition} FROM message_rows m WHERE m.id > ? AND"
-    slices = reader.slices(sql, "m.id", _SLICE, [behind])
+    slices = reader.slices(sql, "m.id", _SLICE, [after])
     return tuple(as_int(key) for rows in slices for key, is_truncated in rows if is_truncated)
 
 

@@ -62,7 +62,7 @@ class Total:
 
     count: int
     at_least: bool
-    """Counting stopped at the cap, or because it was stopped."""
+    """There may be more: counting reached the cap, or was stopped."""
     sessions: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """The sessions of the counted hits."""
 
@@ -126,7 +126,7 @@ class Search:
         after: Hit | None = None,
         portion: Callable[[Answer], object] = quiet,
     ) -> Answer:
-        """Return the next hits, at most so many (0 for all), behind one.
+        """Return the next hits, at most so many (0 for all), after one.
 
         `portion` is called with what is found so far each time a scan has found more; never for the
         order of relevance.

@@ -2,7 +2,7 @@
 help, its values.
 
 The parser, the search, clean-ups, completion, suggestions and the help read this table; a new
-filter is one more entry. A filter is a condition in SQL: on a row of `messages m`
+filter is one more entry. A filter is a condition in SQL: on a row of `message_rows m`
 (`Schema.views`), or on a row of `conversations c` (`scope.ConversationTable`). A clean-up takes
 whole conversations, so it has no use for the former.
 """
@@ -203,8 +203,8 @@ class FilterKind:
     """The field of `Vocabulary` with further ones."""
     sign: str = ":"
     """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
-    is_value: bool = False
-    """It needs a number or a date; without one the query cannot be run."""
+    is_required: bool = False
+    """A bad value stops the query: without this filter it would find, or delete, too much."""
     is_limit: bool = False
     """Several of this kind must all hold; those of other kinds are alternatives."""
     of_messages: bool = False
@@ -284,15 +284,15 @@ FILTERS = (
     FilterKind("provider", "instr(c.providers, ?) > 0", _lines, "provider:openai", _FROM),
     FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
     FilterKind("after", f"{AT} >= ? AND {AT} < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
-               ("since", "from", "newer"), _DATES, is_value=True, is_limit=True, of_messages=True),
+               ("since", "from", "newer"), _DATES, is_required=True, is_limit=True, of_messages=True),
     FilterKind("before", f"{AT} >= {FIRST_TIME} AND {AT} < ?", _bound("start"), "before:2026-03", _WHEN,
-               ("until", "to"), _DATES, is_value=True, is_limit=True, of_messages=True),
+               ("until", "to"), _DATES, is_required=True, is_limit=True, of_messages=True),
     FilterKind("on", f"{AT} >= ? AND {AT} < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
-               is_value=True, of_messages=True),
+               is_required=True, of_messages=True),
     # of the last activity in any segment; a conversation without any time is never old
     FilterKind("older", "c.used < ?", _bound("start"), "older:30d",
                N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
-               is_value=True, is_limit=True),
+               is_required=True, is_limit=True),
     FilterKind("is", _STATES, _word, "is:live is:archived -is:rewound …",
                N_("live open stale (open, silent for a week) ended empty "
                   "new (not read yet) waiting (for you) "
@@ -303,21 +303,21 @@ FILTERS = (
                N_("also has:tool has:reasoning has:branch has:subagent"), ("contains",)),
     # an unknown number never matches
     FilterKind("cost", "c.tree_cost_usd {sign} ?", _number(parse_money), "cost>1",
-               N_("US dollars, with all subagents"), ("price", "usd"), sign=">", is_value=True),
+               N_("US dollars, with all subagents"), ("price", "usd"), sign=">", is_required=True),
     FilterKind("msgs", "c.messages {sign} ?", _number(parse_count), "msgs>100", _SIZE, ("messages",),
-               sign=">", is_value=True),
-    FilterKind("tokens", "c.tokens {sign} ?", _number(parse_count), "tokens>1m", _SIZE, sign=">", is_value=True),
+               sign=">", is_required=True),
+    FilterKind("tokens", "c.tokens {sign} ?", _number(parse_count), "tokens>1m", _SIZE, sign=">", is_required=True),
     FilterKind("tools", "c.tool_call_count {sign} ?", _number(parse_count), "tools>20", _SIZE, ("calls",),
-               sign=">", is_value=True),
+               sign=">", is_required=True),
     FilterKind("size", "c.size {sign} ?", _number(parse_bytes, "10M"), "size>10M",
                N_("bytes with their share of the search index, without subagents: they are measured first"),
-               ("bytes",), sign=">", is_value=True),
+               ("bytes",), sign=">", is_required=True),
     FilterKind("include", _LEFT_OUT, _word, "include:archived include:stale",
                N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
-               is_value=True, is_cleanup_only=True),
+               is_required=True, is_cleanup_only=True),
     FilterKind("free", EVERYTHING.sql, _goal, "free:50% free:2GB",
                N_("of a clean-up, the longest idle until this share of the used bytes, or so many, is given back"),
-               choices=("10%", "25%", "50%", "1GB"), is_value=True, is_cleanup_only=True),
+               choices=("10%", "25%", "50%", "1GB"), is_required=True, is_cleanup_only=True),
 )  # fmt: skip
 """All filters, in the order of the help."""
 

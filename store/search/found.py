@@ -75,7 +75,7 @@ def find_hits(
         limit: The most hits.
         titles: The most titles.
         is_typed: The last word is still being typed.
-        after: The hit behind which to read on.
+        after: The hit after which to read on.
         stopped: Polled; True ends the search with a partial result.
         tell: Called with the share of a scan that is done.
         portion: Called with what a scan has found so far.
@@ -203,8 +203,8 @@ def count_matches(
     stopped: Stopped = never,
     is_typed: bool = True,
 ) -> Suggestion | None:
-    """Count the hits of a query for a second; None for none. If it stands in the search box and only
-    narrows the list, its conversations are counted."""
+    """Count the hits, for at most a second; None if there are none. If the query stands in the search
+    box and only narrows the list, its conversations are counted."""
     scope = make_scope(reader, query, now, catalog, view)
     if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
         number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
@@ -240,7 +240,7 @@ def suggest(
     for wider, text in _variants(query).items():
         if stopped():
             break
-        taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space behind it
+        taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space after it
         taken = replace(taken, filters=(*taken.filters, *untyped))
         offer = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
         if offer is not None:

@@ -189,7 +189,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
             if kind.is_cleanup_only and not for_cleanup:
                 reason = _("{key}: works in a clean-up only", key=typed.key)
             if reason:
-                problems.append(QueryProblem(*token.span(), reason, is_fatal=kind.is_value))
+                problems.append(QueryProblem(*token.span(), reason, is_fatal=kind.is_required))
             else:
                 filters.append(typed)
         elif token[0] not in _OPERATORS and (term := _term(token)):

@@ -245,7 +245,7 @@ class _Text(NamedTuple):
 
     text: str
     lead: str = ""
-    """Its begin, with the name of a tool."""
+    """Its beginning, with the name of a tool."""
     is_summary: bool = False
     """Whether it is a compaction summary."""
 

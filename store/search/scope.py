@@ -52,7 +52,7 @@ class Conditions(NamedTuple):
     """The filters of a query as three conditions."""
 
     rows: Condition = EVERYTHING
-    """On `messages m`."""
+    """On `message_rows m`."""
     conversations: Condition = EVERYTHING
     """On `conversations c`."""
     costly: Condition = EVERYTHING
@@ -100,14 +100,14 @@ class Scope(NamedTuple):
     """Which rows may be hits, apart from the words."""
 
     rows: Condition = EVERYTHING
-    """A condition on `messages m`."""
+    """A condition on `message_rows m`."""
     sessions: frozenset[str] | None = None
     """Ids of the sessions they are in; None for all."""
     catalog: Catalog | None = None
     """Of the whole store if `sessions` are named, else as far as it was known."""
 
     def condition(self) -> Condition:
-        """Return it as one condition on `messages m`."""
+        """Return it as one condition on `message_rows m`."""
         if self.sessions is None:
             return self.rows
         ids = json.dumps(sorted(self.sessions))
@@ -238,8 +238,8 @@ _STORED = {
 
 
 def _read_column(reader: Reader, catalog: Catalog, column: str) -> dict[str, object]:
-    """Return the values of a column by root id: what is new, what waits and the tags anew at each
-    call, as they change beside the store."""
+    """Return a column by root id; unread, waiting and tags are read each time, as they change without
+    the store."""
     if column == "unread":
         read_marks(reader, catalog.now)  # raises: without them nothing would be new
     if column in ("unread", "waiting"):

@@ -20,7 +20,7 @@ from .conditions import Condition, all_of, any_of
 from .terms import Group, Term, fold, fts_string, words_of
 
 _LINES = "ntr"
-"""Letters of the escapes of JSON that the index joins to the word behind them."""
+"""Letters of the escapes of JSON that the index joins to the word after them."""
 _SIGNS = (
     ("u0000", "u00c0"),
     ("u2000", "u2c00"),
@@ -100,7 +100,7 @@ def _phrase(words: Sequence[str], *, is_open: bool) -> str:
 
 
 def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the word index: rows that have a word of a group behind a line end, a tab
+    """Return for MATCH on the word index: rows that have a word of a group after a line end, a tab
     or a sign in JSON, or a term in escapes, and the other words in any spelling."""
     starts = [*_LINES, *_escapes(reader, index, _SIGNS)]
     joined: list[str] = []
@@ -125,13 +125,13 @@ def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
 
 
 def _word(each: Term, number: int, starts: Iterable[str]) -> str:
-    """Return one word of a term behind one of some letters."""
+    """Return one word of a term after one of some letters."""
     is_open = each.is_prefix and number == len(each.words) - 1
     return _any(_phrase([start + each.words[number]], is_open=is_open) for start in starts)
 
 
 def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
-    """Yield a term as JSON spells it if letters beyond ASCII are escaped, its first word behind one
+    """Yield a term as JSON spells it if letters beyond ASCII are escaped, its first word after one
     of some letters."""
     forms = [change(each.composed) for change in _CASES]
     if each.composed[:1] in "iI":  # the one letter that is two in lower case
@@ -191,8 +191,10 @@ def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
     forms = [[letter, *accented.get(letter, ())] for letter in text]
     parts = []
     for first, second, third in list(zip(forms, forms[1:], forms[2:], strict=False))[:_WINDOWS]:
-        behind = [*third, *(second if marks else ()), *marks]
-        trigrams = {"".join(letters) for letters in product(first, [*second, *marks], behind)}
+        third_or_mark = [*third, *(second if marks else ()), *marks]
+        trigrams = {
+            "".join(letters) for letters in product(first, [*second, *marks], third_or_mark)
+        }
         if len(trigrams) <= _MOST_TRIGRAMS:
             parts.append(_any(map(fts_string, sorted(trigrams))))
     return " AND ".join(parts)
@@ -250,7 +252,7 @@ def may_have(group: Iterable[Term]) -> Condition:
 
 def may_be_joined(group: Iterable[Term]) -> Condition:
     """Return a condition that is true for all rows in which a word of a group follows the escape of
-    a line end, a tab or a sign, and false for most others: `hat` behind a tab is `that` to the
+    a line end, a tab or a sign, and false for most others: `hat` after a tab is `that` to the
     index."""
     starts = [re.split("[^a-z0-9]", word)[0] for each in group for word in each.words]
     patterns = [f"*\\[{_LINES}]{start}*" for start in starts]

@@ -29,7 +29,7 @@ _CJK = re.compile(
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 _LAST_SIGN = "\u2065"
-"""Behind it, unicode61 takes signs for letters that are newer than its tables (Unicode 6.1), such
+"""Above it, unicode61 takes signs for letters that are newer than its tables (Unicode 6.1), such
 as most emoji and some currency signs, and private ones, such as the icons of terminal fonts."""
 _LETTER = r"[^\W_]"
 _WORDS = re.compile(rf"{_LETTER}+")
@@ -142,7 +142,7 @@ class Term:
 
     @cached_property
     def is_prefix(self) -> bool:
-        """Whether a word may go on behind it."""
+        """Whether a word may go on after it."""
         is_word = not self.is_anywhere and self.spelling[-1].isalnum()
         return self.kind is TermKind.PREFIX and is_word
 

@@ -18,7 +18,7 @@ _MESSAGES, _STARTED, _AMONG = 4, 2, 8
 """For each wanted conversation: the newest messages whose sessions are candidates, the newest
 sessions that are, and among how many sessions those are searched."""
 _WIDER = (1, 4, 16)
-"""How many times as many the successive tries look among."""
+"""Factors by which each try widens these numbers."""
 _MAX_CANDIDATES = 3000
 _ALL = -1
 """As an SQLite LIMIT."""

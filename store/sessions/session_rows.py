@@ -96,7 +96,7 @@ LAST_ACTIVE = (
 )
 """The last activity of a row of `session_rows s`, for an order; texts are not considered."""
 _NEWEST_TEXT = _NEWEST.format(f"> {LAST_TIME}")
-"""The newest that is a text: SQLite sorts texts behind all numbers. Numbers that are no time, as of
+"""The newest that is a text: SQLite sorts texts after all numbers. Numbers that are no time, as of
 milliseconds, stand between."""
 _HAS_MESSAGES = "EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"
 _PAID = "typeof(s.actual_cost_usd) IN ('integer', 'real')"
@@ -166,11 +166,11 @@ class SessionsPortion(NamedTuple):
 
     sessions: list[Session]
     last: int | None
-    """The rowid behind which the next portion begins; None after the last one."""
+    """The rowid after which the next portion begins; None after the last one."""
 
 
 def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
-    """Read the sessions behind a rowid, None for the first, in short statements."""
+    """Read the sessions after a rowid, None for the first, in short statements."""
     busy, tags = read_busy(reader), tags_if_readable(reader)
     sessions: list[Session] = []
     for rows in reader.slices(_STATEMENT, "s.rowid", _SLICE, after=after):

@@ -42,7 +42,8 @@ _IN_A_ROW = 3
 _MOST = 60
 """Rows of a turn that are looked at, the newest."""
 _BEGIN, _END = 8_000, 600
-"""Code points of a text that are read: at the begin of each of a turn, at the end of the newest."""
+"""Code points of a text that are read: at the beginning of each of a turn, at the end
+of the newest."""
 
 
 Turn = Sequence[ChatMessage]

@@ -23,8 +23,8 @@ Query = Callable[..., list[Row]]
 """Runs a statement with its parameters, if any, and returns all its rows."""
 
 CHOSEN = "SELECT id FROM chosen"
-"""The sessions in question: a TEMP table, so that ids of any kind pass through no parameter; where
-there are none of those, a common table expression."""
+"""The sessions to act on: a TEMP table, so that ids of any kind pass through no parameter; on a
+read-only connection a common table expression."""
 PARENT = "parent_session_id"
 CHILDREN = sql_name("cleared " + f"sessions.{PARENT}")
 """Table of a bundle with the sessions that stayed: `id`, and the parent that each of them `was`
