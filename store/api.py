@@ -127,7 +127,7 @@ class OpenStore(Changeable):
     count_hits = read(later.found.count)
     count_matches = read(later.found.count_matches)
     suggestions = read(later.found.suggest)
-    prepare_search = read(later.coverage.prepare)
+    prepare_search = read(later.coverage.read_gaps)
     coverage = read(later.coverage.read_coverage)
     vocabulary = read(later.query.read_vocabulary)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, Schema
-from ..connection.stored_values import as_int, bytes_sql, embedded_sql
+from ..connection.stored_values import IS_EMBEDDED, as_int, bytes_sql
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session
@@ -144,7 +144,7 @@ def _indexed_content(schema: Schema, index: FtsIndex, size: str) -> str:
         output = "0"
     if not output:
         return size
-    is_output = f"m.role = 'tool' AND NOT ({embedded_sql('m.content')})"
+    is_output = f"m.role = 'tool' AND NOT ({IS_EMBEDDED})"
     return f"CASE WHEN {is_output} THEN {output} ELSE {size} END"
 
 

@@ -208,10 +208,9 @@ def bytes_sql(expression: str) -> str:
     return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
 
 
-def embedded_sql(content: str) -> str:
-    """Return SQL for whether a content has embedded data; only multimodal content (it begins with
-    NUL) is scanned."""
-    return (
-        f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
-        f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"
-    )
+IS_EMBEDDED = (
+    "m.content < char(1) AND typeof(m.content) = 'text' AND m.content <> '' "
+    "AND instr(CAST(m.content AS BLOB), CAST(';base64,' AS BLOB)) > 0"
+)
+"""Whether the content of a row `m` has embedded data; only multimodal content (it begins with NUL)
+is scanned."""

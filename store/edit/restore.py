@@ -54,7 +54,7 @@ class Restored(NamedTuple):
     """Every row reads back as it was, or as `notes` say; the search indexes agree, and every file
     exists."""
     notes: tuple[str, ...]
-    there: frozenset[str] = frozenset()
+    there: frozenset[str]
     """Those of the sessions that were already in the store, as the bundle has them."""
 
     @property

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import (
+    IS_EMBEDDED,
     as_count,
     as_int,
     as_mapping,
     as_money,
     bytes_sql,
-    embedded_sql,
 )
 from ..sessions.models import Conversation, known_sum
 from ..text import as_text, text_of
@@ -122,11 +122,10 @@ def _tools(reader: Reader, results: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
 
 def _live(reader: Reader, session_id: str) -> Iterator[int]:
     """Yield number, bytes and number with images of the rows that the model still sees."""
-    image = embedded_sql("m.content")
     sent, text, calls = map(bytes_sql, ("m.api_content", "m.content", "m.tool_calls"))
-    size = f"CASE WHEN {image} THEN 0 WHEN m.api_content IS NULL THEN {text} ELSE {sent} END"
+    size = f"CASE WHEN {IS_EMBEDDED} THEN 0 WHEN m.api_content IS NULL THEN {text} ELSE {sent} END"
     rows = reader.rows(
-        f"SELECT count(*), sum({size} + {calls}), sum({image}) FROM message_rows m "
+        f"SELECT count(*), sum({size} + {calls}), sum({IS_EMBEDDED}) FROM message_rows m "
         "WHERE m.session_id = ? AND m.state = 'live' AND m.role <> 'session_meta'",
         [session_id],
     )

@@ -12,7 +12,7 @@ from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total, engine_of
 from ..search.found import Found, Suggestion
-from ..search.query import Query, Vocabulary
+from ..search.query import Vocabulary
 from ..sessions.models import FAR_PAST, Conversation
 from ..since import Attention
 from ..since.since import Since, order
@@ -25,7 +25,6 @@ Answers = Sequence[tuple[Place, T]]
 
 
 def merged_hits(
-    query: Query,
     pages: Answers[Found],
     notes: Sequence[str],
     *,
@@ -57,7 +56,6 @@ def merged_hits(
     is_counted = not (is_cut or is_part or notes or None in totals)
     place_notes = [f"{place.name}: {note}" for place, each in pages for note in each.answer.notes]
     answer = Answer(
-        query,
         tuple(hits[:limit]),
         engine_of(each.engine for each in answers),
         complete=not notes and not is_part and all(each.complete for each in answers),

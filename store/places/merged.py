@@ -316,7 +316,7 @@ class MergedConnection:
         def ask(place: Place, store: OpenStore) -> Found:
             return store.search(query, place.catalog, **others)
 
-        merged = partial(merged_hits, query, pages, notes, limit=limit, titles=titles)
+        merged = partial(merged_hits, pages, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):
             pages.append(answer)
             tell(len(pages) / len(self._places))

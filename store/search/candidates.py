@@ -199,7 +199,7 @@ class Candidates:
 
     Args:
         reader: Open; used by this thread alone.
-        query: From `prepare`.
+        query: From `as_looked_for`.
         scope: On `message_rows m`: other rows are no candidates.
         oldest: The oldest rows come first.
         stopped: Tells whether the search is to end.

@@ -211,7 +211,7 @@ def damage_of(schema: Schema, error: StoreError) -> Damage:
     return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
 
 
-def is_of_index(reader: Reader, error: StoreError) -> bool:
+def is_index_at_fault(reader: Reader, error: StoreError) -> bool:
     """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer,
     damage in it."""
     if isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
@@ -223,7 +223,7 @@ def is_of_index(reader: Reader, error: StoreError) -> bool:
     return True
 
 
-def prepare(reader: Reader) -> None:
+def read_gaps(reader: Reader) -> None:
     """Read what the first search of a store needs: what the word index lacks. All readers of the
     `Store` share it.
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
@@ -16,8 +16,8 @@ from ..messages.chat_message import Hit, HitOrder
 from ..progress import TellShare, never, quiet
 from ..wording import _
 from .candidates import Candidates, moment_of
-from .coverage import damage_of, is_of_index, remedy
-from .query import Query, prepare
+from .coverage import damage_of, is_index_at_fault, remedy
+from .query import Query, as_looked_for
 from .rows import StoredRow, edits_file, make_hit, read_rows
 from .scope import Scope
 from .terms import Term, fold
@@ -37,7 +37,6 @@ _T = TypeVar("_T")
 class Answer:
     """What a search found, and what it did not cover."""
 
-    query: Query
     hits: tuple[Hit, ...] = ()
     engine: str = "none"
     """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
@@ -103,7 +102,7 @@ class Search:
     """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
 
     def __post_init__(self) -> None:
-        self._asked = prepare(self.query, prefix_last=self.prefix_last)
+        self._asked = as_looked_for(self.query, prefix_last=self.prefix_last)
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
 
@@ -137,8 +136,8 @@ class Search:
         notes = [each.note for each in candidates.sources]
         is_full = len(rows) > most
         is_known = candidates.is_complete and not is_full and after is None
-        return self._answer(
-            rows[:most],
+        return Answer(
+            self._shown(rows[:most]),
             engine_of(candidates.engines),
             complete=candidates.is_complete,
             total=len(rows) if is_known else None,
@@ -146,12 +145,11 @@ class Search:
             notes=tuple(filter(None, dict.fromkeys([*notes, *self._notes]))),
             stopped=candidates.is_stopped,
             more=is_full or candidates.is_stopped,
+            matchers=self._asked.terms,
         )
 
-    def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
-        terms = self._asked.terms
-        hits = tuple(make_hit(row, terms) for row in rows)
-        return Answer(self.query, hits, engine, matchers=terms, **facts)
+    def _shown(self, rows: Sequence[StoredRow]) -> tuple[Hit, ...]:
+        return tuple(make_hit(row, self._asked.terms) for row in rows)
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], object]
@@ -172,9 +170,16 @@ class Search:
                 rows.append(row)
             elif candidates.is_long and not is_ranked and reported < len(rows):
                 reported = len(rows)
-                portion(
-                    self._answer(rows, "scan", complete=False, total=None, stopped=True, more=True)
+                so_far = Answer(
+                    self._shown(rows),
+                    "scan",
+                    complete=False,
+                    total=None,
+                    stopped=True,
+                    more=True,
+                    matchers=self._asked.terms,
                 )
+                portion(so_far)
             if len(rows) == wanted:
                 break
         if is_ranked:
@@ -182,10 +187,8 @@ class Search:
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
             is_newest = self.order != HitOrder.OLDEST
-            rows.sort(
-                key=lambda row: (self._is_edit(row) is is_newest, moment_of(row.moment), row.id),
-                reverse=is_newest,
-            )
+            rows.sort(key=lambda row: (moment_of(row.moment), row.id), reverse=is_newest)
+            rows.sort(key=self._is_edit, reverse=True)
         return candidates, rows
 
     def _hits(
@@ -243,7 +246,7 @@ class Search:
         try:
             return work()
         except StoreError as error:
-            if not is_of_index(reader, error):
+            if not is_index_at_fault(reader, error):
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -39,11 +38,11 @@ class Found(NamedTuple):
     """A page of hits."""
 
     answer: Answer
-    titles: tuple[Conversation, ...] = ()
+    titles: tuple[Conversation, ...]
     """The newest conversations whose title or id has the words."""
-    title_count: int = 0
+    title_count: int
     """How many such conversations there are."""
-    conversations: Mapping[str, Conversation] = MappingProxyType({})
+    conversations: Mapping[str, Conversation]
     """Of the hits, by session id, with previews."""
 
 

@@ -205,7 +205,7 @@ _INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")
 """The names of files that JSON spells as they are."""
 
 
-def prepare(query: Query, *, prefix_last: bool = False) -> Query:
+def as_looked_for(query: Query, *, prefix_last: bool = False) -> Query:
     """Return a query as it is looked for: with `prefix_last`, while typing, the last word is a prefix
     until a space follows it; a file is a term as well, so that an index finds it."""
     groups = [*query.groups]

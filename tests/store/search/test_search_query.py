@@ -15,8 +15,8 @@ from hermes_browse.store.search.filters import (
 )
 from hermes_browse.store.search.query import (
     Vocabulary,
+    as_looked_for,
     parse,
-    prepare,
     unknown_filters,
     values_of,
 )
@@ -209,7 +209,7 @@ def test_conditions_on_messages(tmp_path, text, row, expected):
     [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)],
 )
 def test_the_last_word_is_a_prefix_until_a_space_follows(text, expected):
-    (each,) = prepare(parse(text), prefix_last=True).terms
+    (each,) = as_looked_for(parse(text), prefix_last=True).terms
     assert each.is_prefix is expected
 
 

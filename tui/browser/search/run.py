@@ -111,7 +111,7 @@ def find(
     matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
     roots = [root for root in order.roots(catalog, request.view) if root in matching]
     if not roots:
-        return SearchResults(Answer(request.query), of_list=True)
+        return SearchResults(Answer(), of_list=True)
     return CatalogRows(catalog, roots, details, (), "", order)
 
 
