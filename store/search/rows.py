@@ -28,7 +28,7 @@ from ..messages.decode import (
 )
 from ..text import one_line, text_of
 from .query import Query
-from .terms import Group, Span, fold
+from .terms import Group, find_ranges, fold
 
 MOST_KEPT = 400
 """Rows that a connection keeps; with more, it begins anew."""
@@ -165,19 +165,6 @@ def _splits_character(text: str, position: int) -> bool:
     """Whether a cut at the position would part a character from its marks or joiners."""
     here, before = text[position], text[position - 1]
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
-
-
-def find_ranges(text: str, terms: Group) -> list[Span]:
-    """Return the half-open ranges of a text that match, in code points, in order, overlaps
-    merged."""
-    folded = fold(text)
-    matches = [span for each in terms for span in each.find(folded)]
-    merged: list[Span] = []
-    for start, end in sorted(matches):
-        if merged and start <= merged[-1][1]:
-            start, end = merged[-1][0], max(end, merged.pop()[1])
-        merged.append((start, end))
-    return merged
 
 
 def _cut(text: str, first: int, lead: str) -> str:

@@ -76,13 +76,16 @@ def _term_starts(
     return list(known[key])
 
 
-def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Sequence[str]:
-    """Return the escapes in some ranges that words of the index begin with."""
+def _escapes(
+    reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]], *, of_letters: bool
+) -> Sequence[str]:
+    """Return the escapes in some ranges, of letters or of signs, that words of the index begin
+    with."""
     return [
         start
         for low, beyond in ranges
         for start in _term_starts(reader, index, low, beyond, 5)
-        if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is (ranges is _ACCENTED)
+        if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is of_letters
     ]
 
 
@@ -102,7 +105,7 @@ def _phrase(words: Sequence[str], *, is_open: bool) -> str:
 def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have a word of a group after a line end, a tab
     or a sign in JSON, or a term in escapes, and the other words in any spelling."""
-    starts = [*_LINES, *_escapes(reader, index, _SIGNS)]
+    starts = [*_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
     joined: list[str] = []
     for each in group:
         if each.words:
@@ -114,7 +117,7 @@ def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
 def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group in any spelling and
     any order, prefixes aside; empty where there is nothing else."""
-    starts = ["", *_LINES, *_escapes(reader, index, _SIGNS)]
+    starts = ["", *_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
     parts = []
     for each in group:
         whole = len(each.words) - each.is_prefix
@@ -151,7 +154,7 @@ def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
 def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that may have one of the substrings of a group in
     escapes; the others may stand elsewhere in the row. Empty where there are none."""
-    accents = _escapes(reader, index, _ACCENTED)
+    accents = _escapes(reader, index, _ACCENTED, of_letters=True)
     parts: list[str] = []
     for each in group:
         if not each.words:

@@ -196,3 +196,17 @@ Group = Sequence[Term]
 def plain_match(group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group as words."""
     return " AND ".join(each.match for each in group if each.words)
+
+
+def find_ranges(text: str, terms: Group) -> list[Span]:
+    """Return the half-open ranges of a text that match, in code points, in order, overlaps
+    merged."""
+    folded = fold(text)
+    merged: list[Span] = []
+    for start, end in sorted(span for each in terms for span in each.find(folded)):
+        if merged and start <= merged[-1][1]:
+            first, last = merged[-1]
+            merged[-1] = (first, max(end, last))
+        else:
+            merged.append((start, end))
+    return merged

@@ -261,7 +261,7 @@ class TextLayout:
         """
         if not matchers:
             return self
-        from hermes_browse.store.search.rows import find_ranges
+        from hermes_browse.store.search.terms import find_ranges
 
         matches = find_ranges(line_text(self._spans), matchers)
         starts = [start for start, _end in self._ranges]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hermes_browse.store.messages.chat_message import Hit, HitOrder
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
-from hermes_browse.store.search.rows import find_ranges
+from hermes_browse.store.search.terms import find_ranges
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
