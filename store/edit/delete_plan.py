@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader
 from ..errors import RefusedError, no_session
 from ..messages.transcript import count_stored_rows
-from ..sessions.catalog import Catalog, read_catalog, why_protected
+from ..sessions.catalog import Catalog, kept_with_catalog, read_catalog, why_protected
 from ..sessions.models import Conversation, Relation, Session
 from ..sessions.session_rows import read_busy, resolve_session
 from ..text import one_line
@@ -30,9 +29,6 @@ _DELETED_PER_SECOND = 1500
 _LOCK_PATIENCE = 10.0
 """Seconds that Hermes surely waits for the write lock: it gives up after some 16 (0.19) or 20
 (0.22)."""
-_children: WeakKeyDictionary[Catalog, dict[str, list[str]]] = WeakKeyDictionary()
-"""Cache by catalog and session id: root ids of its child conversations; a clean-up looks up
-thousands."""
 
 
 class DeletePlan(NamedTuple):
@@ -65,14 +61,14 @@ def _is_dependent(conversation: Conversation, deleted: Container[str | None]) ->
     return is_child and is_automatic
 
 
+@kept_with_catalog
 def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
-    children = _children.get(catalog)
-    if children is None:
-        children = _children[catalog] = {}
-        for conversation in catalog.conversations():
-            # Only the marker of a root counts: a continuation inherits it with the settings.
-            for parent in {conversation.root.delegate_from, conversation.root.parent_id} - {None}:
-                children.setdefault(str(parent), []).append(conversation.root.id)
+    """Return the root ids of child conversations by session id; a clean-up looks up thousands."""
+    children: dict[str, list[str]] = {}
+    for conversation in catalog.conversations():
+        # Only the marker of a root counts: a continuation inherits it with the settings.
+        for parent in {conversation.root.delegate_from, conversation.root.parent_id} - {None}:
+            children.setdefault(str(parent), []).append(conversation.root.id)
     return children
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader, Stopped
 from ..connection.stored_values import as_int
@@ -15,7 +14,7 @@ from ..messages.chat_message import Hit, HitOrder
 from ..messages.preview import with_names
 from ..messages.transcript import read_messages_of
 from ..progress import TellShare, never, quiet
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, kept_with_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
 from ..wording import _
@@ -127,20 +126,15 @@ def titled(catalog: Catalog, query: Query) -> Iterator[str]:
             yield root
 
 
-_names: WeakKeyDictionary[Catalog, dict[str, str]] = WeakKeyDictionary()
-
-
+@kept_with_catalog
 def _names_of(catalog: Catalog) -> dict[str, str]:
-    """Return the folded titles and ids of all conversations by root id, the newest first; made at
-    the first call."""
-    if catalog not in _names:
-        _names[catalog] = {
-            each.root_id: fold_composed(
-                " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
-            )
-            for each in catalog.select(View.ALL)
-        }
-    return _names[catalog]
+    """Return the folded titles and ids of all conversations by root id, the newest first."""
+    return {
+        each.root_id: fold_composed(
+            " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+        )
+        for each in catalog.select(View.ALL)
+    }
 
 
 def conversations_of(

@@ -13,14 +13,13 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..notes.notes_file import read_marks, read_tags
-from ..sessions.catalog import Catalog, read_catalog
-from ..sessions.models import View
+from ..sessions.catalog import Catalog, kept_with_catalog, read_catalog
+from ..sessions.models import Conversation, View
 from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
 from ..text import text_of
@@ -40,10 +39,8 @@ _COUNTED = ("messages", "size")
 """Columns that are counted or measured when a filter asks for them."""
 _LATER = ("users", "chats", "providers", "unread", "waiting", "tags")
 """Columns that are read from the store when a filter asks for them."""
-_COLUMNS = (
-    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", "source", *_TEXTS, "folders", "ended",
-    *_COUNTED, *_LATER,
-)  # fmt: skip
+_OWN = ("root", "stale", "used", "tokens", "source", "folders", "ended")
+"""Columns that only this table has."""
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
 
@@ -143,26 +140,30 @@ def roots_in(
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    table = _tables.get(catalog) or _tables.setdefault(catalog, ConversationTable(catalog))
-    return table.roots(reader, conditions, known)
+    return table_of(catalog).roots(reader, catalog, conditions, known)
 
 
 class ConversationTable:
     """The table `conversations c` of one catalog; used by any thread."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
         self._lock = threading.Lock()
-        self._known: set[str] = set()
+        self._filled: set[str] = set()
         """Columns that need not be read again."""
         # Never committed: nobody else sees it.
         self._table = sqlite3.connect(":memory:", check_same_thread=False)
-        self._table.execute(f"CREATE TABLE conversations ({', '.join(_COLUMNS)})")
-        rows = [self._row(root) for root in catalog.listed(View.ALL)]
-        marks = ", ".join("?" * len(_COLUMNS))
-        self._table.executemany(f"INSERT INTO conversations VALUES ({marks})", rows)
+        made = (*_OWN, *_PLAIN, *_TEXTS)
+        columns = ", ".join((*made, *_COUNTED, *_LATER, "PRIMARY KEY (root)"))
+        self._table.execute(f"CREATE TABLE conversations ({columns})")
+        values = ", ".join(f":{column}" for column in made)
+        self._table.executemany(
+            f"INSERT INTO conversations ({', '.join(made)}) VALUES ({values})",
+            [_row(each, catalog.now) for each in catalog.select(View.ALL)],
+        )
 
-    def roots(self, reader: Reader, conditions: Conditions, known: KnownSizes | None) -> list[str]:
+    def roots(
+        self, reader: Reader, catalog: Catalog, conditions: Conditions, known: KnownSizes | None
+    ) -> list[str]:
         """Return the root ids of the conversations that meet some conditions.
 
         Messages are counted, and bytes measured, where they are compared: once, and only of
@@ -172,14 +173,16 @@ class ConversationTable:
         _rows, condition, costly = conditions
         with self._lock:
             for column in _LATER:
-                if f"c.{column}" in condition.sql and column not in self._known:
+                if f"c.{column}" in condition.sql and column not in self._filled:
                     self._table.execute(f"UPDATE conversations SET {column} = NULL")
-                    self._fill(column, _read_column(reader, self._catalog, column))
-                    self._known |= {column} & _STORED.keys()
+                    self._fill(column, _read_column(reader, catalog, column))
+                    if column in _STORED:
+                        self._filled.add(column)
             for column in _COUNTED:
                 if f"c.{column}" in costly.sql:
                     unknown = all_of([condition, Condition(f"c.{column} IS NULL")])
-                    self._count(column, self._select(unknown), reader, known)
+                    chosen = list(map(catalog.conversation, self._select(unknown)))
+                    self._count(column, chosen, reader, known)
             return self._select(all_of([condition, costly]))
 
     def _select(self, condition: Condition) -> list[str]:
@@ -187,13 +190,16 @@ class ConversationTable:
         return [row[0] for row in self._table.execute(sql, condition.values).fetchall()]
 
     def _count(
-        self, column: str, roots: Sequence[str], reader: Reader, known: KnownSizes | None
+        self,
+        column: str,
+        conversations: Sequence[Conversation],
+        reader: Reader,
+        known: KnownSizes | None,
     ) -> None:
         """Count or measure some conversations; what was done stays if it is interrupted."""
         sizes: KnownSizes = {} if known is None else known
-        for batch in chunks(roots, _BATCH):
-            chains = [self._catalog.conversation(root).segments for root in batch]
-            segments = [segment for chain in chains for segment in chain]
+        for batch in chunks(conversations, _BATCH):
+            segments = [segment for each in batch for segment in each.segments]
             if column == "messages":
                 counted = count_rows(reader, [segment.id for segment in segments])
             else:
@@ -201,7 +207,9 @@ class ConversationTable:
                     forget_changed(reader, segments, sizes)
                 measured = measure(reader, segments, known=sizes)
                 counted = {segment.id: measured[segment.id].total for segment in segments}
-            sums = {chain[0].id: sum(counted.get(each.id, 0) for each in chain) for chain in chains}
+            sums = {
+                each.root_id: sum(counted.get(id, 0) for id in each.session_ids) for each in batch
+            }
             self._fill(column, sums)
 
     def _fill(self, column: str, values: Mapping[str, object]) -> None:
@@ -209,26 +217,26 @@ class ConversationTable:
         sql = f"UPDATE conversations SET {column} = ? WHERE root = ?"
         self._table.executemany(sql, [(value, root) for root, value in values.items()])
 
-    def _row(self, root: str) -> tuple[object, ...]:
-        chat = self._catalog.conversation(root)
-        segments = chat.segments
-        sources = [each.source for each in segments]
-        return (
-            root,
-            *(getattr(chat, name) for name in _PLAIN),
-            is_stale(chat, self._catalog.now),
-            chat.root.started_at if chat.last_active is None else chat.last_active,
-            float(chat.tokens.total),
-            _lines([*sources, *map(SHORT_SOURCES.get, sources)]),
-            *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
-            _lines(_folder(each.cwd) for each in segments if each.cwd),
-            _lines([chat.tip.end_reason]),
-            *[None] * len((*_COUNTED, *_LATER)),
-        )
+
+def _row(chat: Conversation, now: float) -> dict[str, object]:
+    """Return the values of a conversation by column."""
+    segments = chat.segments
+    sources = [each.source for each in segments]
+    row: dict[str, object] = {name: getattr(chat, name) for name in _PLAIN}
+    row |= {name: _lines(getattr(each, name) for each in segments) for name in _TEXTS}
+    return row | {
+        "root": chat.root_id,
+        "stale": is_stale(chat, now),
+        "used": chat.root.started_at if chat.last_active is None else chat.last_active,
+        "tokens": float(chat.tokens.total),
+        "source": _lines([*sources, *map(SHORT_SOURCES.get, sources)]),
+        "folders": _lines(_folder(each.cwd) for each in segments if each.cwd),
+        "ended": _lines([chat.tip.end_reason]),
+    }
 
 
-_tables: WeakKeyDictionary[Catalog, ConversationTable] = WeakKeyDictionary()
-"""The table of each catalog, made when it is first asked."""
+table_of = kept_with_catalog(ConversationTable)
+"""Returns the table of a catalog."""
 _STORED = {
     "users": "SELECT id, user_id FROM session_rows",
     "chats": "SELECT id, chat_id, chat_type FROM session_rows",

@@ -8,6 +8,7 @@ from functools import partial
 from heapq import merge
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader, chunks
 from ..wording import _
@@ -190,11 +191,11 @@ class Catalog(ParentLinks):
         return sorted(below, key=lambda child: start_key(child.root))
 
     def listed(self, view: View | None) -> Sequence[str]:
-        """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL`
-        shows."""
+        """Return the root ids of a view, the newest first by `rank`; for None, those that only
+        `View.ALL` shows."""
         if not self._lists:
             lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
-            for conversation in sort_in_pieces(list(self.conversations()), rank):
+            for conversation in sort_in_pieces(list(self.conversations()), rank, reverse=True):
                 for shown in (conversation.view, View.ALL):
                     lists[shown].append(conversation.root_id)
             self._lists = lists
@@ -237,7 +238,20 @@ class Catalog(ParentLinks):
 
     def select(self, view: View = View.CHATS) -> list[Conversation]:
         """Return the conversations of a view, the newest first."""
-        return [self.conversation(root) for root in reversed(self.listed(view))]
+        return [self.conversation(root) for root in self.listed(view)]
+
+
+def kept_with_catalog(make: Callable[[Catalog], _T]) -> Callable[[Catalog], _T]:
+    """Return a function that makes something of a catalog once and keeps it as long as the catalog,
+    which it must not hold itself."""
+    made: WeakKeyDictionary[Catalog, _T] = WeakKeyDictionary()
+
+    def made_of(catalog: Catalog) -> _T:
+        if (known := made.get(catalog)) is not None:
+            return known
+        return made.setdefault(catalog, make(catalog))  # another thread may have been faster
+
+    return made_of
 
 
 def read_catalog(reader: Reader, now: float) -> Catalog:
@@ -259,7 +273,7 @@ def catalog_of(sessions: Iterable[Session], now: float, known: Catalog | None = 
 def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
     """Return the ids of sessions whose changes leave no trace: the most recently used, those that
     were touched, and their children."""
-    recent = map(catalog.conversation, catalog.listed(View.ALL)[-_REREAD:])
+    recent = map(catalog.conversation, catalog.listed(View.ALL)[:_REREAD])
     ids = [id for conversation in recent for id in conversation.session_ids]
     for each in touched:
         ids += [each, *(child.id for child in catalog.children_of(each))]

@@ -70,7 +70,7 @@ def order(item: SinceItem) -> tuple[int, float]:
 def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     """Read what is new, and what waits, for the rows of a list; those that were silent for a
     week are left out, so that it takes milliseconds."""
-    newest_first = map(catalog.conversation, reversed(catalog.listed(View.ALL)))
+    newest_first = map(catalog.conversation, catalog.listed(View.ALL))
     used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
     recent = [each for each in used if _is_shown(each)]
     waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))

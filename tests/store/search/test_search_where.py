@@ -1,6 +1,7 @@
 """Where in a row is looked: files in the arguments of tools, reasoning, and what is stale."""
 
 import json
+import weakref
 
 import pytest
 from builders import DAY, make_store
@@ -16,7 +17,7 @@ from hermes_browse.store.search.engine import Search
 from hermes_browse.store.search.found import titled
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
-from hermes_browse.store.search.scope import make_scope
+from hermes_browse.store.search.scope import compile_filters, make_scope, roots_in
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last
@@ -299,3 +300,12 @@ def test_an_order_that_cannot_be_had_is_told(tmp_path):
         query = parse("部署")
         answer = Search(reader, query, make_scope(reader, query, NOW), HitOrder.RELEVANCE).page()
     assert len(answer.hits) == 1 and "can be ranked" in answer.notes[0]
+
+
+def test_a_catalog_whose_filters_were_asked_is_freed():
+    """Its table does not keep it: each change of a store makes another catalog."""
+    catalog = Catalog([Session("a", "cli")], NOW)
+    assert roots_in(None, compile_filters(parse("source:cli"), NOW), catalog) == ["a"]
+    kept = weakref.ref(catalog)
+    del catalog
+    assert kept() is None

@@ -94,7 +94,7 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
         sum(each.cost_usd or 0 for each in some) for some in (found, catalog.sessions.values())
     )
     assert len({sum(each.tree_cost_usd or 0 for each in tops), *costs}) == 1, "each is paid once"
-    by_rank = [each.root_id for each in sorted(found, key=rank)]
+    by_rank = [each.root_id for each in sorted(found, key=rank, reverse=True)]
     assert list(catalog.listed(View.ALL)) == by_rank
     apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)
     for view in apart:

@@ -63,7 +63,7 @@ _NEWEST = 50
 
 def _is_live(catalog: Catalog) -> bool:
     """Return whether somebody writes one of the newest conversations."""
-    newest = islice(reversed(catalog.listed(View.ALL)), _NEWEST)
+    newest = islice(catalog.listed(View.ALL), _NEWEST)
     return any(catalog.conversation(root).status is Status.LIVE for root in newest)
 
 
