@@ -11,8 +11,9 @@ from ..messages.chat_message import Hit
 from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total, engine_of
-from ..search.found import Found, Suggestion
+from ..search.found import Found
 from ..search.query import Vocabulary
+from ..search.suggestions import Suggestion
 from ..sessions.models import FAR_PAST, Conversation
 from ..since import Attention
 from ..since.since import Since, order

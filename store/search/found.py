@@ -1,11 +1,11 @@
 """What a search shows: hits with their conversations, matching titles and context; how many there
-are; and wider queries that find something."""
+are."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -17,19 +17,16 @@ from ..progress import TellShare, never, quiet
 from ..sessions.catalog import Catalog, kept_with_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
-from ..wording import _
-from .conditions import EVERYTHING
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import Filter
-from .query import Query, parse, unknown_filters
-from .scope import Conditions, Scope, make_scope
-from .terms import Term, TermKind, fold_composed
+from .query import Query, parse
+from .scope import make_scope
+from .suggestions import Suggestion, suggest
+from .terms import fold_composed
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
-_SECONDS = 1.0
-"""Seconds to count the hits of one suggestion."""
 _CONTEXT_WIDTH = 200
 
 
@@ -166,81 +163,6 @@ def count(
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """Another query, or the same one in another view, and what it finds."""
-
-    text: str
-    """What is different, in a few words."""
-    query: str
-    hits: int
-    at_least: bool
-    """There may be more than `hits`."""
-    of_list: bool = False
-    """`hits` counts conversations, not messages: the query only narrows the list."""
-
-
-def asks_for_conversations(query: Query, conditions: Conditions | Scope) -> bool:
-    """Whether a query only narrows the list: it has no terms, and all its filters test
-    conversations."""
-    return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
-
-
-def count_matches(
-    reader: Reader,
-    query: Query,
-    catalog: Catalog | None,
-    view: View,
-    now: float,
-    *,
-    stopped: Stopped = never,
-    is_typed: bool = True,
-) -> Suggestion | None:
-    """Count the hits, for at most a second; None if there are none. If the query stands in the search
-    box and only narrows the list, its conversations are counted."""
-    scope = make_scope(reader, query, now, catalog, view)
-    if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
-        number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
-        return Suggestion("", query.text, number, False, of_list=True) if number else None
-    ends = until(stopped, _SECONDS)
-    total = Search(reader, query, scope, prefix_last=is_typed, stopped=ends).count()
-    return Suggestion("", query.text, total.count, total.at_least) if total.count else None
-
-
-def suggest(
-    reader: Reader,
-    query: Query,
-    catalog: Catalog | None,
-    view: View,
-    now: float,
-    *,
-    stopped: Stopped = never,
-    is_typed: bool = True,
-) -> tuple[Suggestion, ...]:
-    """Return wider queries that find something in the same view.
-
-    Args:
-        reader: An open reader.
-        query: Parsed.
-        catalog: Of the store, as far as it has been read.
-        view: The view to search.
-        now: Unix seconds.
-        stopped: Polled; True ends the count.
-        is_typed: The query stands in the search box.
-    """
-    suggestions = []
-    untyped = tuple(each for each in query.filters if each.start < 0)
-    for wider, text in _variants(query).items():
-        if stopped():
-            break
-        taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space after it
-        taken = replace(taken, filters=(*taken.filters, *untyped))
-        offer = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
-        if offer is not None:
-            suggestions.append(replace(offer, text=text, query=wider))
-    return tuple(suggestions)
-
-
 class HitPage(NamedTuple):
     """The first hits of a search, with what a script asks for beside them."""
 
@@ -319,36 +241,3 @@ def _total(search: Search, answer: Answer) -> Total | None:
     if not answer.more:
         return Total(len(answer.hits), True)
     return search.count() if search.counts_quickly and not answer.stopped else None
-
-
-def _variants(query: Query) -> dict[str, str]:
-    """Return wider queries, each with what is different; the closest first."""
-    text, terms = query.text, query.terms
-    variants: dict[str, str] = {}
-    for problem in unknown_filters(query):
-        if problem.meant:
-            start = problem.start + (text[problem.start] == "-")
-            variant = f"{text[:start]}{problem.meant}{text[problem.end :]}"
-            variants[variant] = _("with {part}", part=problem.meant)
-    typed = [each for each in query.filters if each.start >= 0]
-    narrowing: list[Filter | Term] = [*typed, *query.excluded]
-    for each in narrowing:
-        wider = " ".join(f"{text[: each.start]} {text[each.end :]}".split())
-        variants.setdefault(wider, _("without {part}", part=_typed(query, each)))
-    starred = text
-    for term in reversed(terms):
-        if term.kind is TermKind.WORD:
-            starred = f"{starred[: term.end]}*{starred[term.end :]}"
-    variants.setdefault(starred, _("as the beginnings of words"))
-    if len(query.groups) == 1 and len(terms) > 1:
-        any_term = " OR ".join(_typed(query, each) for each in terms)
-        excluded = [f"-{_typed(query, each).removeprefix('-')}" for each in query.excluded]
-        rest = [_typed(query, each) for each in typed]
-        variants.setdefault(" ".join([any_term, *excluded, *rest]), _("any of the words"))
-    # Without its only filter the query would be empty.
-    return {wider: what for wider, what in variants.items() if wider not in (text, "")}
-
-
-def _typed(query: Query, part: Filter | Term) -> str:
-    """Return a part of a query as it was typed."""
-    return query.text[part.start : part.end]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -165,9 +165,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     # clean-up drops none, and a NOT before a filter stays: without it the opposite would be chosen.
     meant = text if for_cleanup else _AT_AN_END.sub(lambda end: " " * len(end[0]), text)
     tokens = [token for token in _TOKEN.finditer(meant) if token[0]]
-    unpaired = [token.start("unpaired") for token in tokens if token["unpaired"]]
-    ignored = _("an unpaired quotation mark: ignored")
-    problems += [QueryProblem(start, start + 1, ignored) for start in unpaired]
+    problems += _unpaired(tokens)
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
@@ -184,14 +182,10 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
                 problems.append(QueryProblem(*token.span(), reason))
         elif _key(token):
             typed = _filter(token, is_negated)
-            kind = BY_KEY[typed.key]
-            reason = kind.reason(typed, moment)
-            if kind.is_cleanup_only and not for_cleanup:
-                reason = _("{key}: works in a clean-up only", key=typed.key)
-            if reason:
-                problems.append(QueryProblem(*token.span(), reason, is_fatal=kind.is_required))
-            else:
+            if (problem := _problem_of(typed, moment, for_cleanup=for_cleanup)) is None:
                 filters.append(typed)
+            else:
+                problems.append(problem)
         elif token[0] not in _OPERATORS and (term := _term(token)):
             (excluded if is_negated else groups[-1]).append(term)
     terms = tuple(tuple(group) for group in groups if group)
@@ -199,6 +193,25 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
         reason = _("only exclusions: add something to search for")
         problems.append(QueryProblem(excluded[0].start, excluded[0].end, reason))
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
+
+
+def _unpaired(tokens: Iterable[re.Match[str]]) -> Iterator[QueryProblem]:
+    ignored = _("an unpaired quotation mark: ignored")
+    for token in tokens:
+        if token["unpaired"]:
+            start = token.start("unpaired")
+            yield QueryProblem(start, start + 1, ignored)
+
+
+def _problem_of(typed: Filter, now: float, *, for_cleanup: bool) -> QueryProblem | None:
+    """Return why a filter cannot be taken; None if it can."""
+    kind = BY_KEY[typed.key]
+    reason = kind.reason(typed, now)
+    if kind.is_cleanup_only and not for_cleanup:
+        reason = _("{key}: works in a clean-up only", key=typed.key)
+    if not reason:
+        return None
+    return QueryProblem(typed.start, typed.end, reason, is_fatal=kind.is_required)
 
 
 _INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")

@@ -190,7 +190,7 @@ def test_a_call_ends_with_what_is_done_so_far(caller, monkeypatch):
         tell(0.5)
         while not stopped():
             time.sleep(0.01)
-        return Found(Answer(notes=("so far",)), (), {})
+        return Found(Answer(notes=("so far",)), (), 0, {})
 
     codec.signature("search")  # of the real one
     monkeypatch.setitem(CALLS, "search", until_stopped)

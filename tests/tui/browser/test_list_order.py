@@ -15,7 +15,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.search.found import Suggestion
+from hermes_browse.store.search.suggestions import Suggestion
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak

@@ -19,7 +19,7 @@ from ...widgets.list_rows import ListRow
 from .columns import ListLayout
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.found import Suggestion
+    from hermes_browse.store.search.suggestions import Suggestion
 
 _DEFAULT = ListLayout()
 TAG_COLOURS = 3
@@ -262,7 +262,7 @@ class SuggestionRow(NamedTuple):
         room = max(width - cell_len(count) - 3, 0)
         where = one_line(self.text, 300)
         what = ngettext("hit {where}", "hits {where}", hits, where=where)
-        if self.found.of_list:
+        if self.found.counts_conversations:
             what = ngettext("conversation {where}", "conversations {where}", hits, where=where)
         return [(f" {count}", "accent"), (f"  {formats.fit(what, room)}", "plain")]
 
