@@ -274,9 +274,9 @@ class Candidates:
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
         first, step = self._first, self._step
-        stamp = f"COALESCE(m.timestamp, {FIRST_TIME})"
+        stamp_sql = f"COALESCE(m.timestamp, {FIRST_TIME})"
         late = (
-            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before "
+            f"SELECT 1 FROM (SELECT {stamp_sql} AS here, lag({stamp_sql}) OVER (ORDER BY m.id) AS before "
             "FROM message_rows m WHERE m.id BETWEEN ? AND ?) WHERE here < before LIMIT 1"
         )
         return bool(self._reader.rows(late, sorted((first, first + _SMALL_BLOCK * step))))
@@ -330,9 +330,9 @@ class Candidates:
         """Return the candidates among some rows of a source, in their order."""
         where = all_of([Condition("NOT m.hidden"), self._scope, source.where])
         # The time is stored after long texts: it is read only where it is needed.
-        stamp = "m.timestamp" if self._is_timed else "0"
+        stamp_sql = "m.timestamp" if self._is_timed else "0"
         rows = self._reader.rows(
-            f"SELECT {stamp}, m.id, m.session_id FROM message_rows m "
+            f"SELECT {stamp_sql}, m.id, m.session_id FROM message_rows m "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql} "
             f"ORDER BY m.id {_order(self._step)}",
             [json.dumps(ids), *where.values],
