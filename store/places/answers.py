@@ -45,9 +45,9 @@ def merged_hits(
     titled: list[Conversation] = []
     title_count = 0
     for place, each in pages:
-        conversations |= place.keys.here(each.conversations)
-        hits += place.keys.here(each.answer.hits)
-        titled += place.keys.here(each.titles)
+        conversations |= place.keys.with_keys(each.conversations)
+        hits += place.keys.with_keys(each.answer.hits)
+        titled += place.keys.with_keys(each.titles)
         title_count += each.title_count
     hits.sort(key=lambda each: each.timestamp or 0.0, reverse=True)
     titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
@@ -71,7 +71,7 @@ def merged_hits(
 
 
 def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:
-    sessions = (key for place, each in answers for key in place.keys.here(each.sessions))
+    sessions = (key for place, each in answers for key in place.keys.with_keys(each.sessions))
     is_part = bool(notes) or any(each.at_least for _place, each in answers)
     return Total(sum(each.count for _place, each in answers), is_part, frozenset(sessions))
 
@@ -95,7 +95,7 @@ def _added_up(
 
 
 def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
-    return [root for place, roots in answers for root in place.keys.here(roots)]
+    return [root for place, roots in answers for root in place.keys.with_keys(roots)]
 
 
 def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
@@ -112,7 +112,7 @@ def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
 
 
 def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
-    every = [place.keys.here(each) for place, each in answers]
+    every = [place.keys.with_keys(each) for place, each in answers]
     unread = {root: new for each in every for root, new in each.unread.items()}
     waiting = frozenset(root for each in every for root in each.waiting)
     failures = sum(each.failures for each in every)
@@ -124,7 +124,7 @@ def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
     items = [
         item._replace(place=place.name)
         for place, each in answers
-        for item in place.keys.here(each).items
+        for item in place.keys.with_keys(each).items
     ]
     since = min(each.since for _place, each in answers)
     return Since(since, tuple(sorted(items, key=order)), tuple(notes))

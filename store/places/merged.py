@@ -146,8 +146,10 @@ class MergedConnection:
         own = {each: place.keys.argument(each, value) for each, value in values.items()}
         answer = getattr(self._store(place), name)(**own)
         if isinstance(answer, Catalog):
-            return Catalog(map(place.keys.here, answer.sessions.values()), answer.now, exact=False)
-        return place.keys.here(answer)
+            return Catalog(
+                map(place.keys.with_keys, answer.sessions.values()), answer.now, exact=False
+            )
+        return place.keys.with_keys(answer)
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""
@@ -160,7 +162,7 @@ class MergedConnection:
         """Plan to resume a conversation in its place."""
         place = self._place(session_id)
         plan = self._store(place).resume_plan(id_of(session_id), now)
-        return replace(plan, conversation=place.keys.here(plan.conversation))
+        return replace(plan, conversation=place.keys.with_keys(plan.conversation))
 
     def _by_place(self, items: Sequence[Any]) -> Iterator[tuple[Place, list[Any]]]:
         """Yield the places of some items, each with its own."""
@@ -169,14 +171,14 @@ class MergedConnection:
             by_name.setdefault(self._place(each).name, []).append(each)
         for place in self._places:
             if place.name in by_name:
-                yield place, place.keys.there(by_name[place.name])
+                yield place, place.keys.with_own_ids(by_name[place.name])
 
     def completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
         completed = {each.root_id: each for each in conversations}
         for place, own in self._by_place(conversations):
             if place.away is None:
-                answer = place.keys.here(getattr(self._store(place), name)(own))
+                answer = place.keys.with_keys(getattr(self._store(place), name)(own))
                 completed |= {each.root_id: each for each in answer}
         return list(completed.values())
 
@@ -187,7 +189,7 @@ class MergedConnection:
         first = next(iter(values))
         for place, own in self._by_place(values[first]):
             answer = getattr(self._store(place), name)(**{**values, first: own})
-            found |= place.keys.here(answer)
+            found |= place.keys.with_keys(answer)
         return found
 
     def undo_all_read(self, done: AllRead) -> AllRead:
@@ -210,7 +212,7 @@ class MergedConnection:
             if place.host is None:
                 try:
                     page = self._store(place).first_page(now, view=view, limit=limit)
-                    sessions += map(place.keys.here, page.sessions.values())
+                    sessions += map(place.keys.with_keys, page.sessions.values())
                 except QueryInterruptedError:
                     raise
                 except BrowseError as error:

@@ -89,21 +89,21 @@ def number_in(value: object, numbers: Mapping[str, int]) -> int:
 class Keys(NamedTuple):
     """Keys of one place.
 
-    In rows, every field of such a name is changed; see the module. Beside rows, every text or
-    number that is asked is an id; in answers every one in a list, and those that lead to something
-    in a mapping. An answer that is one text is none.
+    Fields of rows are translated by their names (see the module). Outside of rows, every text or
+    number in a question is an id; of an answer, the items of a list and the keys of a mapping are;
+    an answer that is one text is not.
     """
 
     number: int
     name: str
 
-    def here(self, value: T) -> T:
+    def with_keys(self, value: T) -> T:
         """Return what a store answered with keys in place of its ids."""
         if isinstance(value, Mapping):
-            return cast("T", _with_keys(value, self._key))
+            return cast("T", _with_changed_keys(value, self._key))
         return cast("T", _changed(value, self._key, is_id=not isinstance(value, str)))
 
-    def there(self, value: T) -> T:
+    def with_own_ids(self, value: T) -> T:
         """Return what a store is asked with its own ids in place of keys."""
         return cast("T", _changed(value, self._id, is_id=True))
 
@@ -152,11 +152,11 @@ def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
 
 def _field(change: Callable[[Any], Any], name: str, value: Any) -> Any:
     if name in _KEYED_FIELDS:
-        return _with_keys(value, change)
+        return _with_changed_keys(value, change)
     return _changed(value, change, is_id=name in _ID_FIELDS)
 
 
-def _with_keys(value: Mapping[Any, Any], change: Callable[[Any], Any]) -> Mapping[Any, Any]:
+def _with_changed_keys(value: Mapping[Any, Any], change: Callable[[Any], Any]) -> Mapping[Any, Any]:
     return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
 
 
@@ -285,6 +285,6 @@ class Place:
             state = store.state()  # before the catalog, so that no change in between is missed
             step = store.catalog(now, self.catalog), state
         self.catalog, self._state = step
-        self.sessions = [self.keys.here(each) for each in self.catalog.sessions.values()]
+        self.sessions = [self.keys.with_keys(each) for each in self.catalog.sessions.values()]
         self.error, self._mark = None, mark
         self.reads += 1

@@ -131,9 +131,9 @@ class PlacesScreen(OtherScreen):
         place = self._merged.place(conversation.root_id) if conversation is not None else None
         if conversation is None or place is None:
             return
-        own = place.keys.there(conversation)
+        own = place.keys.with_own_ids(conversation)
         message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
-        own_message = place.keys.there(message) if message is not None else None
+        own_message = place.keys.with_own_ids(message) if message is not None else None
         self.switching.to_place(place, Arrival(own, own_message))
 
 

@@ -148,7 +148,9 @@ class SinceScreen(ListScreen):
             self.read_message(item.session_id, item.message_id)
         else:
             own = id_of(item.session_id)
-            self.start("message", self._read_there, place, own, place.keys.there(item.message_id))
+            self.start(
+                "message", self._read_there, place, own, place.keys.with_own_ids(item.message_id)
+            )
 
     def _place(self, item: SinceItem) -> Place | None:
         """Return the place of an item among several; None in a single store."""

@@ -108,9 +108,9 @@ def test_a_refused_call_says_so(root):
 @pytest.mark.parametrize("keys", [HERE, THERE])
 @pytest.mark.parametrize("message_id", [1, 2**62, -3])
 def test_a_key_leads_back_to_its_id(keys, message_id):
-    assert keys.there(keys.here(["a b"])) == ["a b"]
-    assert keys.there(keys.here([message_id])) == [message_id]
-    key = keys.here(["cron_x_20241206_175337"])[0]
+    assert keys.with_own_ids(keys.with_keys(["a b"])) == ["a b"]
+    assert keys.with_own_ids(keys.with_keys([message_id])) == [message_id]
+    key = keys.with_keys(["cron_x_20241206_175337"])[0]
     assert (id_of(key), place_of(key)) == ("cron_x_20241206_175337", keys.name)
 
 
@@ -179,27 +179,27 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
         catalog, own = several.catalog(NOW), one.catalog(NOW)
         for root_id in own.order(View.ALL)[:60]:
             conversation = own.conversation(root_id)
-            key = keys.here([root_id])[0]
+            key = keys.with_keys([root_id])[0]
             merged_one = catalog.conversation(key)
-            assert merged_one == keys.here(conversation)
+            assert merged_one == keys.with_keys(conversation)
             segments, of_key = conversation.segments, merged_one.segments
             ids = [row.id for row in one.outline(segments, Reading.EVERYTHING).rows]
-            asked = keys.here(ids)
+            asked = keys.with_keys(ids)
             assert [row.id for row in several.outline(of_key, Reading.EVERYTHING).rows] == asked
-            assert several.messages(asked) == keys.here(one.messages(ids))
-            assert several.lineage(key, NOW) == keys.here(one.lineage(root_id, NOW))
-            assert several.compactions(of_key) == keys.here(one.compactions(segments))
+            assert several.messages(asked) == keys.with_keys(one.messages(ids))
+            assert several.lineage(key, NOW) == keys.with_keys(one.lineage(root_id, NOW))
+            assert several.compactions(of_key) == keys.with_keys(one.compactions(segments))
             assert several.recap(of_key) == one.recap(segments)
             changes = one.file_changes(root_id, NOW)
-            assert several.file_changes(key, NOW) == keys.here(changes)
-            assert several.run(key, NOW) == keys.here(one.run(root_id, NOW))
+            assert several.file_changes(key, NOW) == keys.with_keys(changes)
+            assert several.run(key, NOW) == keys.with_keys(one.run(root_id, NOW))
             for command in changes.commands:
                 asked_by = one.prompt_before(command.session_id, command.message_id)
-                of_place = keys.here(command)
+                of_place = keys.with_keys(command)
                 answer = several.prompt_before(of_place.session_id, of_place.message_id)
-                assert answer == keys.here(asked_by)
+                assert answer == keys.with_keys(asked_by)
             assert several.details(merged_one) == one.details(conversation)
-            assert several.measure(of_key) == keys.here(one.measure(segments))
+            assert several.measure(of_key) == keys.with_keys(one.measure(segments))
             assert list(several.measure(of_key).values()) == list(one.measure(segments).values())
             stored, direct = several.stored_session(key), one.stored_session(root_id)
             assert several.stored_messages([each for each, _state in stored.messages]) == (
