@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import later
-from .call import call, read, read_at, read_in_portions
-from .changeable import Changeable
+from .call import read, read_at, read_in_portions, read_method
 from .connection.connect import Store
 from .errors import StoreError, no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
@@ -25,6 +24,7 @@ from .progress import quiet
 from .sessions.models import Conversation, Session, View
 from .text import one_line
 from .wording import _
+from .writes import StoreWrites
 
 if TYPE_CHECKING:
     from .cleanup.plan import Plan
@@ -45,7 +45,7 @@ _WINDOW = 500
 """Messages of a transcript that are read at once."""
 
 
-class OpenStore(Changeable):
+class OpenStore(StoreWrites):
     """A store that can be read and changed; the first call that reads opens it.
 
     Times are Unix seconds; a catalog must be of the same store.
@@ -131,7 +131,7 @@ class OpenStore(Changeable):
     coverage = read(later.coverage.read_coverage)
     vocabulary = read(later.query.read_vocabulary)
 
-    @call
+    @read_method
     def roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:
         """Return the root ids of the conversations that pass the filters of a query."""
         conditions = later.scope.compile_filters(query, now, view)
@@ -143,7 +143,7 @@ class OpenStore(Changeable):
     compactions = read(later.compactions.read_history)
     losses = read(later.losses.find_losses)
 
-    @call
+    @read_method
     def seen_at(
         self, segments: Sequence[Session], message_id: int | None, *, prompt: bool = False
     ) -> tuple[ModelContext, Memory]:
@@ -174,7 +174,7 @@ class OpenStore(Changeable):
             sizes.update(self.sizes_of(missing))
         return sizes
 
-    @call
+    @read_method
     def sizes_of(self, sessions: Sequence[Session], most: int | None = None) -> dict[str, Sizes]:
         """Measure the bytes of sessions; with `most`, stop after so many messages."""
         return dict(later.sizes.measure(self.reader, sessions, most=most))
@@ -206,7 +206,7 @@ class OpenStore(Changeable):
     facts = read(later.facts.read_facts)
     report = read(later.sums.read_report)
 
-    @call
+    @read_method
     def summary(self) -> StoreSummary:
         """Return the facts and numbers of the store."""
         return later.health.summarize(self.reader, self.source, self.location)

@@ -33,11 +33,11 @@ class Call(Generic[P, T]):
     Args:
         function: What does it.
         leading: The attributes of the store that are its first arguments; none for a method.
-        changes: Whether it changes the store.
+        is_write: Whether it changes the store.
     """
 
-    def __init__(self, function: Callable[..., T], *leading: str, changes: bool = False) -> None:
-        self.function, self.changes = function, changes
+    def __init__(self, function: Callable[..., T], *leading: str, is_write: bool = False) -> None:
+        self.function, self.is_write = function, is_write
         self._leading = leading
         self._name = ""
 
@@ -79,19 +79,19 @@ def read_at(function: Callable[Concatenate[Reader, Location, P], T]) -> Call[P, 
     return Call(function, "reader", "location")
 
 
-def change(function: Callable[Concatenate[Store, P], T]) -> Call[P, T]:
+def write(function: Callable[Concatenate[Store, P], T]) -> Call[P, T]:
     """Make a call of a function that changes a store."""
-    return Call(function, "source", changes=True)
+    return Call(function, "source", is_write=True)
 
 
-def call(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
+def read_method(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
     """Make a call of a method that reads."""
     return Call(method)
 
 
-def changing(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
+def write_method(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
     """Make a call of a method that changes the store."""
-    return Call(method, changes=True)
+    return Call(method, is_write=True)
 
 
 def read_in_portions(

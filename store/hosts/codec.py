@@ -97,7 +97,7 @@ class Signature(NamedTuple):
     reports: Arguments
     """Those of `_REPORTS`, and the type of what is done so far."""
     answer: object
-    changes: bool
+    is_write: bool
     """Whether it changes the store."""
 
 
@@ -128,7 +128,7 @@ def signature(name: str) -> Signature:
         "stopped" in hints,
         reports,
         hints["return"],
-        call.changes,
+        call.is_write,
     )
 
 

@@ -60,7 +60,7 @@ class HostConnection:
             is_newer = hello.protocol > codec.PROTOCOL
             kind = "host-newer" if is_newer else "host-version"
             raise fault(self.link.host, kind, said=hello.version)
-        if codec.signature(name).changes:
+        if codec.signature(name).is_write:
             return self._change(name, values)
         answer = self.ask(name, values)
         if isinstance(answer, Facts):
@@ -72,9 +72,9 @@ class HostConnection:
         """Return the answer of a call, given its arguments by name."""
         types = codec.signature(name)
         question = self._running = self.link.send(name, codec.sent(name, values))
-        seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
+        seconds = CHANGE_SECONDS if types.is_write else ANSWER_SECONDS
         stopped: Any = values.get("stopped", never)
-        for line in question.lines(seconds, stopped, changes=types.changes):
+        for line in question.lines(seconds, stopped, changes=types.is_write):
             if line.kind in types.reports:
                 report: Any = values.get(line.kind)
                 if report is not None:

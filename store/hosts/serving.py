@@ -260,7 +260,7 @@ class Server:
         if name not in CALLS:
             raise RefusedError(_("There is no call “{name}”.", name=name[:80]))
         now, types = time.time(), codec.signature(name)
-        if types.changes and not self.may_change:
+        if types.is_write and not self.may_change:
             raise RefusedError(
                 _(
                     "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
@@ -268,7 +268,7 @@ class Server:
                 )
             )
         values = codec.received(name, asked.given)
-        if types.changes:
+        if types.is_write:
             asked.changes, asked.seconds = True, CHANGE_SECONDS
         asked.begin()
         for each in types.not_sent:

@@ -20,8 +20,8 @@ from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 pytestmark = NEEDS
 KINDS = ("RefusedError", "NotFoundError", "AmbiguousError", "ValueTooLongError")
 """Errors of a question that is wrong."""
-READS = [name for name, each in CALLS.items() if not each.changes]
-CHANGES = [name for name, each in CALLS.items() if each.changes]
+READS = [name for name, each in CALLS.items() if not each.is_write]
+CHANGES = [name for name, each in CALLS.items() if each.is_write]
 
 
 @pytest.fixture(scope="module")

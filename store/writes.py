@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import later
-from .call import StoreConnection, call, change, changing, read
+from .call import StoreConnection, read, read_method, write, write_method
 from .connection.connect import Store
 from .connection.reader import Stopped
 from .errors import RefusedError
@@ -29,7 +29,7 @@ _UNDONE = frozenset({"archived", "auto_archived", "hidden", "pinned", "title", "
 """Columns that a change of flags or of a title sets; another machine may ask for no others."""
 
 
-class Changeable(StoreConnection):
+class StoreWrites(StoreConnection):
     """The changes of an `OpenStore`; each is done as a whole, or raises BrowseError.
 
     Raises:
@@ -37,26 +37,26 @@ class Changeable(StoreConnection):
         WriteInDoubtError: The connection was lost, and the machine does not answer any more.
     """
 
-    archive = change(later.flags.archive)
-    unarchive = change(later.flags.unarchive)
-    pin = change(later.flags.pin)
-    unpin = change(later.flags.unpin)
-    rename = change(later.titles.rename)
-    tag = change(later.tagging.change_tags)
-    rename_tag = change(later.tagging.rename_tag)
-    undo_tags = change(later.tagging.undo_tags)
-    begin_marks = change(later.notes_file.begin_marks)
-    mark_read = change(later.notes_file.mark_read)
-    mark_all_read = change(later.notes_file.mark_all_read)
-    undo_all_read = change(later.notes_file.undo_all_read)
-    check_index = change(later.restore.check_index)
+    archive = write(later.flags.archive)
+    unarchive = write(later.flags.unarchive)
+    pin = write(later.flags.pin)
+    unpin = write(later.flags.unpin)
+    rename = write(later.titles.rename)
+    tag = write(later.tagging.change_tags)
+    rename_tag = write(later.tagging.rename_tag)
+    undo_tags = write(later.tagging.undo_tags)
+    begin_marks = write(later.notes_file.begin_marks)
+    mark_read = write(later.notes_file.mark_read)
+    mark_all_read = write(later.notes_file.mark_all_read)
+    undo_all_read = write(later.notes_file.undo_all_read)
+    check_index = write(later.restore.check_index)
 
     @property
     def trash(self) -> Path:
         """The folder of deletions of a store of this machine."""
         return trash_folder(self.location)
 
-    @changing
+    @write_method
     def undo(self, done: Change) -> Change:
         """Undo a change of flags or of a title; see `flags.undo`."""
         columns = {column for row in done.rows for each in row[1:] for column in each}
@@ -66,7 +66,7 @@ class Changeable(StoreConnection):
 
     plan_delete = read(later.delete_plan.plan_delete)
 
-    @changing
+    @write_method
     def delete(
         self,
         session_ids: Sequence[str],
@@ -80,7 +80,7 @@ class Changeable(StoreConnection):
             self.source, session_ids, self.trash, sessions_folder=folder, progress=progress
         )
 
-    @changing
+    @write_method
     def restore(
         self,
         name: str,
@@ -102,28 +102,28 @@ class Changeable(StoreConnection):
             progress=Progress(stopped, tell),
         )
 
-    @call
+    @read_method
     def deletions(self) -> list[Bundle]:
         """Return what is in the trash, newest first."""
         return later.shelf.list_bundles(self.trash)
 
-    @call
+    @read_method
     def trash_path(self) -> Path:
         """Return the folder of deletions, as its machine names it."""
         return self.trash
 
-    @call
+    @read_method
     def find_deletion(self, text: str) -> str:
         """Return the name of a deletion by how it begins."""
         return later.shelf.find(self.trash, text).stem
 
-    @call
+    @read_method
     def find_in_deletion(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the sessions of conversations in a deletion, each named as for `resolve`."""
         with Store(later.shelf.find(self.trash, name)).reader() as reader:
             return later.delete_plan.sessions_with(reader, texts, time.time())
 
-    @changing
+    @write_method
     def clean_up(
         self,
         expected: Sequence[Expected],
