@@ -44,7 +44,7 @@ class Planned(NamedTuple):
     """`size` includes the subagents; None until all of them are measured."""
     subagents: tuple[Session, ...]
     """Sessions that a delete removes with it; an archive leaves them alone."""
-    orphaned: tuple[Session, ...]
+    reparented: tuple[Session, ...]
     """Sessions that a delete leaves without a parent."""
     own: Sizes
     """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of
@@ -154,11 +154,11 @@ class Plan(NamedTuple):
     @property
     def reparented(self) -> tuple[Session, ...]:
         """Sessions that stay and lose their parent in a delete."""
-        orphaned = [session for planned in self.selected for session in planned.orphaned]
-        if not orphaned:  # as in most plans, of up to 100,000 conversations
+        reparented = [session for planned in self.selected for session in planned.reparented]
+        if not reparented:  # as in most plans, of up to 100,000 conversations
             return ()
         deleted = {session.id for planned in self.selected for session in planned.sessions}
-        return tuple(session for session in orphaned if session.id not in deleted)
+        return tuple(session for session in reparented if session.id not in deleted)
 
     def tips(self) -> tuple[str, ...]:
         """Return the ids of all conversations that would go."""
@@ -322,7 +322,7 @@ def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
         for sessions in (conversation.segments, subagents)
     )
     conversation = conversation._replace(size=None)
-    return Planned(conversation, subagents, delete.orphaned, own, of_subagents)
+    return Planned(conversation, subagents, delete.reparented, own, of_subagents)
 
 
 def read_expected(

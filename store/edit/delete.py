@@ -35,18 +35,18 @@ from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
 from ..trash.session_files import SessionFile, find_files, remove_files
-from ..trash.shelf import Bundle, BundleMarks, describe, mark_kept, remove_bundle, remove_leftovers
+from ..trash.shelf import Bundle, BundleFate, describe, mark_kept, remove_bundle, remove_leftovers
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
 from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
-_CHANGED = N_("The conversation has changed meanwhile.")
+_WAS_CHANGED = N_("The conversation has changed meanwhile.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
-_CHANGES = "hermes_browse_changes"
+_COUNTS = "hermes_browse_changes"
 
 
 class Deleted(NamedTuple):
@@ -127,34 +127,22 @@ def delete_portions(
     notes: list[str] = []
     error: BrowseError | None = None
     progress = portions.progress
-
-    def files_gone() -> list[SessionFile]:
-        gone = {session for plan in portions.done for session in plan.sessions}
-        return [file for file in bundle.files if file.session in gone]
-
-    def end() -> None:
-        notes.extend(remove_files(files_gone()))
-        gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
-        marks = mark_kept(bundle.path, bundle.facts, gone)
-        if len(marks.kept) == len(bundle.facts.conversations):
-            with contextlib.suppress(TrashError):
-                remove_bundle(bundle.path)
-
     try:
+        # However it ends, the bundle is tidied up after the store was closed.
         with contextlib.ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
             version = writer.version()
             check_search_triggers(writer.reader)
             _check_room(writer.reader, trash, plans)
             remove_leftovers(trash, now)
-            marks = BundleMarks(deleting=os.getpid())
-            bundle = _write(writer.reader, plans, trash, now, sessions_folder, marks, progress)
-            after.callback(end)
-            orphaned = {session.id for plan in plans for session in plan.orphaned}
-            if not orphaned.issuperset(bundle.reparented):
-                raise RefusedError(_(_CHANGED))
-            check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
+            fate = BundleFate(deleting=os.getpid())
+            bundle = _write(writer.reader, plans, trash, now, sessions_folder, fate, progress)
+            after.callback(_end, bundle, portions, notes)
+            reparented = {session.id for plan in plans for session in plan.reparented}
+            if not reparented.issuperset(bundle.reparented):
+                raise RefusedError(_(_WAS_CHANGED))
+            check_triggers(writer.rows, {owned.table.name for owned in bundle.layout.owned})
             attach(writer.rows, bundle.path)
-            _count_changes(writer, bundle.layout)
+            _begin_counting(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
             portions.run(
                 plans,
@@ -165,8 +153,23 @@ def delete_portions(
         if not portions.done:
             raise
         error = failure
-    names = tuple(file.path.name for file in files_gone())
+    names = tuple(file.path.name for file in _files_gone(bundle, portions))
     return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes)), error
+
+
+def _files_gone(bundle: WrittenBundle, portions: Portions[DeletePlan]) -> list[SessionFile]:
+    gone = {session for plan in portions.done for session in plan.sessions}
+    return [file for file in bundle.files if file.session in gone]
+
+
+def _end(bundle: WrittenBundle, portions: Portions[DeletePlan], notes: list[str]) -> None:
+    """Remove the files of what was deleted, and mark in the trash what was not; notes are added."""
+    notes.extend(remove_files(_files_gone(bundle, portions)))
+    gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
+    fate = mark_kept(bundle.path, bundle.facts, gone)
+    if len(fate.kept) == len(bundle.facts.conversations):
+        with contextlib.suppress(TrashError):
+            remove_bundle(bundle.path)
 
 
 def copy_to_trash(
@@ -183,8 +186,8 @@ def copy_to_trash(
     with store.reader() as reader:
         now = time.time()
         plans = divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)])
-        marks = BundleMarks(is_copy=True)
-        return describe(_write(reader, plans, trash, now, sessions_folder, marks).path)
+        fate = BundleFate(is_copy=True)
+        return describe(_write(reader, plans, trash, now, sessions_folder, fate).path)
 
 
 def _write(
@@ -193,22 +196,18 @@ def _write(
     trash: Path,
     now: float,
     sessions_folder: Path | None,
-    marks: BundleMarks,
+    fate: BundleFate,
     progress: Progress = NOBODY,
 ) -> WrittenBundle:
-    conversations = with_names(reader, [plan.conversation for plan in plans])
+    named = with_names(reader, [plan.conversation for plan in plans])
+    titles = [each.title or one_line(each.preview, PREVIEW) or None for each in named]
     saved = [
-        SavedConversation(
-            each.id,
-            each.title or one_line(each.preview, PREVIEW) or None,
-            plan.sessions,
-            plan.messages,
-        )
-        for each, plan in zip(conversations, plans, strict=True)
+        SavedConversation(plan.conversation.id, title, plan.sessions, plan.messages)
+        for title, plan in zip(titles, plans, strict=True)
     ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
-    return write_bundle(reader, saved, files, trash, now, marks, progress)
+    return write_bundle(reader, saved, files, trash, now, fate, progress)
 
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
@@ -241,7 +240,7 @@ def _delete_portion(
             raise RefusedError(next(iter(kept.values())))
         choose(tx.rows, sessions)
         if tx.version() != version:
-            _check_unchanged(tx, bundle.layout)
+            _check_rows_unchanged(tx, bundle.layout)
         delete_rows(tx, bundle.layout, progress)
 
     try:
@@ -254,23 +253,23 @@ def _delete_portion(
         raise
 
 
-def _count_changes(tx: Writer, layout: Layout) -> None:
+def _begin_counting(tx: Writer, layout: Layout) -> None:
     """Count from now on what this connection deletes and inserts, by TEMP triggers.
 
     A delete names the rows it takes, but what else goes with them is decided by the store: by
     triggers and by foreign keys that cascade.
     """
-    tx.execute(f"CREATE TEMP TABLE {_CHANGES} (name PRIMARY KEY, gone, new)")
+    tx.execute(f"CREATE TEMP TABLE {_COUNTS} (name PRIMARY KEY, gone, new)")
     for number, name in enumerate(layout.tables):
-        tx.execute(f"INSERT INTO {_CHANGES} VALUES (?, 0, 0)", [name])
+        tx.execute(f"INSERT INTO {_COUNTS} VALUES (?, 0, 0)", [name])
         for event, column in (("DELETE", "gone"), ("INSERT", "new")):
             tx.execute(
                 f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} AFTER {event} ON main.{sql_name(name)} "
-                f"BEGIN UPDATE {_CHANGES} SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
+                f"BEGIN UPDATE {_COUNTS} SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
             )
 
 
-def _check_unchanged(tx: Writer, layout: Layout) -> None:
+def _check_rows_unchanged(tx: Writer, layout: Layout) -> None:
     """Refuse if the rows of the chosen sessions are not those of the bundle, or they have another
     child."""
     different = [
@@ -278,13 +277,13 @@ def _check_unchanged(tx: Writer, layout: Layout) -> None:
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
     ]
-    for part in layout.taken:
+    for owned in layout.taken:
         # The delete of a parent in an earlier portion has cut its links.
-        same = equal(column for column in part.table.columns if column != PARENT)
-        different.append(f"{part.table.unlike(part.where('b'), same)} LIMIT 1")
-        different.append(f"{part.counted('m')} EXCEPT {part.counted('b')}")
+        same = equal(column for column in owned.table.columns if column != PARENT)
+        different.append(f"{owned.table.unlike(owned.where('b'), same)} LIMIT 1")
+        different.append(f"{owned.counted('m')} EXCEPT {owned.counted('b')}")
     if any(map(tx.rows, different)):
-        raise RefusedError(_(_CHANGED))
+        raise RefusedError(_(_WAS_CHANGED))
 
 
 def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
@@ -294,17 +293,17 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
         StoreRefusedError: Other rows would go than those of the bundle.
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
     """
-    tx.execute(f"UPDATE {_CHANGES} SET gone = 0, new = 0")
+    tx.execute(f"UPDATE {_COUNTS} SET gone = 0, new = 0")
     expected: dict[object, int] = {}
     # Also links within the family: then the order of sessions is free, even in a cycle.
     tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22); prompts when no session names them any more.
-    for part in reversed(layout.parts):
+    for owned in reversed(layout.owned):
         progress.check()
-        table, own, deleted = part.table, part.where("m"), 0
-        if part.is_shared:
-            saved = f"SELECT b.hash FROM {table.bundle} WHERE {part.where('b')}"
+        table, own, deleted = owned.table, owned.where("m"), 0
+        if owned.is_shared:
+            saved = f"SELECT b.hash FROM {table.bundle} WHERE {owned.where('b')}"
             tests = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
             used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(tests)}"
             own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
@@ -313,9 +312,9 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
             deleted += count
             if table.name == "messages":
                 progress.add(count)
-        kept = as_int(tx.rows(part.counted("b"))[0][0])
-        expected[table.name] = deleted if part.is_shared else kept
-    for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_CHANGES}"):
+        kept = as_int(tx.rows(owned.counted("b"))[0][0])
+        expected[table.name] = deleted if owned.is_shared else kept
+    for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_COUNTS}"):
         if gone == expected.get(table_name, 0) and not new:
             continue
         raise StoreRefusedError(

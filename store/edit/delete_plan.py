@@ -39,7 +39,7 @@ class DeletePlan(NamedTuple):
     """Deleted with it: subagents, nested ones too, and stale siblings."""
     sessions: tuple[str, ...]
     """Ids of all segments of both."""
-    orphaned: tuple[Session, ...]
+    reparented: tuple[Session, ...]
     """Sessions that stay and lose their parent."""
     messages: int = 0
     """Rows of `messages` that go, shown or not; filled in by `divide`."""
@@ -98,7 +98,7 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
         conversation=going[0],
         dependent=tuple(going[1:]),
         sessions=sessions,
-        orphaned=tuple(child for child in children_left if child.id not in deleted),
+        reparented=tuple(child for child in children_left if child.id not in deleted),
     )
 
 

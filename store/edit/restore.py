@@ -27,7 +27,7 @@ from ..text import as_text
 from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_log_room
 from ..trash.session_files import put_back
-from ..trash.shelf import find, mark_restored, read_marks
+from ..trash.shelf import find, mark_restored, read_fate
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
@@ -54,7 +54,7 @@ class Restored(NamedTuple):
     """Every row reads back as it was, or as `notes` say; the search indexes agree, and every file
     exists."""
     notes: tuple[str, ...]
-    there: frozenset[str]
+    present: frozenset[str]
     """Those of the sessions that were already in the store, as the bundle has them."""
 
     @property
@@ -66,7 +66,7 @@ class Restored(NamedTuple):
 def describe_restored(restored: Sequence[Restored]) -> str:
     """Return what was restored in the past tense, or that all of it was in the store already."""
     sessions = sum(len(each.sessions) for each in restored)
-    if sessions and all(each.there.issuperset(each.sessions) for each in restored):
+    if sessions and all(each.present.issuperset(each.sessions) for each in restored):
         return ngettext(
             "1 session is in the store already",
             "{count:,} sessions are in the store already",
@@ -117,7 +117,7 @@ def restore(
     """
     path = find(trash, name)
     facts = verify(path, progress)
-    listed = {s for each in read_marks(path).listed(facts) for s in each.sessions}
+    listed = {s for each in read_fate(path).listed(facts) for s in each.sessions}
     requested = listed if only is None else listed.intersection(only)
     if not requested:
         raise RefusedError(
@@ -144,7 +144,7 @@ def restore(
             for pair in read_links(trash, facts.origin)
             if not restored.isdisjoint(map(str, pair))
         ]
-        _insert(writer, facts, rows, links)
+        _insert_in_portions(writer, facts, rows, links)
         try:
             notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
@@ -163,18 +163,18 @@ def restore(
         files,
         not (index_notes or file_notes),
         (*notes, *index_notes, *file_notes, *tag_notes),
-        frozenset(rows.there),
+        frozenset(rows.present),
     )
 
 
-def _insert(
+def _insert_in_portions(
     writer: Writer,
     facts: BundleFacts,
     rows: RestoredRows,
     links: Iterable[Row],
 ) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
-    missing = rows.messages.keys() - rows.there - rows.refused.keys()
+    missing = rows.messages.keys() - rows.present - rows.refused.keys()
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
     # Where all of them are in the store already, one empty group still sets the links.
     groups = list(filter(None, groups)) or [set()]
@@ -185,18 +185,18 @@ def _insert(
     portions = Portions(rows.progress, count)
     rows.progress.begin("restoring", count(missing))
 
-    def insert(some: list[set[str]]) -> None:
+    def insert_portion(some: list[set[str]]) -> None:
         sessions = sorted(set().union(*some))
 
         def work(tx: Writer) -> None:
             choose(tx.rows, sessions)
-            rows.insert(tx)
+            rows.insert_chosen(tx)
             if len(portions.done) + len(some) == len(groups):
                 link(tx, links)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
-    portions.run(groups, insert, writer.version)
+    portions.run(groups, insert_portion, writer.version)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:

@@ -21,7 +21,7 @@ from ..trash.bundle import BundleDamagedError, attach, choose
 from ..trash.tables import (
     CHOSEN,
     PARENT,
-    Part,
+    OwnedRows,
     Table,
     differs,
     equal,
@@ -48,7 +48,7 @@ class RestoredRows:
         self._path, self.progress = path, progress
         self.refused: dict[str, str] = {}
         """Sessions that cannot be restored, each with the reason."""
-        self.there: set[str] = set()
+        self.present: set[str] = set()
         """Those in the store as the bundle has them, as after an interrupted restore."""
         self.messages: dict[str, int] = {}
         """Number of messages of each session in the bundle."""
@@ -56,7 +56,7 @@ class RestoredRows:
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
-        self.written = {part.table.name for part in self._layout.parts}
+        self.written = {owned.table.name for owned in self._layout.owned}
         """Tables that are written to."""
 
     def _same(self, table: Table) -> str:
@@ -95,7 +95,7 @@ class RestoredRows:
             session = str(id)
             self.messages[session] = as_int(expected)
             if is_present and is_same and stored == alike == expected:
-                self.there.add(session)
+                self.present.add(session)
             elif is_present:
                 self.refused[session] = _("it is in the store, and differs from the deletion")
             elif taken is not None:
@@ -112,9 +112,9 @@ class RestoredRows:
         """
         attach(reader.rows, self._path)
         chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
-        for part in self._layout.taken:
-            name = part.table.name
-            unlike = f"{chosen} {part.table.unlike(part.where('b'), self._same(part.table))}"
+        for owned in self._layout.taken:
+            name = owned.table.name
+            unlike = f"{chosen} {owned.table.unlike(owned.where('b'), self._same(owned.table))}"
             for row in reader.rows_in(unlike, sessions):
                 key = ", ".join(map(text_of, row))
                 if name in _STRICT:
@@ -136,7 +136,7 @@ class RestoredRows:
 
     # Inserting
 
-    def insert(self, tx: Writer) -> None:
+    def insert_chosen(self, tx: Writer) -> None:
         """Insert the rows of the chosen sessions, and note titles that had to be numbered.
 
         Parents that are not in the store are cleared. Columns that a trigger fills are emptied as
@@ -146,12 +146,12 @@ class RestoredRows:
             RefusedError: A row cannot be stored without a loss.
             QueryInterruptedError: It was stopped.
         """
-        for part in self._layout.parts:
-            for rows in _slices(tx, part):
+        for owned in self._layout.owned:
+            for rows in _slices(tx, owned):
                 self.progress.check()
-                count = _insert(tx, part.table, rows)
-                if part.table.name == "messages":
-                    _empty_filled(tx, part.table, rows)
+                count = _insert_rows(tx, owned.table, rows)
+                if owned.table.name == "messages":
+                    _empty_filled(tx, owned.table, rows)
                     self.progress.add(count)
         self._cut_missing_parents(tx)
         self._check_references(tx)
@@ -168,10 +168,10 @@ class RestoredRows:
 
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
-        for part in self._layout.parts:
-            for key in self._layout.references_of(part.table.name):
+        for owned in self._layout.owned:
+            for key in self._layout.references_of(owned.table.name):
                 if key.column != PARENT and tx.rows(
-                    f"SELECT 1 FROM {part.table.bundle} WHERE {part.where('b')} "
+                    f"SELECT 1 FROM {owned.table.bundle} WHERE {owned.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
                     raise RefusedError(
@@ -212,18 +212,18 @@ def _differences(
             )
 
 
-def _slices(tx: Writer, part: Part) -> Iterator[str]:
-    """Yield conditions on rows `b` that each select some of a part: of messages at most `EVERY`, of
+def _slices(tx: Writer, owned: OwnedRows) -> Iterator[str]:
+    """Yield conditions on rows `b` that each select some of owned rows: of messages at most `EVERY`, of
     other tables all."""
-    if part.table.name != "messages":
-        yield part.where("b")
+    if owned.table.name != "messages":
+        yield owned.where("b")
         return
-    ids = f"SELECT b._rowid_ FROM {part.table.bundle} WHERE {part.where('b')} ORDER BY 1"
+    ids = f"SELECT b._rowid_ FROM {owned.table.bundle} WHERE {owned.where('b')} ORDER BY 1"
     for some in chunks(tx.rows(ids), EVERY):
         yield f"b._rowid_ IN ({', '.join(str(id) for (id,) in some)})"
 
 
-def _insert(tx: Writer, table: Table, rows: str) -> int:
+def _insert_rows(tx: Writer, table: Table, rows: str) -> int:
     columns, name = list(table.columns), sql_name(table.name)
     verb = "INSERT" if table.name in _STRICT else "INSERT OR IGNORE"
     values = [f"b.{sql_name(column)}" for column in columns]

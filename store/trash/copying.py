@@ -39,8 +39,8 @@ from .bundle import (
     uri_of,
 )
 from .session_files import SessionFile, private, save_files
-from .shelf import MARKS, BundleMarks, write_marks
-from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
+from .shelf import MARKS, BundleFate, write_fate
+from .tables import CHILDREN, CHOSEN, PARENT, Layout, OwnedRows, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -110,7 +110,7 @@ def write_bundle(
     files: Sequence[SessionFile],
     trash: Path,
     now: float,
-    marks: BundleMarks,
+    fate: BundleFate,
     progress: Progress = NOBODY,
 ) -> WrittenBundle:
     """Copy all rows and files of some conversations into the trash; the store is only read.
@@ -123,7 +123,7 @@ def write_bundle(
         files: Files of their sessions.
         trash: The folder of the bundles; created if missing.
         now: Unix seconds.
-        marks: They stand beside the bundle as soon as it has its name.
+        fate: It stands beside the bundle as soon as it has its name.
         progress: Checked for a stop between statements, and receives reports.
 
     Raises:
@@ -151,7 +151,7 @@ def write_bundle(
             record_links(copy.connection, trash, origin)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
             file.write(f"{_seal(partial)}  {path.name}\n")
-        write_marks(path, marks)
+        write_fate(path, fate)
         os.rename(partial, path)
         sync_folder(trash)
     except BaseException as error:
@@ -203,8 +203,8 @@ class _Copy:
         self.query("PRAGMA bundle.journal_mode=OFF")
         self.query("PRAGMA bundle.synchronous=OFF")
         self._version = self.query(DATA_VERSION)
-        for part in layout.parts:
-            table = part.table
+        for owned in layout.owned:
+            table = owned.table
             self.query(f"CREATE TABLE bundle.{sql_name(table.name)} ({names_of(table.columns)})")
         self.query(
             'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
@@ -219,8 +219,8 @@ class _Copy:
         """Copy the rows of all tables, and compare them with the store."""
         for some in chunks(sessions, _SESSIONS_AT_ONCE):
             choose(self.query, some, schema="main")
-            for part in self._layout.parts:
-                self._copy_part(part)
+            for owned in self._layout.owned:
+                self._copy_owned(owned)
         self.query("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
         self.query("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
         self.query("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
@@ -231,10 +231,10 @@ class _Copy:
                 remedy=_("`hermes sessions repair` may help."),
             )
 
-    def _copy_part(self, part: Part) -> None:
-        table, name = part.table, sql_name(part.table.name)
+    def _copy_owned(self, owned: OwnedRows) -> None:
+        table, name = owned.table, sql_name(owned.table.name)
         listed, same = f"_rowid_, {names_of(table.columns)}", equal(table.columns)
-        for some in self._pick(part):
+        for some in self._pick(owned):
             picked = ", ".join(map(str, some))
             self.query(
                 f"INSERT INTO bundle.{name} ({listed}) "
@@ -246,17 +246,17 @@ class _Copy:
         for key in self._layout.references_of(table.name):
             self.query(
                 "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
-                f"FROM {table.bundle} WHERE {part.where('b')} AND {key.dangling('b')}",
+                f"FROM {table.bundle} WHERE {owned.where('b')} AND {key.dangling('b')}",
                 [table.name, key.column],
             )
-        if not part.is_shared:
-            self._check(table.name, self.query(f"{part.counted('m')} EXCEPT {part.counted('b')}"))
+        if not owned.is_shared:
+            self._check(table.name, self.query(f"{owned.counted('m')} EXCEPT {owned.counted('b')}"))
 
-    def _pick(self, part: Part) -> Iterator[list[object]]:
-        """Yield the rowids of a part, each time as many as are copied in a short statement."""
-        table = part.table
+    def _pick(self, owned: OwnedRows) -> Iterator[list[object]]:
+        """Yield the rowids of owned rows, each time as many as are copied in a short statement."""
+        table = owned.table
         copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
-        missing = f"{part.where('m')} AND NOT EXISTS ({copied})"
+        missing = f"{owned.where('m')} AND NOT EXISTS ({copied})"
         rowids = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
         first = 0
         while first < len(rowids):

@@ -76,7 +76,7 @@ class Bundle(NamedTuple):
     """Whether it was made without deleting anything."""
 
 
-class BundleMarks(NamedTuple):
+class BundleFate(NamedTuple):
     """What has happened to a bundle since it was written."""
 
     restored_at: float | None = None
@@ -95,12 +95,13 @@ class BundleMarks(NamedTuple):
         return [each for each in facts.conversations if each.id not in self.kept]
 
 
-def read_marks(path: Path) -> BundleMarks:
-    """Read the marks of a bundle; none if there are none, or none that can be read."""
+def read_fate(path: Path) -> BundleFate:
+    """Read the fate of a bundle from the marks beside it; if it has none, or they cannot be read,
+    nothing has happened."""
     try:
         document: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
         at = document["restored_at"]
-        return BundleMarks(
+        return BundleFate(
             None if at is None else float(at),
             tuple(map(str, document["restored"])),
             tuple(map(str, document["kept"])),
@@ -108,42 +109,41 @@ def read_marks(path: Path) -> BundleMarks:
             bool(document.get("is_copy")),
         )
     except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
-        return BundleMarks()
+        return BundleFate()
 
 
-def write_marks(path: Path, marks: BundleMarks) -> None:
-    """Write the marks of a bundle, or remove them if there are none; failures are ignored: they
-    only tell what the store tells too."""
+def write_fate(path: Path, fate: BundleFate) -> None:
+    """Mark a bundle with its fate; failures are ignored: marks only tell what the store tells too."""
     beside = path.with_suffix(MARKS)
     with contextlib.suppress(OSError):
-        if marks == BundleMarks():
+        if fate == BundleFate():
             beside.unlink(missing_ok=True)
         else:
-            write_whole(beside, [json.dumps(marks._asdict()).encode("ascii")], replace=True)
+            write_whole(beside, [json.dumps(fate._asdict()).encode("ascii")], replace=True)
 
 
 def mark_restored(path: Path, now: float, sessions: Collection[str]) -> None:
     """Record which sessions of a bundle have just been restored."""
-    marks = read_marks(path)
-    restored = tuple(sorted({*marks.restored, *sessions}))
-    write_marks(path, marks._replace(restored_at=now, restored=restored))
+    fate = read_fate(path)
+    restored = tuple(sorted({*fate.restored, *sessions}))
+    write_fate(path, fate._replace(restored_at=now, restored=restored))
 
 
-def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> BundleMarks:
+def mark_kept(path: Path, facts: BundleFacts, gone: Container[str] = ()) -> BundleFate:
     """Mark which conversations a delete that has ended, or was killed, has left in the store.
 
     Those that are known to be `gone`, or may be, are not looked for.
     """
-    marks = read_marks(path)
+    fate = read_fate(path)
     asked = [each for each in facts.conversations if each.id not in gone]
     try:
         there = _sessions_left(path, facts) if asked else set()
     except BrowseError:
-        return marks  # the next one that looks may find the store again
+        return fate  # the next one that looks may find the store again
     kept = tuple(each.id for each in asked if there.issuperset(each.sessions))
-    marks = marks._replace(kept=kept, deleting=0)
-    write_marks(path, marks)
-    return marks
+    fate = fate._replace(kept=kept, deleting=0)
+    write_fate(path, fate)
+    return fate
 
 
 def _sessions_left(path: Path, facts: BundleFacts) -> set[str]:
@@ -187,10 +187,10 @@ def describe(path: Path) -> Bundle:
             raise BundleDamagedError(_("Its checksum is missing."))
     except BundleDamagedError as error:
         return bundle._replace(damage=str(error))
-    marks = read_marks(path)
-    if marks.deleting and not _is_running(marks.deleting):
-        marks = mark_kept(path, facts)
-    listed = marks.listed(facts)
+    fate = read_fate(path)
+    if fate.deleting and not _is_running(fate.deleting):
+        fate = mark_kept(path, facts)
+    listed = fate.listed(facts)
     sessions = tuple(session for each in listed for session in each.sessions)
     titles = tuple(each.title for each in listed)
     title = next(filter(None, titles), None)
@@ -204,10 +204,10 @@ def describe(path: Path) -> Bundle:
         messages=sum(each.messages for each in listed),
         title=title,
         store=facts.origin.path,
-        restored_at=marks.restored_at if set(sessions).issubset(marks.restored) else None,
+        restored_at=fate.restored_at if set(sessions).issubset(fate.restored) else None,
         titles=titles,
-        restored=frozenset(marks.restored).intersection(sessions),
-        is_copy=marks.is_copy,
+        restored=frozenset(fate.restored).intersection(sessions),
+        is_copy=fate.is_copy,
     )
 
 

@@ -105,7 +105,7 @@ class ForeignKey(NamedTuple):
         )
 
 
-class Part(NamedTuple):
+class OwnedRows(NamedTuple):
     """The rows of one table that belong to some sessions."""
 
     table: Table
@@ -130,13 +130,13 @@ class Layout(NamedTuple):
 
     tables: dict[str, Table]
     references: tuple[ForeignKey, ...]
-    parts: tuple[Part, ...]
+    owned: tuple[OwnedRows, ...]
     """In the order in which rows can be restored: referenced tables first."""
 
     @property
-    def taken(self) -> list[Part]:
-        """The parts that are deleted with their sessions."""
-        return [part for part in self.parts if not part.is_shared]
+    def taken(self) -> list[OwnedRows]:
+        """Those that are deleted with their sessions."""
+        return [owned for owned in self.owned if not owned.is_shared]
 
     def references_of(self, table: str) -> list[ForeignKey]:
         """Return the foreign keys of a table."""
@@ -194,8 +194,8 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
     ]
     if ("sessions", PARENT) not in [key[:2] for key in references]:  # in salvaged stores
         references.append(ForeignKey("sessions", PARENT, "sessions", "id"))
-    parts = (*_shared(tables), *_taken(tables, references))
-    return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), parts)
+    owned = (*_shared(tables), *_taken(tables, references))
+    return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), owned)
 
 
 def _common(
@@ -208,9 +208,9 @@ def _common(
             yield name, table._replace(columns=tuple(columns))
 
 
-def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
+def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[OwnedRows]:
     """Yield the rows that go with their sessions: these, and what refers to them or to their
-    messages. What refers to any of the others stops a delete: see `_count_changes` in `edit/delete.py`."""
+    messages. What refers to any of the others stops a delete: see `_begin_counting` in `edit/delete.py`."""
     ids = {
         "sessions": CHOSEN,
         "messages": 'SELECT x."id" FROM {schema}.messages AS x '
@@ -242,7 +242,7 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
         # (0.19).
         conditions["state_meta"] = ["{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"]
     for name, some in conditions.items():
-        yield Part(tables[name], f"({' OR '.join(some)})")
+        yield OwnedRows(tables[name], f"({' OR '.join(some)})")
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
@@ -251,7 +251,7 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
-def _shared(tables: dict[str, Table]) -> Iterator[Part]:
+def _shared(tables: dict[str, Table]) -> Iterator[OwnedRows]:
     """Yield the system prompts that sessions name."""
     used = " OR ".join(
         f'{{row}}."hash" IN (SELECT s."{column}" FROM {{schema}}.sessions AS s '
@@ -259,7 +259,7 @@ def _shared(tables: dict[str, Table]) -> Iterator[Part]:
         for column in prompt_columns(tables["sessions"].columns)
     )
     if used and "system_prompts" in tables:
-        yield Part(tables["system_prompts"], f"({used})", is_shared=True)
+        yield OwnedRows(tables["system_prompts"], f"({used})", is_shared=True)
 
 
 def names_of(columns: Sequence[str], prefix: str = "") -> str:

@@ -86,7 +86,7 @@ class DeleteCommand(StoreCommand):
             conversation = plan.conversation
             note(f"{conversation.id} · {conversation.source} · {_title(conversation)}")
         going = {session for plan in plans for session in plan.sessions}
-        orphans = {session.id: session for plan in plans for session in plan.orphaned}
+        orphans = {session.id: session for plan in plans for session in plan.reparented}
         for session_id, session in orphans.items():
             if session_id not in going:
                 note(
@@ -204,7 +204,7 @@ class TrashCommand(StoreCommand):
         self.note_with_advice(result.notes)
         if not self.given.json:
             sentence = _("{sentence} from {bundle}")
-            if result.there.issuperset(result.sessions):
+            if result.present.issuperset(result.sessions):
                 sentence = _("{bundle}: {sentence}")
             print_text(sentence.format(sentence=result.sentence, bundle=result.name))
 

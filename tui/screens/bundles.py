@@ -153,7 +153,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     sessions = [session for each in restored for session in each.sessions]
     notes = [note for each in restored for note in each.notes]
     # An undo deletes only the sessions that were not in the store before.
-    new = [session for each in restored for session in each.sessions if session not in each.there]
+    new = [session for each in restored for session in each.sessions if session not in each.present]
 
     def back() -> tuple[str, tuple[str, ...]]:
         done = main.connect().delete(new)

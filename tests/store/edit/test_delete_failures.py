@@ -159,7 +159,7 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
     with as_before(path):
         name = remove(path, "tip", "branch", "other").bundle.name
         monkeypatch.setattr(progress, "FEW_ROWS", 1)
-        real, calls = restore_rows.RestoredRows.insert, []
+        real, calls = restore_rows.RestoredRows.insert_chosen, []
 
         def insert(self, tx):
             calls.append(1)
@@ -167,12 +167,12 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
                 raise WriteFailedError("The disk is full.", is_unchanged=True)
             real(self, tx)
 
-        monkeypatch.setattr(restore_rows.RestoredRows, "insert", insert)
+        monkeypatch.setattr(restore_rows.RestoredRows, "insert_chosen", insert)
         with pytest.raises(WriteFailedError) as caught:
             put_back(path, name)
         assert str(caught.value) == "The disk is full."
         back = put_back(path, name)
-        assert len(back.there) == 6 and back.verified and len(calls) == 4
+        assert len(back.present) == 6 and back.verified and len(calls) == 4
 
 
 def test_a_stat_that_fails_after_the_commit(path, monkeypatch):

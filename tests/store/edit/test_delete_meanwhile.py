@@ -60,7 +60,7 @@ def test_a_session_that_is_made_again_after_a_kill(path):
     run(path, MADE_AGAIN, late)
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=process.pid))
+    shelf.write_fate(bundle.path, shelf.BundleFate(deleting=process.pid))
     assert shelf.describe(bundle.path).sessions == ("other",)
 
 

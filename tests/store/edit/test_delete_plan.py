@@ -33,7 +33,7 @@ def test_all_segments_and_what_lost_a_race():
     found = affected(
         ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close")
     )
-    assert set(found.sessions) == {"a1", "a2", "a3", "a4"} and found.orphaned == ()
+    assert set(found.sessions) == {"a1", "a2", "a3", "a4"} and found.reparented == ()
     assert [chain.root.id for chain in found.dependent] == ["a4"]
     alone = affected(
         ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4"
@@ -66,7 +66,7 @@ def test_a_child_nobody_marked_stays_unless_its_source_says_subagent():
         session("c3", "a1", "subagent"),
         session("d4", "a1", "tool"),
     )
-    assert set(found.sessions) == {"a1", "c3", "d4"} and [each.id for each in found.orphaned] == [
+    assert set(found.sessions) == {"a1", "c3", "d4"} and [each.id for each in found.reparented] == [
         "b2"
     ]
 
@@ -78,13 +78,13 @@ def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker():
         session("b2", "a1", branched_from="a1", delegate_from="a1"),
         session("c3", "a1", reset_from="a1"),
     )
-    assert found.sessions == ("a1",) and {each.id for each in found.orphaned} == {"b2", "c3"}
+    assert found.sessions == ("a1",) and {each.id for each in found.reparented} == {"b2", "c3"}
 
 
 def test_a_segment_that_inherited_a_marker_stays_with_its_conversation():
     """A continuation has the settings of whoever compressed: what it is says the root."""
     found = affected(session("a1"), ended("b2"), session("b3", "b2", delegate_from="a1"))
-    assert found.sessions == ("a1",) and found.orphaned == ()
+    assert found.sessions == ("a1",) and found.reparented == ()
 
 
 def test_markers_that_lead_back():
@@ -132,4 +132,4 @@ def test_any_family_is_parted_cleanly(sessions, data):
         ids = {segment.id for segment in chain.segments}
         assert ids <= gone or not ids & gone
     losing = {each.id for each in sessions if each.id not in gone and each.parent_id in gone}
-    assert {each.id for each in found.orphaned} == losing and len(found.orphaned) == len(losing)
+    assert {each.id for each in found.reparented} == losing and len(found.reparented) == len(losing)

@@ -59,8 +59,8 @@ def test_what_is_there_counts_as_restored(tmp_path):
     first = put_back(path, name)
     with as_before(path):
         again = put_back(path, name)
-        assert again._replace(there=frozenset()) == first and first.verified
-        assert again.there == FAMILY and first.there == frozenset(), (
+        assert again._replace(present=frozenset()) == first and first.verified
+        assert again.present == FAMILY and first.present == frozenset(), (
             "an undo takes back what was put back, and no more"
         )
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is not None
@@ -284,7 +284,7 @@ def test_of_several_bundles_the_index_is_compared_once(tmp_path):
     assert check_index(Store(whole)) == ()
 
 
-@pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
+@pytest.mark.parametrize("place", ["insert_chosen", "check", "mark_restored"])
 def test_a_part_whose_restore_is_cut_short(tmp_path, monkeypatch, place):
     """Before the commit nothing is in the store; after it all of the part is; the bundle is whole
     either way."""
@@ -302,13 +302,13 @@ def test_a_part_whose_restore_is_cut_short(tmp_path, monkeypatch, place):
             )
             with pytest.raises(KeyboardInterrupt):
                 put_back(path, name, only=["other"])
-        assert (dump(path) == without) is (place == "insert")
+        assert (dump(path) == without) is (place == "insert_chosen")
         there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
-        assert there == (set() if place == "insert" else {"other"})
+        assert there == (set() if place == "insert_chosen" else {"other"})
         assert (
             verify(tmp_path / "trash" / f"{name}.db")
             and describe(tmp_path / "trash" / f"{name}.db").restored == set()
         )
         again = put_back(path, name, only=["other"])
-        assert again.sessions == ("other",) and again.there == there and again.verified
+        assert again.sessions == ("other",) and again.present == there and again.verified
         assert put_back(path, name).verified

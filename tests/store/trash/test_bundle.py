@@ -44,7 +44,7 @@ from hermes_browse.store.trash.bundle import (
 )
 from hermes_browse.store.trash.copying import write_bundle
 from hermes_browse.store.trash.session_files import find_files
-from hermes_browse.store.trash.shelf import BundleMarks, list_bundles
+from hermes_browse.store.trash.shelf import BundleFate, list_bundles
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
 
@@ -59,7 +59,7 @@ def written(path, progress=NOBODY):
         saved = [SavedConversation("tip", "Harbour #3", ids, 24)]
         files = find_files(folder, ids)
         return write_bundle(
-            reader, saved, files, path.parent / "trash", NOW, BundleMarks(), progress
+            reader, saved, files, path.parent / "trash", NOW, BundleFate(), progress
         )
 
 
@@ -277,7 +277,7 @@ def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(store, monkeypatch):
                 remove(store, "tip")
         (bundle,) = list_bundles(store.parent / "trash")
         assert not bundle.damage and verify(bundle.path).messages == 24
-    assert put_back(store, bundle.name).there == FAMILY
+    assert put_back(store, bundle.name).present == FAMILY
 
 
 def said(path):

@@ -182,12 +182,12 @@ def test_what_a_killed_delete_left_in_the_store_is_not_listed(trash):
     put_back(store, bundle.name, only=["other"])
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=os.getpid()))
+    shelf.write_fate(bundle.path, shelf.BundleFate(deleting=os.getpid()))
     assert set(shelf.describe(bundle.path).sessions) == set(facts.sessions), "still at it"
-    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=process.pid))
+    shelf.write_fate(bundle.path, shelf.BundleFate(deleting=process.pid))
     listed = shelf.describe(bundle.path)
     assert listed.conversations == ("branch",) and listed.messages == 4
-    assert listed.title == "Harbour aside" and shelf.read_marks(bundle.path).kept == ("other",)
+    assert listed.title == "Harbour aside" and shelf.read_fate(bundle.path).kept == ("other",)
     assert put_back(store, bundle.name).sessions == ("branch",)
-    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=process.pid))
+    shelf.write_fate(bundle.path, shelf.BundleFate(deleting=process.pid))
     assert bundle.name not in [each.name for each in shelf.list_bundles(trash)], "all is there"
