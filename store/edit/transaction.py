@@ -30,7 +30,6 @@ from ..connection.failures import (
     BUSY_CODES,
     CLOSED_CODES,
     SQLITE_ERRORS,
-    SqliteError,
     SqliteFailure,
     opened,
     translate,
@@ -140,12 +139,8 @@ class Writer:
         except BaseException:
             self._roll_back()
             raise
-
-        def check(reader: Reader) -> None:
-            verify(reader, result)
-
-        self._commit(check)
-        self._verify(check)
+        self._commit(lambda reader: verify(reader, result))
+        self._verify(lambda reader: verify(reader, result))
         return result
 
     def _begin(self) -> None:
@@ -317,14 +312,10 @@ def _failing(path: Path) -> Iterator[None]:
     try:
         yield
     except SQLITE_ERRORS as error:
-        raise _failure(error, path) from error
-
-
-def _failure(error: SqliteError, path: Path) -> BrowseError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _AS_READING or not isinstance(error, sqlite3.Error):
-        return translate(error, path)
-    return _FAILURES.get(code, _OTHER).error(path, str(error))
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _AS_READING or not isinstance(error, sqlite3.Error):
+            raise translate(error, path) from error
+        raise _FAILURES.get(code, _OTHER).error(path, str(error)) from error
 
 
 def _explain(store: Store, said: str, verify: Callable[[Reader], None]) -> WriteInDoubtError:
