@@ -20,16 +20,15 @@ from ..messages.chat_message import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import _, language, pgettext
 from .markdown import split_fences
-from .source import (
-    ExportedConversation,
+from .rendered import (
     RenderedMessage,
-    Seam,
     day_name,
     indented_json,
     local_time,
     marks,
     speaker,
 )
+from .source import ExportedConversation, Seam
 
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")

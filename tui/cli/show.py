@@ -10,7 +10,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import code, message_markdown, plain
-from hermes_browse.store.export.source import rendered
+from hermes_browse.store.export.rendered import rendered
 from hermes_browse.store.messages.chat_message import (
     CALL,
     SEAM,

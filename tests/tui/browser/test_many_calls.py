@@ -8,7 +8,7 @@ from transcripts import lines_of, model_of
 from hermes_browse.store.connection import stored_values
 from hermes_browse.store.connection.stored_values import read_json_items
 from hermes_browse.store.export.markdown import message_markdown
-from hermes_browse.store.export.source import rendered
+from hermes_browse.store.export.rendered import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
 from hermes_browse.tui.browser.transcript import block_layout
