@@ -18,8 +18,8 @@ from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_time
 from ..files import FileTooLargeError, read_objects, read_regular
 from ..sessions.catalog import Catalog
+from ..sessions.cron_jobs import job_of, read_job_names
 from ..sessions.models import FAR_PAST, Conversation
-from ..sessions.relations import job_of, read_job_names
 from ..text import text_of
 
 _EXECUTIONS = """
