@@ -103,7 +103,8 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         since, unread = after, find_written(reader, catalog, after)
     runs = with_sessions(read_cron_runs(reader.path.parent), catalog)
     # Those that were never ended, of all that a list shows and that were not put away.
-    shown = filter(_is_shown, map(catalog.conversation, catalog.listed(View.ALL)))
+    oldest_first = map(catalog.conversation, reversed(catalog.listed(View.ALL)))
+    shown = filter(_is_shown, oldest_first)
     opened = [each for each in shown if not is_ended(each.segments)]
     waiting = list(find_waiting(reader, opened, now))
     asked = {catalog.conversation(fact.session_id).id for fact in waiting}

@@ -26,9 +26,9 @@ from .transcript.loader import TranscriptLoader
 if TYPE_CHECKING:
     from .edit.edits import Edits
     from .resuming import Resuming
+    from .search.history import TagChoice
+    from .search.live_search import LiveSearch
     from .search.query_line import QueryLine
-    from .search.search import LiveSearch
-    from .search.searches import TagChoice
     from .switching import Switching
     from .transcript.copying import Copying
     from .transcript.finding import Finding

@@ -90,8 +90,8 @@ class PaneMessages(KeyScreen):
             self.query_line.put(f"{query} ")
         self.search_view = row.view
 
-    @on(ConversationList.Shown, "#list")
-    def rows_shown(self, event: ConversationList.Shown) -> None:
+    @on(ConversationList.RowsShown, "#list")
+    def rows_shown(self, event: ConversationList.RowsShown) -> None:
         """Read missing details of the rows on screen, or the next page of hits at their end."""
         self.listing.complete(event.rows)
         if self.searched is not None and event.last >= len(self.rows) - 1:
@@ -163,8 +163,8 @@ class PaneMessages(KeyScreen):
 
     # The transcript
 
-    @on(TranscriptView.Seen)
-    def messages_seen(self, event: TranscriptView.Seen) -> None:
+    @on(TranscriptView.InSight)
+    def messages_in_sight(self, event: TranscriptView.InSight) -> None:
         """Mark new messages in sight as read."""
         new = self.details.attention.unread.get(event.segments[0].id)
         if new is not None and event.message_id >= new.first_message_id:

@@ -16,7 +16,7 @@ from hermes_browse.store.since.since import LANES, Since, SinceItem
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..browser.edit.marking import Undone
+from ..browser.edit.marks_and_undo import Undone
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
 from ..browser.transcript.cards import RawCard

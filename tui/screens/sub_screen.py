@@ -199,8 +199,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         if (conversation := await self.main.find_conversation(session_id)) is not None:
             self.read_conversation(conversation, message_id)
 
-    @on(ConversationList.Shown)
-    def rows_shown(self, event: ConversationList.Shown) -> None:
+    @on(ConversationList.RowsShown)
+    def rows_shown(self, event: ConversationList.RowsShown) -> None:
         event.stop()
         self.read_names(self.main.details.lacking(event.rows))
         self.heads_shown()

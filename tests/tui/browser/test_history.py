@@ -6,7 +6,7 @@ import stat
 import pytest
 from browsing import HeldAnswers, on_store
 
-from hermes_browse.tui.browser.search.searches import QueryHistory
+from hermes_browse.tui.browser.search.history import QueryHistory
 
 
 def _silent(text):

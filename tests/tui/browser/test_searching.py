@@ -10,7 +10,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
-from hermes_browse.tui.browser.search.run import PAGE
+from hermes_browse.tui.browser.search.search_jobs import PAGE
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,14 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.query import EMPTY, parse
 from hermes_browse.store.search.scope import make_scope
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.search import search as search_work
-from hermes_browse.tui.browser.search.run import NEXT_PAGE, PAGE, Scan, SearchRequest, run
+from hermes_browse.tui.browser.search import live_search as search_work
+from hermes_browse.tui.browser.search.search_jobs import (
+    NEXT_PAGE,
+    PAGE,
+    Scan,
+    SearchRequest,
+    find_words,
+)
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +202,7 @@ def test_a_keystroke_asks_no_more_than_its_search(large, typed):
         answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
         searched = reader.statements - before
         before = reader.statements
-        found = run(store, SearchRequest(query, catalog, View.ALL, "newest", NOW), Scan())
+        found = find_words(store, SearchRequest(query, catalog, View.ALL, "newest", NOW), Scan())
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
         named = 8  # previews of conversations without a title
         assert reader.statements - before <= searched + named

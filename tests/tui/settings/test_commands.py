@@ -51,7 +51,7 @@ _MODULES = {
     "preflight": "browser.preflight",
     "progress": "browser.edit.deleting",
     "renaming": "browser.edit.naming",
-    "searches": "browser.search.searches",
+    "searches": "browser.search.history",
     "since": "screens.since",
     "tagging": "browser.edit.naming",
     "insights": "screens.insights.screen",

@@ -83,7 +83,7 @@ def _reading_for_ever(module, name):
     "module, name, keys",
     [
         ("hermes_browse.tui.browser.transcript.loader", "read_model", ""),
-        ("hermes_browse.tui.browser.search.run", "run", "/walrus"),
+        ("hermes_browse.tui.browser.search.search_jobs", "find_words", "/walrus"),
     ],
     ids=["conversation", "search"],
 )

@@ -21,7 +21,7 @@ from hermes_browse.store.wording import _
 
 from ...text import formats
 from ..current import ConversationPanes
-from ..search.searches import TagChoice
+from ..search.history import TagChoice
 from .deleting import (
     PlanChoices,
     PreparedPlan,
@@ -31,14 +31,14 @@ from .deleting import (
     protected,
     spared_words,
 )
-from .marking import Marking, Undone, restore_deleted, undo_change
+from .marks_and_undo import MarksAndUndo, Undone, restore_deleted, undo_change
 from .naming import RenameCard, TagCard
 
 _NAME_CELLS = 60
 """Cells of the name of a conversation in a sentence."""
 
 
-class Edits(Marking):
+class Edits(MarksAndUndo):
     """Acts on the marked conversations, else on the current ones."""
 
     def __init__(self, main: ConversationPanes) -> None:

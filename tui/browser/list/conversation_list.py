@@ -91,7 +91,7 @@ class ConversationList(LongView, can_focus=True):
         drawn next."""
 
     @dataclass
-    class Shown(_FromList):
+    class RowsShown(_FromList):
         """Rows `first` to `last` were drawn: their missing details may be read now."""
 
         first: int
@@ -241,7 +241,7 @@ class ConversationList(LongView, can_focus=True):
         drawn = first, min(first + self.size.height, len(self.source)) - 1
         if drawn != self._drawn:
             self._drawn = drawn
-            self.post_message(self.Shown(self, *drawn))
+            self.post_message(self.RowsShown(self, *drawn))
 
     def action_move(self, rows: int) -> None:
         self._go(self.cursor + rows)

@@ -89,6 +89,8 @@ class Listing:
         """The store has changed since the last read was begun."""
         self._touched: set[str] = set()
         """Sessions to re-read because this program changed them."""
+        self._changed_at: ListRow | None = None
+        """The row that the cursor was on when it changed them."""
         self._has_begun_marks = False
         self.is_live = False
         """Somebody was writing at the last read."""
@@ -199,9 +201,13 @@ class Listing:
 
     def _brought_back(self, read: _Read, touched: Collection[str]) -> str | None:
         """Return the key of the first row that this program has brought back into the list, where
-        the cursor goes then: it is what an undo was about."""
+        the cursor goes then, unless a key has moved it: it is what an undo was about."""
         before = self._main.rows.source
-        if not touched or not isinstance(before, CatalogRows):
+        is_asked = self._main.is_active and self._main.rows.has_focus
+        if not (touched and is_asked and isinstance(before, CatalogRows)):
+            return None
+        row = self._changed_at
+        if row is None or before.index_of(row.key) != self._main.rows.cursor:
             return None
         roots = set(map(read.catalog.root_of, touched))
         known = before.among(roots)
@@ -262,6 +268,7 @@ class Listing:
         """Read at once after this program has changed, deleted or restored these sessions; a full
         read under way, which this replaces, begins anew."""
         self._touched.update(session_ids)
+        self._changed_at = self._main.rows.current
         self.read(whole=self._is_reading and self._read_at == self._whole_at)
 
     def complete(self, rows: Iterable[ListRow]) -> None:

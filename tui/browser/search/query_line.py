@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _
 
 from ..panes import Panes
 from .box import Offer
-from .searches import QueryHistory, history_path
+from .history import QueryHistory, history_path
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""

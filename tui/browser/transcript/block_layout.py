@@ -33,7 +33,7 @@ from ...text.styled import (
     ruled,
     safe_text,
 )
-from .entries import CALL_LIMIT, TEXT_LIMIT, Shown, Tools
+from .entries import CALL_LIMIT, TEXT_LIMIT, ShownMessage, Tools
 from .markdown_layout import render_markdown
 from .tool_text import OPEN_LIMIT, language_of, more, tool_text
 
@@ -55,19 +55,19 @@ _MAIN_ARGUMENTS = (
 )
 
 
-def lay_out(shown: Shown) -> TextLayout:
+def lay_out(shown: ShownMessage) -> TextLayout:
     """Lay out a message; on any thread."""
     return TextLayout([*_message(shown), Paragraph([])], shown.width)
 
 
-def lay_out_plain(shown: Shown) -> TextLayout:
+def lay_out_plain(shown: ShownMessage) -> TextLayout:
     """Lay out the beginning without formatting, to be shown until the layout is ready."""
     text = safe_text(shown.message.text[:MARKDOWN_LIMIT]).strip("\n")
     body = indent(plain(text, "text"), ("  ", "text"))
     return TextLayout([_head(shown), *body, Paragraph([])], shown.width)
 
 
-def _message(shown: Shown) -> list[Paragraph]:
+def _message(shown: ShownMessage) -> list[Paragraph]:
     message = shown.message
     head, margin = _head(shown), ("  ", "text")
     if shown.repeats is not None and not shown.is_open:
@@ -90,7 +90,7 @@ def _state(message: ChatMessage) -> str:
     return "" if message.state is State.LIVE else sentences.state(message.state)
 
 
-def _head(shown: Shown) -> Paragraph:
+def _head(shown: ShownMessage) -> Paragraph:
     message = shown.message
     name = sentences.role(message.role)
     if message.role == "tool":
@@ -120,7 +120,7 @@ def _divider(message: ChatMessage, label: Line, width: int) -> Paragraph:
 # Blocks
 
 
-def _block(shown: Shown, block: Block) -> list[Paragraph]:
+def _block(shown: ShownMessage, block: Block) -> list[Paragraph]:
     if block.kind is SAID:
         return _text(shown, block.body)
     if block.kind is RESULT:
@@ -147,7 +147,7 @@ def _markdown(text: str, width: int, look: str) -> list[Paragraph]:
     return render_markdown(safe, width, look) if len(safe) <= MARKDOWN_LIMIT else plain(safe, look)
 
 
-def _text(shown: Shown, text: str) -> list[Paragraph]:
+def _text(shown: ShownMessage, text: str) -> list[Paragraph]:
     """Lay out the text of a message without images, which `_images` shows below it."""
     message = shown.message
     if any(part.kind == "image" for part in message.parts):
@@ -185,7 +185,7 @@ def main_argument(call: ToolCall) -> str:
     return one_line(", ".join(f"{key}={value}" for key, value in loaded.items()), 200)
 
 
-def _calls(shown: Shown) -> list[Paragraph]:
+def _calls(shown: ShownMessage) -> list[Paragraph]:
     calls = shown.message.tool_calls
     if shown.look.tools is Tools.OFF and not shown.is_open:
         first = dict.fromkeys(call.name for call in calls[:CALL_LIMIT])
@@ -208,7 +208,7 @@ def _calls(shown: Shown) -> list[Paragraph]:
     return paragraphs
 
 
-def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph:
+def _call(shown: ShownMessage, call: ToolCall, result: ChatMessage | None) -> Paragraph:
     """Return the line of a call, whose argument leaves room for the outcome."""
     tail = [(f"  {_('no result')}", "dim")]
     if result is not None:
@@ -229,7 +229,7 @@ def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph
     return fixed((mark, "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail)
 
 
-def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
+def _call_texts(shown: ShownMessage, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
     lay_out_text = partial(
         tool_text, width=shown.inner, language=language_of(call.arguments), full=shown.is_open
     )

@@ -55,7 +55,7 @@ class Look(NamedTuple):
     reasoning: bool = False
 
 
-class Shown(NamedTuple):
+class ShownMessage(NamedTuple):
     """A message and all that its layout depends on."""
 
     message: ChatMessage
@@ -189,7 +189,7 @@ class TranscriptModel:
 
     def shown(
         self, index: int | None, width: int, look: Look, opened: Container[int | None] = ()
-    ) -> Shown | None:
+    ) -> ShownMessage | None:
         """Return the message of an entry as a page shows it, given the ids of unfolded messages;
         None if it has not been read."""
         message = self.message(index)
@@ -198,7 +198,7 @@ class TranscriptModel:
         results = tuple(self.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
         number, original = self.number_of(message.id), self.outline.copies.get(message.id)
         repeats = None if original is None else self.number_of(original)
-        return Shown(message, number, results, repeats, width, look, message.id in opened)
+        return ShownMessage(message, number, results, repeats, width, look, message.id in opened)
 
     def result(self, call_id: str) -> ChatMessage | None:
         """Return the result of a tool call; None if there is none or it has not been read."""

@@ -279,7 +279,7 @@ class TranscriptLoader:
             return
         if model is None:
             shown.conversation = conversation
-            main.transcript.tell_seen()  # it was in sight before it was known to be new
+            main.transcript.tell_in_sight()  # it was in sight before it was known to be new
             return
         model.add(shown.messages.values())
         new = main.transcript.grow(model)

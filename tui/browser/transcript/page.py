@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.styled import NO_LINE, Line, Paragraph, TextLayout, ruled
-from .entries import NOTHING, Look, Shown, TranscriptModel
+from .entries import NOTHING, Look, ShownMessage, TranscriptModel
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Term
@@ -28,7 +28,7 @@ _RULE, _OTHER = 2, 4
 
 Position = tuple[int, int]
 """An entry, and a line in it."""
-Layouts = dict[Shown, TextLayout]
+Layouts = dict[ShownMessage, TextLayout]
 
 
 def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
@@ -148,7 +148,7 @@ class Page:
     def hit_entry(self) -> int | None:
         return self.model.entry_of(self.hit)
 
-    def shown(self, index: int) -> Shown | None:
+    def shown(self, index: int) -> ShownMessage | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
         return self.model.shown(index, self.width, self.look, self.opened)
 
@@ -301,7 +301,7 @@ class Page:
         return model.step(index, 1) or model.step(index, -1)
 
 
-def lay_out(messages: Iterable[Shown], *, is_plain: bool = False) -> Layouts:
+def lay_out(messages: Iterable[ShownMessage], *, is_plain: bool = False) -> Layouts:
     """Lay out messages, on any thread, or the beginning of each without formatting."""
     from . import block_layout  # start: Markdown and tables, a tenth of all imports
 

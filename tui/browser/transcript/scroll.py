@@ -21,7 +21,7 @@ from hermes_browse.store.wording import N_, _
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
 from ...work.application import WHEEL_LINES
-from .entries import NOTHING, EntryKind, Shown, TranscriptModel
+from .entries import NOTHING, EntryKind, ShownMessage, TranscriptModel
 from .page import Bookmark, Page, Position, lay_out
 
 _RULES = (EntryKind.DAY, EntryKind.SEAM)
@@ -62,7 +62,7 @@ class TranscriptScroll(LongView, can_focus=True):
         """1 for the next find, -1 for the previous one, 0 to stop finding."""
 
     @dataclass
-    class Seen(Message, namespace="transcript_view"):
+    class InSight(Message, namespace="transcript_view"):
         """The user, who is in the transcript, has the messages up to this one in sight."""
 
         segments: tuple[Session, ...]
@@ -81,7 +81,7 @@ class TranscriptScroll(LongView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
-        self._being_laid_out: set[Shown] = set()
+        self._being_laid_out: set[ShownMessage] = set()
         self._mark: Bookmark | None = None
         """Where the last jump began, or what the user has marked instead."""
         self._is_marked = False
@@ -140,13 +140,13 @@ class TranscriptScroll(LongView, can_focus=True):
         if messages := self.page.deferred.keys() - self._being_laid_out:
             self._being_laid_out |= messages
             self.run_worker(self._lay_out(messages))
-        self.tell_seen()
+        self.tell_in_sight()
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         super().watch_has_focus(_has_focus)
-        self.tell_seen()
+        self.tell_in_sight()
 
-    def tell_seen(self) -> None:
+    def tell_in_sight(self) -> None:
         """Report the last message in sight if it is new."""
         page, model = self.page, self.page.model
         first_new = model.conversation.first_new
@@ -155,9 +155,9 @@ class TranscriptScroll(LongView, can_focus=True):
             # At the end with what has no lines of its own: results are shown with their calls.
             ids += [row.id for row in model.outline.rows[-1:] if page.at_end]
             if max(ids, default=0) >= first_new:
-                self.post_message(self.Seen(model.conversation.segments, max(ids)))
+                self.post_message(self.InSight(model.conversation.segments, max(ids)))
 
-    async def _lay_out(self, messages: Set[Shown]) -> None:
+    async def _lay_out(self, messages: Set[ShownMessage]) -> None:
         """Lay out long messages on a thread of their own: a short one waits for no long one."""
         layouts = await asyncio.to_thread(lay_out, messages)
         self._being_laid_out -= messages

@@ -24,7 +24,7 @@ from hermes_browse.store.insights.sums import (
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
-from ...browser.search.run import TELL_SECONDS, Scan
+from ...browser.search.search_jobs import TELL_SECONDS, Scan
 from ..sub_screen import SubScreen
 
 TOOL = "tool"

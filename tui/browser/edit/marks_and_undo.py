@@ -44,7 +44,7 @@ class Undoable(NamedTuple):
     """
 
 
-class Marking:
+class MarksAndUndo:
     """Marks conversations, and keeps a journal of what was done with them."""
 
     def __init__(self, main: ConversationPanes) -> None:

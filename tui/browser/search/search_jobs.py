@@ -107,7 +107,7 @@ def find(
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
     request = request.whole(store)
     if not asks_for_conversations(request.query, request.conditions):
-        return run(store, request, scan)
+        return find_words(store, request, scan)
     catalog = request.catalog
     matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
     roots = [root for root in order.roots(catalog, request.view) if root in matching]
@@ -116,7 +116,7 @@ def find(
     return CatalogRows(catalog, roots, details, (), "", order)
 
 
-def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
+def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
     """Search for words, on a reading thread; `scan` is told the progress and the hits so far, and
     can end the search with a partial result."""
     earlier, order = scan.earlier, request.order

@@ -22,7 +22,7 @@ from ..list.rows import ConversationRow, HitRow, MoreRow, conversation_of
 from ..panes import Panes
 from .query_line import Typed
 from .results import FOLD_ALL, FOLD_BEST, FOLD_SOME, SearchResults
-from .run import TELL_SECONDS, Scan, SearchRequest, count_hits, find
+from .search_jobs import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
 _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
