@@ -16,6 +16,7 @@ from resting import PATIENCE, drain, handled, press_key
 from textual.pilot import Pilot
 from textual.visual import RichVisual
 from textual.widgets import Input, Static
+from textual.worker import get_current_worker
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home
@@ -225,15 +226,22 @@ class Browser:
 
 
 class HeldAnswers:
-    """Holds back what reads and writes return to the screen."""
+    """Holds back what reads and writes return to the screen, all of them or those of a group of
+    coroutines."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._may_go = asyncio.Event()
-        self._may_go.set()
+        self._gates: dict[str, asyncio.Event] = {}
+        """By group, "" for all; set if answers may go."""
         self.count = 0
         """Answers that are held back."""
         for name in ("read", "write"):
             monkeypatch.setattr(StoreScreen, name, self._held(getattr(StoreScreen, name)))
+
+    def _gate(self, group: str) -> asyncio.Event:
+        if group not in self._gates:
+            self._gates[group] = asyncio.Event()
+            self._gates[group].set()
+        return self._gates[group]
 
     def _held(self, ask: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
         async def held(screen: StoreScreen[Any], job: object, **named: float) -> object:
@@ -242,19 +250,20 @@ class HeldAnswers:
             finally:
                 self.count += 1
                 try:
-                    await self._may_go.wait()
+                    await self._gate("").wait()
+                    await self._gate(get_current_worker().group).wait()
                 finally:
                     self.count -= 1
 
         return held
 
-    def hold(self) -> None:
+    def hold(self, group: str = "") -> None:
         """Hold back answers from now on."""
-        self._may_go.clear()
+        self._gate(group).clear()
 
-    def release(self) -> None:
+    def release(self, group: str = "") -> None:
         """Give all answers."""
-        self._may_go.set()
+        self._gate(group).set()
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ from ...text.formats import name
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow, RowSource
 from ..panes import Panes, load
 from .columns import ListLayout
-from .list_model import CatalogRows, make_rows
+from .list_model import CatalogRows, Order, make_rows
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -123,6 +123,11 @@ class Listing:
         return make_rows(catalog, main.details, main.view, main.order, self._opened, main.notes())
 
     @property
+    def _asked(self) -> tuple[View, Order, frozenset[str]]:
+        """What rows are made for."""
+        return self._main.view, self._main.order, self._opened
+
+    @property
     def _is_reading(self) -> bool:
         return self._reader is not None and not self._reader.is_finished
 
@@ -150,9 +155,13 @@ class Listing:
             self.read(whole=False)
 
     async def _read(self, state: StoreState | None) -> None:
-        main, touched = self._main, frozenset(self._touched)
+        main, touched, asked = self._main, frozenset(self._touched), self._asked
         try:
             read = await main.read(lambda store: self._update(store, state, touched))
+            rows = read.rows
+            while asked != self._asked:  # a key has asked for other rows meanwhile
+                asked = self._asked
+                rows = await main.read(lambda _store: self._make(read.catalog))
         except BrowseError as error:
             if isinstance(main.rows.current, NoteRow):  # the store is being read
                 note = NoteRow(one_line(short_reason(error, main.location)))
@@ -163,7 +172,7 @@ class Listing:
         if read.is_whole:
             self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
-        self._show(read.rows, key=self._brought_back(read, touched))
+        self._show(rows, key=self._brought_back(rows, read.catalog, touched))
         main.catalog = read.catalog
         self._measure()
         self.read_attention()
@@ -199,7 +208,9 @@ class Listing:
         is_written_to = bool(step[1].busy) or _is_live(step[0])  # by a lease or a lock
         return _Read(*step, rows, time.monotonic() - begun, is_written_to, is_whole)
 
-    def _brought_back(self, read: _Read, touched: Collection[str]) -> str | None:
+    def _brought_back(
+        self, rows: CatalogRows, catalog: Catalog, touched: Collection[str]
+    ) -> str | None:
         """Return the key of the first row that this program has brought back into the list, where
         the cursor goes then, unless a key has moved it: it is what an undo was about."""
         before = self._main.rows.source
@@ -209,9 +220,9 @@ class Listing:
         row = self._changed_at
         if row is None or before.index_of(row.key) != self._main.rows.cursor:
             return None
-        roots = set(map(read.catalog.root_of, touched))
+        roots = set(map(catalog.root_of, touched))
         known = before.among(roots)
-        back = (root for root in read.rows.among(roots) if root not in known)
+        back = (root for root in rows.among(roots) if root not in known)
         return next((f"c{root}" for root in back), None)
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
@@ -254,15 +265,21 @@ class Listing:
         self._main.start("rows", self._refresh, top, at)
 
     async def _refresh(self, top: bool, at: Sequence[str]) -> None:
-        catalog, before = self._main.catalog, self._main.rows.at
-        rows = await self._main.read(
-            lambda store: self._make(catalog if catalog.exact else store.catalog(catalog.now))
-        )
-        now = self._main.rows.at
+        main, before = self._main, self._main.rows.at
+        rows = await self._make_whole(catalog := main.catalog)
+        while main.catalog is not catalog:  # it was read anew meanwhile
+            rows = await self._make_whole(catalog := main.catalog)
+        now = main.rows.at
         is_moved = now is not before and now.is_step  # a key has moved it since
         keys = (now.row.key, *at) if is_moved and now.row is not None else at
         listed = (key for key in keys if rows.index_of(key) is not None)
         self._show(rows, key=next(listed, None), top=top)
+
+    async def _make_whole(self, catalog: Catalog) -> CatalogRows:
+        """Make the rows of a catalog, or of a whole one if it is not."""
+        return await self._main.read(
+            lambda store: self._make(catalog if catalog.exact else store.catalog(catalog.now))
+        )
 
     def reread(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions; a full
