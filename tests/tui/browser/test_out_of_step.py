@@ -42,3 +42,21 @@ async def test_rows_that_were_made_for_another_view_are_not_shown_in_this_one(an
     answers.release("catalog")
     await browser.settle()
     assert listed(browser) == archived
+
+
+async def test_a_search_for_conversations_that_found_none_follows_the_list(browser):
+    await browser.search("title:zeppelin")
+    assert not listed(browser)
+    await add_session(browser, "Zeppelin")
+    await browser.settle()
+    assert listed(browser) == {"late"}
+
+
+async def test_a_search_for_conversations_follows_a_list_that_was_read_during_it(answers, browser):
+    answers.hold("search")
+    await browser.send("slash", *"source:cli")
+    await browser.wait_until(lambda: answers.count >= 1)
+    await add_session(browser)
+    answers.release("search")
+    await browser.settle()
+    assert "late" in listed(browser)

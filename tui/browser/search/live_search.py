@@ -101,13 +101,20 @@ class LiveSearch:
         `before` is the catalog until now.
         """
         results = self._main.results
-        is_list = results is None and isinstance(self._main.rows.source, CatalogRows)
-        if self._is_outdated or self._was_busy or (is_list and not self.is_pending):
+        if self._is_outdated or self._was_busy or (self._is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
             renewed = results.renewed(before, self._main.catalog)
             if renewed != results:
                 self._show(renewed)
+
+    @property
+    def _is_list(self) -> bool:
+        """Whether the rows shown are those of a search for conversations."""
+        results = self._main.results
+        return (
+            isinstance(self._main.rows.source, CatalogRows) if results is None else results.of_list
+        )
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self._is_outdated = None, False, False
@@ -157,14 +164,16 @@ class LiveSearch:
             draw_now(main.rows)
             words = counted(results.count, "conversation")
             main.search_status = " · ".join([words, *self._typed.problems])
-            return
-        # If a scan has shown some of it already, the cursor stays.
-        self._show(results, top=top and scan.shown is None)
-        draw_now(main.rows)
-        main.search_status = results.status(self._typed.problems)
-        main.start("count", self._count, results, request)
-        for _step in range(scan.steps):
-            self.step(1)
+        else:
+            # If a scan has shown some of it already, the cursor stays.
+            self._show(results, top=top and scan.shown is None)
+            draw_now(main.rows)
+            main.search_status = results.status(self._typed.problems)
+            main.start("count", self._count, results, request)
+            for _step in range(scan.steps):
+                self.step(1)
+        if self._is_list and main.catalog is not request.catalog:  # it was read anew meanwhile
+            self.run(top=False)
 
     def _refuse(self) -> None:
         """Show why the query is not run, instead of hits of another one."""
