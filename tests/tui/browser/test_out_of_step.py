@@ -11,10 +11,10 @@ def answers(monkeypatch):
     return HeldAnswers(monkeypatch)
 
 
-async def add_session(browser, title=None):
-    """Begin a conversation as another program, and read the list."""
-    path, names = browser.app.store.path, "id, source, title, started_at, message_count"
-    values = "late", "cli", title, NOW, 1
+async def add_session(browser, title=None, parent=None):
+    """Begin a session as another program, and read the list."""
+    path, names = browser.app.store.path, "id, source, title, parent_session_id, started_at"
+    values = "late", "cli", title, parent, NOW
     execute(path, f"INSERT INTO sessions ({names}) VALUES (?, ?, ?, ?, ?)", *values)
     add_message(path, "late", "a zeppelin", NOW)
     browser.screen.listing.read()
@@ -60,3 +60,45 @@ async def test_a_search_for_conversations_follows_a_list_that_was_read_during_it
     answers.release("search")
     await browser.settle()
     assert "late" in listed(browser)
+
+
+async def test_a_conversation_read_before_it_was_renamed_has_its_new_title(answers, browser):
+    screen = browser.screen
+    answers.hold("transcript")
+    await browser.send("down")
+    await browser.wait_until(lambda: answers.count >= 1)
+    session_id = screen.current.id
+    execute(browser.app.store.path, "UPDATE sessions SET title = 'Kite' WHERE id = ?", session_id)
+    screen.listing.read()
+    await browser.wait_until(lambda: screen.catalog.sessions[session_id].title == "Kite")
+    answers.release("transcript")
+    await browser.settle()
+    assert "Kite" in browser.text("#title")
+
+
+async def compress(browser):
+    """Go on with the current conversation in a new part as another program, and read the list."""
+    session_id, path = browser.screen.current.id, browser.app.store.path
+    ended = "UPDATE sessions SET end_reason = 'compression', ended_at = ? WHERE id = ?"
+    execute(path, ended, NOW - 1, session_id)
+    await add_session(browser, parent=session_id)
+
+
+async def test_a_conversation_read_before_it_had_a_new_part_has_that(answers, browser):
+    answers.hold("transcript")
+    await browser.send("down")
+    await browser.wait_until(lambda: answers.count >= 1)
+    await compress(browser)
+    answers.release("transcript")
+    await browser.settle()
+    assert "a zeppelin" in browser.text("#transcript")
+
+
+async def test_a_new_part_does_not_move_the_page(browser):
+    await browser.press("tab", "home")
+    before = browser.text("#transcript").splitlines()[:9]  # a tree comes below it
+    await compress(browser)
+    await browser.settle()
+    assert browser.text("#transcript").splitlines()[:9] == before
+    await browser.press("end")
+    assert "a zeppelin" in browser.text("#transcript")

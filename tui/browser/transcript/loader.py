@@ -214,6 +214,7 @@ class TranscriptLoader:
         self._show(model, message_id=begin, matchers=matchers, segment=opening.segment)
         if opening.is_recap:
             main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
+        self._renew()  # the list may have been read meanwhile
 
     def fit_titles(self) -> None:
         """Show title and facts, fitted to the width of the pane: of the page, or of what is being
@@ -246,8 +247,10 @@ class TranscriptLoader:
             # The line "new from here" stays where it is.
             model.conversation = current._replace(first_new=model.conversation.first_new)
             self.fit_titles()
+        elif model.conversation.root_id == current.root_id and self.is_recap:
+            self._open(Opening(current, is_recap=True))
         elif model.conversation.root_id == current.root_id:
-            self._open(Opening(current, is_recap=self.is_recap))
+            self.read_new()
 
     def read_window(self, needed: Needed | None) -> None:
         """Read messages that have come into sight."""
@@ -263,9 +266,11 @@ class TranscriptLoader:
             self._main.start("tail", self._read_tail, shown)
 
     async def _read_tail(self, shown: TranscriptModel) -> None:
-        main, conversation, reading = self._main, shown.conversation, self._main.mode
-        if conversation.first_new is None:
-            conversation = main.details.complete(conversation)
+        main, conversation, reading = self._main, self._main.current, self._main.mode
+        if conversation is None or conversation.root_id != shown.conversation.root_id:
+            conversation = main.details.complete(shown.conversation)
+        if shown.conversation.first_new is not None:  # where its line stands
+            conversation = conversation._replace(first_new=shown.conversation.first_new)
 
         def read(store: OpenStore) -> TranscriptModel | None:
             model = read_model(store, conversation, reading)
@@ -279,11 +284,13 @@ class TranscriptLoader:
             return
         if model is None:
             shown.conversation = conversation
+            self.fit_titles()
             main.transcript.tell_in_sight()  # it was in sight before it was known to be new
             return
         model.add(shown.messages.values())
         new = main.transcript.grow(model)
         main.model = model
+        self.fit_titles()
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
 
