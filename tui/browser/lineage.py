@@ -12,6 +12,7 @@ from textual import events
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Node, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
@@ -240,19 +241,27 @@ class FamilyLoader:
         self._tip = ""
         """The newest session of the conversation whose tree was requested last."""
 
-    def follow(self, before: ShownConversation, shown: ShownConversation) -> None:
-        """Read the tree of another conversation, or of one that has changed."""
+    def follow(self, shown: ShownConversation) -> None:
+        """Read the tree of another conversation, or of one that has a new part."""
         conversation = shown.conversation
         if conversation is None:
             self._tip = ""
             if shown.is_listed:  # else one is being looked up in this very tree
                 self._main.cancel("lineage")
                 self._main.family = None
-        elif conversation.id != self._tip or (
-            shown.number == before.number and conversation != before.conversation
-        ):
+        elif conversation.id != self._tip:
             self._tip = conversation.id
             self._main.start("lineage", self._read, conversation.id)
+
+    def list_read(self, before: Catalog) -> None:
+        """Read the tree again if the list, which was read anew, has something new of what is in it.
+
+        `before` is the catalog until now.
+        """
+        family, catalog = self._main.family, self._main.catalog
+        ids = [node.session.id for node in family.lineage.nodes] if family is not None else []
+        if self._tip and any(before.of_session(id) != catalog.of_session(id) for id in ids):
+            self._main.start("lineage", self._read, self._tip)
 
     def _clear_unless(self, session_id: str) -> None:
         """Show no tree unless a session is in it."""
@@ -262,7 +271,7 @@ class FamilyLoader:
             self._main.family = None
 
     async def _read(self, tip: str) -> None:
-        main = self._main
+        main, catalog = self._main, self._main.catalog
         try:
             # All comes at once, so that nothing is put in under the cursor later.
             main.family = await main.read_at_rest(
@@ -273,6 +282,8 @@ class FamilyLoader:
             self._tip, main.family = "", None
             raise
         self.find_losses()
+        if main.catalog is not catalog:  # the list was read meanwhile
+            self.list_read(catalog)
 
     def find_losses(self) -> None:
         """Find what the compressions lost, if the tree has the focus, as that takes long."""

@@ -167,6 +167,7 @@ class MainScreen(PaneMessages):
         if self.marks:
             self.start("renew-marks", self.edits.renew_marks)
         self.refresh_shown()
+        self.family_loader.list_read(before)
         if self.searched is not None:
             self.search.list_read(before)
         elif not self._is_search_prepared:
@@ -207,7 +208,7 @@ class MainScreen(PaneMessages):
         if shown.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.stop()  # a hit was opened, so n and N step through hits again
         self.loader.follow(before, shown)
-        self.family_loader.follow(before, shown)
+        self.family_loader.follow(shown)
 
     def watch_model(self) -> None:
         if self.transcript.is_finding:

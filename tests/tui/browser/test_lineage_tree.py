@@ -12,6 +12,7 @@ from browsing import (
 from builders import T0, make_store
 from rich.cells import cell_len
 
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Lineage, ResumeTarget
 from hermes_browse.tui.browser.header import lineage_title
 from hermes_browse.tui.text.family import SessionEntry
@@ -40,9 +41,7 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
         await browser.press("l", "home", "space", "down", "down")
         before, entry = _lines(browser), browser.screen.lineage.entry
         assert isinstance(entry, SessionEntry)
-        shown, conversation = browser.screen.shown, browser.screen.current
-        older = shown._replace(conversation=conversation._replace(title="older"))
-        browser.screen.family_loader.follow(older, shown)
+        browser.screen.family_loader.list_read(Catalog(()))  # as if all of it were new
         await browser.settle()
         assert browser.screen.lineage.entry == entry and _lines(browser) == before
 

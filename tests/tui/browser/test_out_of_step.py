@@ -5,6 +5,8 @@ import pytest
 from browsing import NOW, HeldAnswers, listed
 from trashing import add_message, execute
 
+from hermes_browse.store.sessions.models import Relation
+
 
 @pytest.fixture
 def answers(monkeypatch):
@@ -19,6 +21,13 @@ async def add_session(browser, title=None, parent=None):
     add_message(path, "late", "a zeppelin", NOW)
     browser.screen.listing.read()
     await browser.wait_until(lambda: "late" in browser.screen.catalog.sessions)
+
+
+async def rename(browser, session_id):
+    """Give a title as another program, and read the list."""
+    execute(browser.app.store.path, "UPDATE sessions SET title = 'Kite' WHERE id = ?", session_id)
+    browser.screen.listing.read()
+    await browser.wait_until(lambda: browser.screen.catalog.sessions[session_id].title == "Kite")
 
 
 async def test_rows_of_another_view_are_those_of_the_newest_list(answers, browser):
@@ -63,14 +72,10 @@ async def test_a_search_for_conversations_follows_a_list_that_was_read_during_it
 
 
 async def test_a_conversation_read_before_it_was_renamed_has_its_new_title(answers, browser):
-    screen = browser.screen
     answers.hold("transcript")
     await browser.send("down")
     await browser.wait_until(lambda: answers.count >= 1)
-    session_id = screen.current.id
-    execute(browser.app.store.path, "UPDATE sessions SET title = 'Kite' WHERE id = ?", session_id)
-    screen.listing.read()
-    await browser.wait_until(lambda: screen.catalog.sessions[session_id].title == "Kite")
+    await rename(browser, browser.screen.current.id)
     answers.release("transcript")
     await browser.settle()
     assert "Kite" in browser.text("#title")
@@ -102,3 +107,28 @@ async def test_a_new_part_does_not_move_the_page(browser):
     assert browser.text("#transcript").splitlines()[:9] == before
     await browser.press("end")
     assert "a zeppelin" in browser.text("#transcript")
+
+
+def branch_of(browser):
+    """A branch, and the row of the conversation that it comes from."""
+    catalog = browser.screen.catalog
+    branch = next(each for each in catalog.chains() if each.relation is Relation.BRANCHED)
+    return branch, browser.screen.rows.source.index_of(f"c{branch.parent_root_id}")
+
+
+async def test_the_tree_follows_the_list(browser):
+    branch, browser.screen.rows.cursor = branch_of(browser)
+    await browser.settle()
+    await rename(browser, branch.id)
+    await browser.settle()
+    assert "Kite" in browser.text("#lineage")
+
+
+async def test_the_tree_follows_a_list_that_was_read_before_it_was_shown(answers, browser):
+    answers.hold("lineage")
+    branch, browser.screen.rows.cursor = branch_of(browser)
+    await browser.wait_until(lambda: answers.count >= 1)
+    await rename(browser, branch.id)
+    answers.release("lineage")
+    await browser.settle()
+    assert "Kite" in browser.text("#lineage")
