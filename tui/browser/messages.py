@@ -63,10 +63,13 @@ class PaneMessages(KeyScreen):
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
+        row = self.rows.current
+        if row is None or row.key != event.row.key:
+            return  # it has gone since
         if self.rows.enter_title == "resume":
             self.resuming.resume()
         else:
-            self.enter_row(event.row)
+            self.enter_row(row)
 
     def enter_row(self, row: ListRow) -> None:
         """Go one step into a row: read a conversation, at its hit if it has one, or show more."""

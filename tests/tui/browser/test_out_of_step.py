@@ -2,10 +2,11 @@
 and of what was asked for last."""
 
 import pytest
-from browsing import NOW, HeldAnswers, listed
+from browsing import NOW, HeldAnswers, listed, rows_of
 from trashing import add_message, execute
 
 from hermes_browse.store.sessions.models import Relation
+from hermes_browse.tui.browser.list.rows import MoreRow
 
 
 @pytest.fixture
@@ -21,6 +22,17 @@ async def add_session(browser, title=None, parent=None):
     add_message(path, "late", "a zeppelin", NOW)
     browser.screen.listing.read()
     await browser.wait_until(lambda: "late" in browser.screen.catalog.sessions)
+
+
+def delete(browser, *session_ids):
+    """Delete sessions as another program."""
+    path = browser.app.store.path
+    parents = "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?"
+    for each in session_ids:
+        execute(path, parents, each)
+        for table in ("messages", "session_model_usage"):
+            execute(path, f"DELETE FROM {table} WHERE session_id = ?", each)
+        execute(path, "DELETE FROM sessions WHERE id = ?", each)
 
 
 async def rename(browser, session_id):
@@ -132,3 +144,20 @@ async def test_the_tree_follows_a_list_that_was_read_before_it_was_shown(answers
     answers.release("lineage")
     await browser.settle()
     assert "Kite" in browser.text("#lineage")
+
+
+async def test_enter_on_a_row_that_goes_at_that_moment_does_nothing(answers, browser):
+    screen = browser.screen
+    await browser.search("the")
+    rows = rows_of(browser)
+    row = next(each for each in rows if isinstance(each, MoreRow))
+    screen.set_focus(screen.rows)
+    screen.rows.cursor = rows.index(row)
+    answers.hold("catalog")
+    delete(browser, *row.conversation.session_ids)
+    screen.listing.read()
+    await browser.wait_until(lambda: answers.count == 1)
+    screen.rows.action_select()
+    answers.release("catalog")
+    await browser.settle()
+    assert screen.rows.source.index_of(row.key) is None and screen.rows.has_focus
